@@ -1,0 +1,58 @@
+"""Argument checks shared by mechanisms, estimators and planners.
+
+Each returns the value, converted, or raises `ArgumentError` naming the argument.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from epsilometer.errors import ArgumentError
+
+
+def real(argument: str, value: object) -> float:
+    """Return a finite real number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ArgumentError(argument, f"must be a finite number, got {value!r}")
+    return float(value)
+
+
+def positive(argument: str, value: object) -> float:
+    """Return a finite number above 0."""
+    number = real(argument, value)
+    if number <= 0:
+        raise ArgumentError(argument, f"must be positive, got {value!r}")
+    return number
+
+
+def between_0_and_1(argument: str, value: object) -> float:
+    """Return a number strictly inside (0, 1)."""
+    number = real(argument, value)
+    if not 0 < number < 1:
+        raise ArgumentError(argument, f"must lie strictly between 0 and 1, got {value!r}")
+    return number
+
+
+def integer(argument: str, value: object, *, minimum: int = 1) -> int:
+    """Return an integer not below ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ArgumentError(argument, f"must be an integer, got {value!r}")
+    if value < minimum:
+        raise ArgumentError(argument, f"must be at least {minimum}, got {value!r}")
+    return int(value)
+
+
+def order(argument: str, value: object) -> float:
+    """Return a Rényi order: a real above 1, or infinity for pure differential privacy."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not value > 1:
+        raise ArgumentError(argument, f"must be above 1 (inf for pure privacy), got {value!r}")
+    return float(value)
+
+
+def interval(argument: str, lower: object, upper: object) -> tuple[float, float]:
+    """Return the two ends of an interval of positive width."""
+    low, high = real(f"{argument}.lower", lower), real(f"{argument}.upper", upper)
+    if not low < high:
+        raise ArgumentError(argument, f"must have lower < upper, got [{lower!r}, {upper!r}]")
+    return low, high

@@ -1,0 +1,1 @@
+"""What samples are reduced to before anything is estimated: histograms."""

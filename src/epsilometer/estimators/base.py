@@ -1,0 +1,103 @@
+"""What every estimator is told, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What the provider states about the outputs; an estimator has no other prior knowledge.
+
+    Either ``support`` (outputs are reals in that interval, with ``lipschitz`` the constant C of
+    their densities) or ``outcomes`` (outputs are the integers below it, none rarer than
+    ``smallest_probability``).
+    """
+
+    support: tuple[float, float] | None = None
+    lipschitz: float | None = None
+    outcomes: int | None = None
+    smallest_probability: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.support is None) == (self.outcomes is None):
+            raise ArgumentError("claims", "must name either a support or the number of outcomes")
+        if self.support is not None:
+            checks.interval("support", *self.support)
+        if self.outcomes is not None:
+            checks.integer("outcomes", self.outcomes, minimum=2)
+        if self.lipschitz is not None:
+            checks.positive("lipschitz", self.lipschitz)
+        if self.smallest_probability is not None:
+            checks.between_0_and_1("smallest_probability", self.smallest_probability)
+
+    @property
+    def width(self) -> float:
+        """W, the width of the support."""
+        if self.support is None:
+            raise ArgumentError("support", "must be claimed for outputs on an interval")
+        return self.support[1] - self.support[0]
+
+
+@dataclass(frozen=True)
+class PairEstimates:
+    """Answers for one pair of inputs; arrays share one shape, a failed answer is NaN."""
+
+    forward: Floats
+    reverse: Floats
+    failed: NDArray[np.bool_]
+
+    @property
+    def both(self) -> Floats:
+        """The larger of the two directions."""
+        return np.maximum(self.forward, self.reverse)
+
+
+class Estimator(Protocol):
+    """A method that reads histograms; implementations are frozen dataclasses."""
+
+    def cells(self, claims: Claims, order: float) -> int:
+        """Return m, the number of histogram cells that the method wants."""
+
+    def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
+        """Return n, the samples a side that the method's theorem asks for at confidence delta."""
+
+    def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
+        """Answer for histograms of shape ``(..., cells)`` of the two sides."""
+
+
+def over_all_pairs(
+    estimator: Estimator, counts: Counts, claims: Claims, order: float
+) -> dict[tuple[int, int], PairEstimates]:
+    """Run an estimator on every pair of sides (gorla2022, Algorithms 2 and 4).
+
+    ``counts`` has shape ``(..., sides, cells)``: one sample of each input serves all its pairs.
+    """
+    return {
+        (i, j): estimator.estimate(counts[..., i, :], counts[..., j, :], claims, order)
+        for i, j in combinations(range(counts.shape[-2]), 2)
+    }
+
+
+def maximum(answers: dict[tuple[int, int], PairEstimates]) -> PairEstimates:
+    """Return the largest answer among the pairs that succeed; failed only if none does."""
+    forward = np.stack([answer.forward for answer in answers.values()])
+    reverse = np.stack([answer.reverse for answer in answers.values()])
+    failed = np.stack([answer.failed for answer in answers.values()])
+
+    def largest(values: Floats) -> Floats:
+        top = np.where(failed, -np.inf, values).max(axis=0)
+        return np.where(failed.all(axis=0), np.nan, top)
+
+    return PairEstimates(largest(forward), largest(reverse), failed.all(axis=0))

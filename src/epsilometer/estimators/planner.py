@@ -1,0 +1,202 @@
+"""How many cells, samples and grid points a guarantee takes, before anything is sampled.
+
+gorla2022: equations (6) to (8) for pure local privacy (Algorithms 1 and 2), (12) to (16) and (18)
+for Rényi (Algorithms 3 and 4), Theorem 3 for the safety check, Remark 2 for finite outputs. W is
+the width of the output interval, C the Lipschitz constant of the output densities, gamma the
+precision and delta the confidence. An order of infinity means pure privacy throughout.
+
+Erratum: (7) bounds the error at the cell where the largest ratio was *observed* as if that cell
+had been chosen beforehand. ``union=True`` takes the union over all m cells instead, which is what
+Theorem 2 needs; without it the functions give the paper's own n. (16) has the union already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+
+from epsilometer import checks
+from epsilometer.errors import NoGuaranteeError
+
+PURE = math.inf
+
+
+def histogram_cells(
+    *, gamma: float, lipschitz: float, width: float = 1.0, order: float = PURE
+) -> int:
+    """Return m, equation (6), or the smallest m with (15) at a finite order.
+
+    >>> histogram_cells(gamma=0.5, lipschitz=1.58198)  # Table III, epsilon = 1
+    91
+    """
+    checks.positive("gamma", gamma)
+    tau_0, tau_1 = _density_bounds(lipschitz, width)
+    with localcontext(prec=60):
+        c, w, g = _decimal(lipschitz), _decimal(width), _decimal(gamma)
+        if math.isinf(checks.order("order", order)):
+            return _ceil(6 * c * w / (tau_0 * g))
+        a = _decimal(order)
+        ratio = 2 * (tau_1 / tau_0) ** (2 * a - 1)  # K / K' of (13)
+        return _ceil(c * w * ratio * (2 * a - 1) / (tau_0 * (a - 1) * g))
+
+
+def sample_size(
+    *,
+    gamma: float,
+    delta: float,
+    lipschitz: float,
+    width: float = 1.0,
+    order: float = PURE,
+    union: bool = False,
+) -> int:
+    """Return n, the smallest number of samples a side with (7), or (16) at a finite order."""
+    return _smallest(
+        lambda n: failure_bound(
+            n, gamma=gamma, lipschitz=lipschitz, width=width, order=order, union=union
+        ),
+        1 - checks.between_0_and_1("delta", delta),
+    )
+
+
+def failure_bound(
+    n: int,
+    *,
+    gamma: float,
+    lipschitz: float,
+    width: float = 1.0,
+    order: float = PURE,
+    union: bool = False,
+) -> float:
+    """Return the left side of (7), or of 1 minus (16): how likely n samples miss the precision."""
+    checks.integer("n", n)
+    cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
+    tau_0, tau_1 = map(float, _density_bounds(lipschitz, width))
+    smallest = width / cells * tau_0  # no cell is less likely
+    if math.isinf(order):
+        terms, precision = (2 * cells if union else 4), gamma / 12
+    else:
+        terms = 2 * cells
+        ratio = 2 * (tau_1 / tau_0) ** (2 * order - 1)
+        precision = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)  # (14)
+    return _failure(n, cells, smallest, terms, precision)
+
+
+def input_buckets(
+    *,
+    gamma: float,
+    lipschitz: float,
+    lipschitz_input: float,
+    width: float = 1.0,
+    input_width: float = 1.0,
+    order: float = PURE,
+) -> int:
+    """Return k, the grid points on the inputs (Algorithm 2, step 3; (18) at a finite order).
+
+    >>> input_buckets(gamma=0.5, lipschitz=1.58198, lipschitz_input=3.16395)
+    91
+    """
+    checks.positive("gamma", gamma)
+    checks.positive("lipschitz_input", lipschitz_input)
+    checks.positive("input_width", input_width)
+    tau_0, tau_1 = _density_bounds(lipschitz, width)
+    with localcontext(prec=60):
+        base = 3 * _decimal(lipschitz_input) * _decimal(input_width) / (tau_0 * _decimal(gamma))
+        if math.isinf(checks.order("order", order)):
+            return _ceil(base)
+        a = _decimal(order)
+        return _ceil(base * (2 * a - 1) * (tau_1 / tau_0) ** (2 * a - 1) / (a - 1))
+
+
+def finite_sample_size(
+    *,
+    gamma: float,
+    delta: float,
+    outcomes: int,
+    smallest_probability: float,
+    order: float = PURE,
+    union: bool = False,
+) -> int:
+    """Return n for outputs with finitely many values, none rarer than given (Remark 2).
+
+    There is no discretisation error, so each count may be off by a factor e^(gamma/2) (pure), or
+    e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum then moves by at most e^((order - 1) gamma),
+    which needs no K or K').
+    """
+    checks.positive("gamma", gamma)
+    checks.integer("outcomes", outcomes, minimum=2)
+    checks.between_0_and_1("smallest_probability", smallest_probability)
+    if math.isinf(checks.order("order", order)):
+        terms, precision = (2 * outcomes if union else 4), gamma / 2
+    else:
+        terms, precision = 2 * outcomes, gamma * (order - 1) / (2 * order - 1)
+    return _smallest(
+        lambda n: _failure(n, outcomes, smallest_probability, terms, precision),
+        1 - checks.between_0_and_1("delta", delta),
+    )
+
+
+def safety_slack(*, lipschitz: float, cells: int, width: float = 1.0) -> float:
+    """Return c = C w^2 / 2, the paper's choice for event (9)."""
+    return checks.positive("lipschitz", lipschitz) * (width / checks.integer("cells", cells)) ** 2 / 2
+
+
+def safety_sample_size(*, slack: float, cells: int, probability: float) -> int:
+    """Return the smallest n with 1 - 8 m exp(-n c^2 / 3) >= ``probability`` (Theorem 3)."""
+    checks.positive("slack", slack)
+    checks.between_0_and_1("probability", probability)
+    return math.ceil(3 / slack**2 * math.log(8 * checks.integer("cells", cells) / (1 - probability)))
+
+
+def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
+    """Return tau_0 and tau_1 of (12): every C-Lipschitz density on the interval lies between."""
+    checks.positive("lipschitz", lipschitz)
+    checks.positive("width", width)
+    with localcontext(prec=60):
+        c, w = _decimal(lipschitz), _decimal(width)
+        if c * w * w >= 2:
+            raise NoGuaranteeError(
+                "lipschitz",
+                f"C = {lipschitz:.6g} must be below 2/W^2 = {2 / width**2:.6g} for a guarantee",
+            )
+        return 1 / w - c * w / 2, 1 / w + c * w / 2
+
+
+def _failure(n: int, cells: int, smallest: float, terms: int, precision: float) -> float:
+    return 2 * cells * math.exp(n * math.log1p(-smallest)) + terms * _deviation(
+        n, smallest, precision
+    )
+
+
+def _deviation(n: int, p: float, gamma: float) -> float:
+    """Return f(n, p, gamma) of (8): Chernoff on |log S_n - log np| > gamma, given S_n > 0.
+
+    Written with expm1 and log1p, so that it holds its digits for n up to 1e12 and tiny gamma.
+    """
+    above = math.exp(-n * p * math.expm1(gamma) ** 2 / (1 + math.exp(gamma)))
+    below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)
+    return (above + below) / -math.expm1(n * math.log1p(-p))
+
+
+def _smallest(bound: Callable[[int], float], allowed: float) -> int:
+    """Return the smallest n >= 1 with ``bound(n) <= allowed``; the bound falls with n."""
+    high = 1
+    while bound(high) > allowed:
+        high *= 2
+    low = high // 2  # bound(low) > allowed, or low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(middle) <= allowed else (middle, high)
+    return high
+
+
+def _decimal(value: float) -> Decimal:
+    """Return the number as written: 0.1 is a tenth, so that ceilings are those of the formula."""
+    return Decimal(repr(float(value)))
+
+
+def _ceil(value: Decimal) -> int:
+    nearest = value.to_integral_value()
+    if abs(value - nearest) <= Decimal("1e-40") * max(abs(value), Decimal(1)):
+        return max(int(nearest), 1)
+    return max(math.ceil(value), 1)

@@ -1,0 +1,93 @@
+"""The safety check on a claimed Lipschitz constant (gorla2022, Theorem 3).
+
+If the densities are C-Lipschitz, neighbouring cells of both histograms differ by at most
+2 c + C w^2 in frequency, all of them at once, with probability at least 1 - 8 m exp(-n c^2 / 3).
+A share of runs that pass significantly below that speaks against the claim.
+
+The paper's proof uses a multiplicative Chernoff bound, which asks for c <= p_j; Hoeffding's
+inequality gives exp(-2 n c^2) for any c, so the theorem holds as stated for every c > 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators import planner
+from epsilometer.estimators.base import Claims, Counts, PairEstimates
+
+
+@dataclass(frozen=True)
+class SafetyCheck:
+    """Answers 1 where event (9) holds and 0 where it does not, with c = C w^2 / 2.
+
+    Parameters
+    ----------
+    gamma
+        The precision that sets the number of cells through (6).
+    lipschitz
+        The C under test; the provider's claim if not given.
+    cells
+        m, where it is not to follow from C.
+    probability
+        The lower bound of Theorem 3 that the planned n must reach.
+    """
+
+    gamma: float
+    lipschitz: float | None = None
+    cells_given: int | None = None
+    probability: float = 0.9
+
+    def __post_init__(self) -> None:
+        checks.positive("gamma", self.gamma)
+        checks.between_0_and_1("probability", self.probability)
+        if self.lipschitz is not None:
+            checks.positive("lipschitz", self.lipschitz)
+        if self.cells_given is not None:
+            checks.integer("cells_given", self.cells_given, minimum=2)
+
+    def _tested(self, claims: Claims) -> float:
+        tested = self.lipschitz if self.lipschitz is not None else claims.lipschitz
+        if tested is None:
+            raise ArgumentError("lipschitz", "must be claimed or given to be checked")
+        return tested
+
+    def cells(self, claims: Claims, order: float) -> int:
+        """Return m of (6) for the constant under test, unless given."""
+        if self.cells_given is not None:
+            return self.cells_given
+        return planner.histogram_cells(
+            gamma=self.gamma, lipschitz=self._tested(claims), width=claims.width
+        )
+
+    def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
+        """Return n of (7), or more where Theorem 3 needs more to promise ``probability``."""
+        tested, cells = self._tested(claims), self.cells(claims, order)
+        slack = planner.safety_slack(lipschitz=tested, cells=cells, width=claims.width)
+        return max(
+            planner.sample_size(
+                gamma=self.gamma, delta=delta, lipschitz=tested, width=claims.width
+            ),
+            planner.safety_sample_size(slack=slack, cells=cells, probability=self.probability),
+        )
+
+    def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
+        """Return 1.0 where both histograms pass, else 0.0; it never fails."""
+        width = claims.width / x.shape[-1]
+        tested = self._tested(claims)
+        slack = planner.safety_slack(lipschitz=tested, cells=x.shape[-1], width=claims.width)
+        passes = steps_within(x, 2 * slack + tested * width**2) & steps_within(
+            x_prime, 2 * slack + tested * width**2
+        )
+        share = passes.astype(float)
+        return PairEstimates(share, share, np.zeros(share.shape, bool))
+
+
+def steps_within(counts: Counts, allowed: float) -> np.ndarray:
+    """Tell for histograms of shape ``(..., cells)`` whether no two neighbours differ by more."""
+    frequencies = counts / counts.sum(axis=-1, keepdims=True)
+    within: np.ndarray = (np.abs(np.diff(frequencies, axis=-1)) <= allowed).all(axis=-1)
+    return within

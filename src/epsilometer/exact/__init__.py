@@ -1,0 +1,17 @@
+"""Ground truth: densities, losses, divergences and Lipschitz constants in closed form.
+
+Keyed by the mechanism's registered name. Only aggregation, tables and tests read it; nothing that
+estimates may import it (an import contract sees to that).
+"""
+
+from epsilometer.registry import Registry
+
+LAWS = Registry(
+    "exact law",
+    {
+        "bernoulli_pair": "epsilometer.exact.finite:BernoulliPairLaw",
+        "randomized_response": "epsilometer.exact.finite:RandomizedResponseLaw",
+        "truncated_gaussian": "epsilometer.exact.truncated_gaussian:TruncatedGaussianLaw",
+        "truncated_laplace": "epsilometer.exact.truncated_laplace:TruncatedLaplaceLaw",
+    },
+)

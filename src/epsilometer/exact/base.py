@@ -1,0 +1,54 @@
+"""What is known exactly about a mechanism."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Law(Protocol):
+    """The exact law of a mechanism, made from the mechanism itself."""
+
+    def privacy_loss(self, x: Any, x_prime: Any) -> float:
+        """Return sup_z log f(z | x) / f(z | x'), the pure privacy level in this direction."""
+
+    def renyi(self, order: float, x: Any, x_prime: Any) -> float:
+        """Return the Rényi divergence of the given order of x's law from x''s."""
+
+
+class FiniteLaw(Law, Protocol):
+    """Outputs 0, ..., k - 1."""
+
+    def probabilities(self, x: Any) -> Floats:
+        """Return the k probabilities at input ``x``."""
+
+
+class IntervalLaw(Law, Protocol):
+    """Outputs with a Lipschitz density on a closed interval."""
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The ends of the interval."""
+
+    @property
+    def lipschitz_output(self) -> float:
+        """C: |f(z | x) - f(z' | x)| <= C |z - z'| for every input."""
+
+    @property
+    def lipschitz_input(self) -> float:
+        """D: |f(z | x) - f(z | x')| <= D |x - x'| for every output."""
+
+    def pdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the density at ``z``."""
+
+    def cdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the distribution function at ``z``."""
+
+
+def divergence(law: Law, order: float, x: Any, x_prime: Any) -> float:
+    """Return the privacy level at a Rényi order; infinity means the pure level."""
+    return law.privacy_loss(x, x_prime) if np.isinf(order) else law.renyi(order, x, x_prime)

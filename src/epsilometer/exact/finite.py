@@ -1,0 +1,71 @@
+"""Exact laws of mechanisms with finitely many outputs."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from epsilometer import checks
+from epsilometer.exact.base import Floats
+from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.randomized_response import RandomizedResponse
+
+
+class _Enumerated(ABC):
+    """Levels by enumeration of the outputs."""
+
+    @abstractmethod
+    def probabilities(self, x: Any) -> Floats:
+        """Return the probabilities of 0, ..., k - 1 at input ``x``."""
+
+    def privacy_loss(self, x: Any, x_prime: Any) -> float:
+        """Return the largest log ratio; infinity if x can do what x' cannot."""
+        p, q = self.probabilities(x), self.probabilities(x_prime)
+        with np.errstate(divide="ignore"):
+            return float((np.log(p[p > 0]) - np.log(q[p > 0])).max())
+
+    def renyi(self, order: float, x: Any, x_prime: Any) -> float:
+        """Return log sum p^order q^(1-order) / (order - 1)."""
+        order = checks.order("order", order)
+        p, q = self.probabilities(x), self.probabilities(x_prime)
+        with np.errstate(divide="ignore"):
+            terms = order * np.log(p[p > 0]) + (1 - order) * np.log(q[p > 0])
+        return float(logsumexp(terms)) / (order - 1)
+
+
+class RandomizedResponseLaw(_Enumerated):
+    """k-ary randomised response."""
+
+    def __init__(self, mechanism: RandomizedResponse) -> None:
+        self._outcomes, self._epsilon = mechanism.outcomes, mechanism.epsilon
+
+    @property
+    def smallest_probability(self) -> float:
+        """The least likely answer's probability, the lower bound that Remark 2 asks for."""
+        return 1 / (math.exp(self._epsilon) + self._outcomes - 1)
+
+    def probabilities(self, x: int) -> Floats:
+        """Return the k probabilities at input ``x``."""
+        probabilities = np.full(self._outcomes, self.smallest_probability)
+        probabilities[x] *= math.exp(self._epsilon)
+        return probabilities
+
+
+class BernoulliPairLaw(_Enumerated):
+    """The adversarial pair of coins of Theorems 1 and 5."""
+
+    def __init__(self, mechanism: BernoulliPair) -> None:
+        self._chances = mechanism.chances
+
+    @property
+    def smallest_probability(self) -> float:
+        """The rarer coin's chance of a 1."""
+        return min(self._chances)
+
+    def probabilities(self, x: int) -> Floats:
+        """Return the probabilities of 0 and 1 at input ``x``."""
+        return np.array([1 - self._chances[x], self._chances[x]])

@@ -1,0 +1,111 @@
+"""Exact law of the truncated Gaussian mechanism (gorla2022, Section III-E and Table I)."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, ndtr
+
+from epsilometer import checks
+from epsilometer.exact.base import Floats
+from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
+
+
+class TruncatedGaussianLaw:
+    """Density, levels and Lipschitz constants."""
+
+    def __init__(self, mechanism: TruncatedGaussian) -> None:
+        self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
+        self._sigma = mechanism.sigma
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self._lower, self._upper
+
+    def _phi(self, u: ArrayLike) -> Floats:
+        """Return the density of the noise before truncation."""
+        u = np.asarray(u, float)
+        density: Floats = np.exp(-0.5 * (u / self._sigma) ** 2)
+        return density / (self._sigma * math.sqrt(2 * math.pi))
+
+    def _mass(self, x: float) -> float:
+        return _normal_mass((self._lower - x) / self._sigma, (self._upper - x) / self._sigma)
+
+    @property
+    def lipschitz_output(self) -> float:
+        """C: the steepest point is one sigma from an end (or the far end, if that is nearer).
+
+        The mass, by which the density is divided, is smallest when x is an end.
+        """
+        u = min(self._sigma, self._upper - self._lower)
+        return float(self._phi(u)) * u / self._sigma**2 / self._mass(self._lower)
+
+    @cached_property
+    def lipschitz_input(self) -> float:
+        """D: the largest |df/dx|, in closed form over z and by a bounded search over x.
+
+        With u = z - x and r = M'(x)/M(x), df/dx = phi(u) (u/sigma^2 - r) / M(x); over u it is
+        extreme at an end of the interval or where u^2/sigma^2 - r u - 1 = 0.
+        """
+
+        def steepest(x: float) -> float:
+            mass = self._mass(x)
+            r = float(self._phi(x - self._lower) - self._phi(self._upper - x)) / mass
+            root = math.sqrt(r * r + 4 / self._sigma**2)
+            inner = [x + self._sigma**2 * (r + s * root) / 2 for s in (-1, 1)]
+            z = np.clip([self._lower, self._upper, *inner], self._lower, self._upper)
+            slopes = self._phi(z - x) * ((z - x) / self._sigma**2 - r) / mass
+            return float(np.abs(slopes).max())
+
+        grid = np.linspace(self._lower, self._upper, 257)
+        best = int(np.argmax([steepest(x) for x in grid]))
+        bounds = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+        refined = minimize_scalar(lambda x: -steepest(x), bounds=bounds, method="bounded")
+        return max(steepest(float(grid[best])), -float(refined.fun))
+
+    def pdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the density at ``z`` (0 outside the interval)."""
+        z = np.asarray(z, float)
+        inside = (z >= self._lower) & (z <= self._upper)
+        return np.where(inside, self._phi(z - x) / self._mass(x), 0.0)
+
+    def cdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the distribution function at ``z``."""
+        z = np.clip(np.asarray(z, float), self._lower, self._upper)
+        values: Floats = ndtr((z - x) / self._sigma) - ndtr((self._lower - x) / self._sigma)
+        return values / self._mass(x)
+
+    def privacy_loss(self, x: float, x_prime: float) -> float:
+        """Return the loss: linear in z, so reached at an end of the interval."""
+        ends = np.array(self.support)
+        losses = ((ends - x_prime) ** 2 - (ends - x) ** 2) / (2 * self._sigma**2)
+        return math.log(self._mass(x_prime) / self._mass(x)) + float(losses.max())
+
+    def renyi(self, order: float, x: float, x_prime: float) -> float:
+        """Return the divergence: the integrand is again a Gaussian, about order x + (1-order) x'.
+
+        Its square is completed, as for the untruncated Gaussian; log-masses keep far means exact.
+        """
+        order = checks.order("order", order)
+        mean = order * x + (1 - order) * x_prime
+        free = order * (order - 1) * (x - x_prime) ** 2 / (2 * self._sigma**2)
+        ends = (self._lower - mean) / self._sigma, (self._upper - mean) / self._sigma
+        masses = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
+        return (free + _log_normal_mass(*ends) - masses) / (order - 1)
+
+
+def _log_normal_mass(low: float, high: float) -> float:
+    """Return log(Phi(high) - Phi(low)), exact in both tails."""
+    if low > 0:  # by symmetry into the lower tail, where log_ndtr is accurate
+        low, high = -high, -low
+    top, bottom = float(log_ndtr(high)), float(log_ndtr(low))
+    return top + math.log1p(-math.exp(bottom - top))
+
+
+def _normal_mass(low: float, high: float) -> float:
+    return math.exp(_log_normal_mass(low, high))

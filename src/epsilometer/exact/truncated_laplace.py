@@ -1,0 +1,76 @@
+"""Exact law of the truncated Laplace mechanism (gorla2022, Definition II.5 and Table I)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from epsilometer import checks
+from epsilometer.exact.base import Floats
+from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+
+
+class TruncatedLaplaceLaw:
+    """Density, levels and Lipschitz constants, with B the scale and W the width."""
+
+    def __init__(self, mechanism: TruncatedLaplace) -> None:
+        self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
+        self._scale = mechanism.scale
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self._lower, self._upper
+
+    @property
+    def lipschitz_output(self) -> float:
+        """C = 1 / (B^2 (1 - e^(-W/B))): the slope at the mode when x is an end."""
+        width = self._upper - self._lower
+        return 1 / (self._scale**2 * -math.expm1(-width / self._scale))
+
+    @property
+    def lipschitz_input(self) -> float:
+        """D = 2 C: at an end the normalisation moves as fast as the peak does."""
+        return 2 * self.lipschitz_output
+
+    def _mass(self, x: float) -> float:
+        left = -math.expm1(-(x - self._lower) / self._scale)
+        return self._scale * (left - math.expm1(-(self._upper - x) / self._scale))
+
+    def pdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the density at ``z`` (0 outside the interval)."""
+        z = np.asarray(z, float)
+        inside = (z >= self._lower) & (z <= self._upper)
+        return np.where(inside, np.exp(-np.abs(z - x) / self._scale) / self._mass(x), 0.0)
+
+    def cdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the distribution function at ``z``."""
+        z = np.clip(np.asarray(z, float), self._lower, self._upper)
+        left = -math.expm1(-(x - self._lower) / self._scale)
+        step = np.expm1(-np.abs(z - x) / self._scale)  # minus the mass between x and z
+        return self._scale * np.where(z <= x, left + step, left - step) / self._mass(x)
+
+    def privacy_loss(self, x: float, x_prime: float) -> float:
+        """Return the loss, reached on the far side of x: log K/K' + |x - x'| / B."""
+        return math.log(self._mass(x_prime) / self._mass(x)) + abs(x - x_prime) / self._scale
+
+    def renyi(self, order: float, x: float, x_prime: float) -> float:
+        """Return the divergence, summed over the three pieces that x and x' cut.
+
+        On each piece the integrand p^order q^(1 - order) is an exponential in z.
+        """
+        order = checks.order("order", order)
+        log_scale = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
+        cuts = sorted({self._lower, self._upper, x, x_prime})
+        total = 0.0
+        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+            middle = (start + end) / 2
+            sign, sign_prime = np.sign(middle - x), np.sign(middle - x_prime)
+            rate = -(order * sign + (1 - order) * sign_prime) / self._scale
+            at_start = -(order * abs(start - x) + (1 - order) * abs(start - x_prime)) / self._scale
+            width = end - start
+            area = width if rate == 0 else math.expm1(rate * width) / rate
+            total += math.exp(at_start - log_scale) * area
+        return math.log(total) / (order - 1)

@@ -1,0 +1,46 @@
+"""A registry is a table of names; what a name stands for is imported when it is asked for.
+
+Laziness keeps a job from importing (and so depending on) methods it does not use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from epsilometer.errors import UnknownNameError
+
+
+class Registry(Mapping[str, str]):
+    """Maps a name to ``"module:attribute"``; `load` imports it."""
+
+    def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
+        self.kind = kind
+        self._entries = dict(entries)
+
+    def __getitem__(self, name: str) -> str:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise UnknownNameError(self.kind, name, self._entries) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def module(self, name: str) -> str:
+        """Return the dotted module that holds ``name``."""
+        return self[name].partition(":")[0]
+
+    def load(self, name: str) -> Any:
+        """Import and return what ``name`` stands for."""
+        return load(self[name])
+
+
+def load(target: str) -> Any:
+    """Import ``"module:attribute"``."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
