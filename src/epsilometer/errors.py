@@ -16,6 +16,13 @@ class ConfigError(EpsilometerError):
     def __init__(self, file: str, key: str, message: str) -> None:
         super().__init__(f"{file}: {key}: {message}" if key else f"{file}: {message}")
 
+    @classmethod
+    def joined(cls, lines: Iterable[str]) -> ConfigError:
+        """Return one error out of several, a line each."""
+        error = cls.__new__(cls)
+        EpsilometerError.__init__(error, "\n".join(lines))
+        return error
+
 
 class ArgumentError(EpsilometerError, ValueError):
     """An argument lies outside what the formula allows."""

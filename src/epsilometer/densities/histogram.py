@@ -68,13 +68,6 @@ def finite_histogram(
     return counts.cumsum(axis=0)
 
 
-def ladder(largest: int) -> list[int]:
-    """Return the prefix lengths of a search over n: half octaves 1, 2, 3, 4, 6, 8, 11, ..., n."""
-    checks.integer("n", largest)
-    rungs = {round(2 ** (i / 2)) for i in range(2 * largest.bit_length())}
-    return sorted({rung for rung in rungs if rung < largest} | {largest})
-
-
 def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> NDArray[np.int64]:
     if sample.ndim != 1 or sample.size == 0:
         raise ArgumentError("sample", f"must be a non-empty vector, got shape {sample.shape}")

@@ -1,0 +1,50 @@
+# epsilometer: from a configuration to the tables and figures of four papers.
+#
+#   snakemake --cores 2                          every paper of config/config.yaml
+#   snakemake --cores 2 gorla2022                one paper
+#   snakemake --cores 2 --config scale=paper     as large as the papers ran it
+#   snakemake --cores 2 results/quick/...        any one file, by its path
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(workflow.basedir, "src"))  # the library beside this file
+os.environ["PYTHONPATH"] = sys.path[0]  # also for the jobs
+
+from snakemake.exceptions import WorkflowError
+
+from epsilometer import paths
+from epsilometer.errors import EpsilometerError
+from epsilometer.jobs import Jobs
+from epsilometer.study import Study
+
+try:
+    study = Study("config", overrides=config)
+except EpsilometerError as error:
+    raise WorkflowError(str(error)) from None
+jobs = Jobs(study)
+
+
+rule all:
+    input:
+        [jobs.page(paper) for paper in study.main.papers],
+    default_target: True
+
+
+rule gorla2022:
+    input:
+        jobs.page("gorla2022"),
+
+
+include: "workflow/rules/sample.smk"
+include: "workflow/rules/estimate.smk"
+include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/render.smk"
+
+
+onsuccess:
+    print(study.where_results_are())
+
+
+onerror:
+    print(f"Something failed; logs are in results/{study.scale}/logs. What is done stays.")

@@ -1,0 +1,64 @@
+"""What every job of the workflow shares: a log, progress, and errors in one line."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import EpsilometerError, one_line
+
+_SECONDS_BETWEEN_LINES = 5.0
+_PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[Callable[[str], None]]:
+    """Run the body of a script; gives a function that reports progress.
+
+    The log tells when the job began, how far it is and why it failed (with the traceback where the
+    failure is ours); the terminal shows one line.
+    """
+    _die_with_parent()
+    log_file = Path(str(snakemake.log[0]))
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(
+        filename=log_file, filemode="w", format="%(asctime)s %(message)s", level=logging.INFO
+    )
+    what = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
+    logging.info("start %s", what)
+    began = last = time.monotonic()
+
+    def progress(message: str) -> None:
+        nonlocal last
+        logging.info(message)
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(f"{what}: {message}", file=sys.stderr, flush=True)
+
+    try:
+        yield progress
+    except EpsilometerError as error:
+        _fail(what, one_line(error))
+    except Exception as error:
+        logging.exception("failed")
+        _fail(what, f"{type(error).__name__}: {one_line(error)} (traceback in {log_file})")
+    logging.info("done in %.1f s", time.monotonic() - began)
+
+
+def _fail(what: str, message: str) -> None:
+    logging.error("failed: %s", message)
+    print(f"epsilometer: {message} [{what}]", file=sys.stderr, flush=True)
+    raise SystemExit(1)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this job with Snakemake, so that no orphan writes into a later run."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

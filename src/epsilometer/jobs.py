@@ -1,0 +1,319 @@
+"""What the rules ask: for the wildcards of a job, the files it reads and the ``spec`` it gets.
+
+A spec is plain numbers and words, the full identity of what the job makes. Snakemake compares it
+with the last run's, so that a changed parameter reruns the job and a comment in the configuration
+reruns nothing. Any well-formed path can be asked for, also one that is in no configured grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from epsilometer import __version__, config, paths, sources
+from epsilometer.errors import EpsilometerError, suggest
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.render import RENDERERS
+from epsilometer.study import Combination, Study
+from epsilometer.tables import BUILDERS
+
+Spec = dict[str, Any]
+Keys = Mapping[str, str]
+
+
+class Jobs:
+    """Answers the rules' questions about one study; every method takes a job's wildcards."""
+
+    def __init__(self, study: Study, scripts: str | Path = "workflow/scripts") -> None:
+        self._study = study
+        self._scripts = Path(scripts).absolute()
+        self._common = {"seed": study.main.seed, "scale": study.scale, "version": __version__}
+
+    def page(self, paper: str) -> str:
+        """Return the page of a paper, which stands for all its tables and figures."""
+        return paths.PAGE.format(scale=self._study.scale, paper=paper)
+
+    # -- samples ----------------------------------------------------------------------------------
+
+    def sample_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of samples."""
+        keys = self._keys(wildcards)
+        return self._samples(keys, (int(keys["first"]), int(keys["last"])))
+
+    def sample_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that draw them."""
+        entry = _entry(self._study.mechanisms, "mechanism", wildcards.mechanism)
+        return self._code("sample", MECHANISMS.module(entry.mechanism))
+
+    def _samples(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        name, inputs, epsilon = keys["mechanism"], keys["inputs"], _epsilon(keys["epsilon"])
+        entry = _entry(self._study.mechanisms, "mechanism", name)
+        _entry(entry.inputs, f"inputs of {name}", inputs)
+        self._study.mechanism(name, epsilon)
+        return self._common | {
+            "stage": "main",
+            "mechanism": name,
+            "registered": entry.mechanism,
+            "parameters": dict(entry.parameters),
+            "epsilon": epsilon,
+            "inputs": {"id": inputs, "values": self._study.input_values(name, inputs)},
+            "n": paths.largest(keys["n"]),
+            "runs": list(runs),
+        }
+
+    # -- histograms -------------------------------------------------------------------------------
+
+    def histogram_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of histograms."""
+        keys = self._keys(wildcards)
+        return self._histograms(keys, int(keys["cells"]), (int(keys["first"]), int(keys["last"])))
+
+    def histogram_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that count them."""
+        return self._code("histogram")
+
+    def _histograms(self, keys: Keys, cells: int, runs: tuple[int, int]) -> Spec:
+        samples = self._samples(keys, runs)
+        claims = self._study.claims(samples["mechanism"], samples["epsilon"])
+        return self._common | {
+            "samples": samples,
+            "support": None if claims.support is None else list(claims.support),
+            "cells": cells,
+            "n": keys["n"],
+        }
+
+    # -- estimates --------------------------------------------------------------------------------
+
+    def estimate_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one file of estimates, and that of each histogram it reads."""
+        keys = self._keys(wildcards)
+        combination = self._combination(keys)
+        entry = self._study.estimators[combination.estimator]
+        cells = self._study.cells(combination)
+        return {
+            "identity": self._estimates(combination)
+            | {
+                "registered": entry.estimator,
+                "parameters": dict(entry.parameters),
+                "claims": asdict(self._study.claims(combination.mechanism, combination.epsilon)),
+                "cells": cells,
+            },
+            "histograms": [
+                self._histograms(keys, cells, batch) for batch in self._study.batches(combination)
+            ],
+        }
+
+    def estimate_histograms(self, wildcards: Any) -> list[str]:
+        """Return the histograms that one file of estimates reads."""
+        keys = self._keys(wildcards)
+        combination = self._combination(keys)
+        cells = str(self._study.cells(combination))
+        return [
+            paths.HISTOGRAM.format(**(keys | {"first": first, "last": last, "cells": cells}))
+            for first, last in self._study.batches(combination)
+        ]
+
+    def estimate_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that estimate."""
+        entry = _entry(self._study.estimators, "estimator", wildcards.estimator)
+        return self._code("estimate", ESTIMATORS.module(entry.estimator))
+
+    def _combination(self, keys: Keys) -> Combination:
+        """Return the combination that a path of estimates names."""
+        _entry(self._study.estimators, "estimator", keys["estimator"])
+        samples = self._samples(keys, (0, 0))
+        return Combination(
+            mechanism=samples["mechanism"],
+            epsilon=samples["epsilon"],
+            inputs=samples["inputs"]["id"],
+            order=_order(keys["order"]),
+            estimator=keys["estimator"],
+            n=keys["n"],
+            runs=int(keys["runs"]),
+        )
+
+    def _estimates(self, c: Combination) -> Spec:
+        return self._common | {
+            "mechanism": c.mechanism,
+            "epsilon": c.epsilon,
+            "inputs": c.inputs,
+            "lambda": paths.number(c.order),
+            "estimator": c.estimator,
+            "n": c.n,
+            "runs": c.runs,
+        }
+
+    # -- summaries --------------------------------------------------------------------------------
+
+    def summary_spec(self, wildcards: Any) -> Spec:
+        """Return what a summary joins: for each file of estimates, the law and the precision."""
+        members = []
+        for c in self._members(wildcards):
+            entry = self._study.mechanisms[c.mechanism]
+            members.append(
+                {
+                    "identity": self._estimates(c),
+                    "registered": entry.mechanism,
+                    "parameters": dict(entry.parameters),
+                    "inputs": self._study.input_values(c.mechanism, c.inputs),
+                    "gamma": getattr(self._study.estimator(c.estimator), "gamma", None),
+                }
+            )
+        return {"identity": self._common | _without_scale(wildcards), "members": members}
+
+    def summary_estimates(self, wildcards: Any) -> list[str]:
+        """Return the estimates that one experiment's summary reads."""
+        return [c.path(self._study.scale) for c in self._members(wildcards)]
+
+    def summary_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that summarise, the exact laws among them."""
+        used = {self._study.mechanisms[c.mechanism].mechanism for c in self._members(wildcards)}
+        return self._code("summarise", *(LAWS.module(name) for name in used if name in LAWS))
+
+    def _members(self, wildcards: Any) -> list[Combination]:
+        keys = self._keys(wildcards)
+        paper = _entry(self._study.papers, "paper", keys["paper"])
+        _entry(paper.experiments, "experiment", keys["experiment"])
+        return self._study.combinations(keys["paper"], keys["experiment"])
+
+    # -- tables, figures, pages -------------------------------------------------------------------
+
+    def table_spec(self, wildcards: Any) -> Spec:
+        """Return what a table is built with."""
+        artifact = self._artifact(wildcards)
+        return {
+            "identity": self._common | _without_scale(wildcards),
+            "caption": artifact.caption.strip(),
+            "builder": artifact.table.builder,
+            "data": artifact.table.data,
+            "options": artifact.table.options,
+            "paper": artifact.paper.model_dump() if artifact.paper else None,
+        }
+
+    def table_summaries(self, wildcards: Any) -> list[str]:
+        """Return the summaries that one table is built from, in the order of its ``data``."""
+        scale = self._study.scale
+        return [
+            paths.SUMMARY.format(scale=scale, paper=wildcards.paper, experiment=experiment)
+            for experiment in self._artifact(wildcards).table.data
+        ]
+
+    def table_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that build one table."""
+        builder = self._artifact(wildcards).table.builder
+        return self._code("tabulate", BUILDERS.module(builder))
+
+    def figure_spec(self, wildcards: Any) -> Spec:
+        """Return what a figure is drawn with."""
+        artifact = self._artifact(wildcards)
+        if artifact.figure is None:
+            raise EpsilometerError(f"{wildcards.paper}: {wildcards.artifact} has no figure")
+        return {
+            "identity": self._common | _without_scale(wildcards),
+            "caption": artifact.caption.strip(),
+            "renderer": artifact.figure,
+        }
+
+    def figure_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that draw one figure."""
+        renderer = self._artifact(wildcards).figure
+        return self._code("render", *([RENDERERS.module(renderer)] if renderer else []))
+
+    def _artifact(self, wildcards: Any) -> config.Artifact:
+        keys = self._keys(wildcards)
+        paper = _entry(self._study.papers, "paper", keys["paper"])
+        artifact: config.Artifact = _entry(paper.artifacts, "artifact", keys["artifact"])
+        return artifact
+
+    def page_spec(self, wildcards: Any) -> Spec:
+        """Return what a paper's page shows, in the order of its configuration."""
+        paper: config.Paper = _entry(self._study.papers, "paper", wildcards.paper)
+        return {
+            "identity": self._common,
+            "paper": wildcards.paper,
+            "title": paper.title,
+            "artifacts": [
+                {"id": name, "caption": artifact.caption.strip(), "figure": bool(artifact.figure)}
+                for name, artifact in paper.artifacts.items()
+            ],
+        }
+
+    def page_tables(self, wildcards: Any) -> list[str]:
+        """Return the paths of a paper's tables."""
+        return self._files(wildcards, paths.TABLE, figures_only=False)
+
+    def page_figures(self, wildcards: Any) -> list[str]:
+        """Return the paths of a paper's figures (PDF; a PNG lies beside each)."""
+        return self._files(wildcards, paths.FIGURE, figures_only=True)
+
+    def page_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that make a page."""
+        return self._code("page")
+
+    def _files(self, wildcards: Any, template: str, *, figures_only: bool) -> list[str]:
+        keys = self._keys(wildcards)
+        paper: config.Paper = _entry(self._study.papers, "paper", keys["paper"])
+        return [
+            template.format(scale=self._study.scale, paper=keys["paper"], artifact=name)
+            for name, artifact in paper.artifacts.items()
+            if artifact.figure or not figures_only
+        ]
+
+    # -- shared -----------------------------------------------------------------------------------
+
+    def _code(self, script: str, *modules: str) -> list[str]:
+        return sources.closure(self._scripts / f"{script}.py", *modules)
+
+    def _keys(self, wildcards: Any) -> dict[str, str]:
+        """Return the wildcards of a job of this scale."""
+        keys: dict[str, str] = dict(wildcards.items())
+        if keys["scale"] not in self._study.scales:
+            raise EpsilometerError(
+                f"unknown scale {keys['scale']!r}{suggest(keys['scale'], self._study.scales)}"
+            )
+        if keys["scale"] != self._study.scale:
+            raise EpsilometerError(
+                f"results/{keys['scale']} is of another scale than the chosen "
+                f"{self._study.scale!r}; add --config scale={keys['scale']}"
+            )
+        return keys
+
+
+def _entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
+    if name not in entries:
+        raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
+    return entries[name]
+
+
+def _epsilon(text: str) -> float:
+    value = _float("epsilon", text)
+    if not 0 < value < math.inf:
+        raise EpsilometerError(f"epsilon={text} must be positive and finite")
+    return value
+
+
+def _order(text: str) -> float:
+    value = _float("lambda", text)
+    if not value > 1:
+        raise EpsilometerError(f"lambda={text} must be above 1 (inf for pure privacy)")
+    return value
+
+
+def _float(key: str, text: str) -> float:
+    """Return a number that is written as paths write it, so that one thing has one path."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise EpsilometerError(f"{key}={text} is not a number") from None
+    if paths.number(value) != text:
+        raise EpsilometerError(f"{key}={text} is written {key}={paths.number(value)}")
+    return value
+
+
+def _without_scale(wildcards: Any) -> dict[str, str]:
+    return {key: value for key, value in wildcards.items() if key != "scale"}

@@ -1,0 +1,20 @@
+"""Figures: each renderer draws one table, in one style.
+
+A renderer takes the table behind the figure and returns a Matplotlib figure. To add one: a
+function, a line below, its name as ``figure:`` of an artifact in ``config/papers/``.
+"""
+
+from epsilometer.registry import Registry
+
+RENDERERS = Registry(
+    "renderer",
+    {
+        "bernoulli_pair": "epsilometer.render.gorla2022:bernoulli_pair",
+        "cell_means": "epsilometer.render.gorla2022:cell_means",
+        "impossibility": "epsilometer.render.gorla2022:impossibility",
+        "mean_and_spread": "epsilometer.render.gorla2022:mean_and_spread",
+        "planned_samples": "epsilometer.render.gorla2022:planned_samples",
+        "safety_check": "epsilometer.render.gorla2022:safety_check",
+        "share_within": "epsilometer.render.gorla2022:share_within",
+    },
+)

@@ -1,0 +1,87 @@
+"""One look for every figure: fonts, colours, sizes, and how files are written.
+
+Matplotlib and seaborn are imported when a figure is made, so that reading the configuration, which
+only asks whether a renderer exists, does not pay for them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epsilometer.storage import atomic
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TRUTH = "#c0392b"  # exact values and required probabilities, always a line
+BAND = "#f5d76e"  # the precision asked for, always an area
+GUIDE = "#7f8c8d"
+PANEL = (3.5, 2.7)  # inches a panel
+_DOTS_PER_INCH = 200
+
+
+def panels(
+    rows: int = 1, columns: int = 1, *, sharex: bool = False, sharey: bool = False
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure and its axes, always as an array of shape (rows, columns)."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    sns.set_theme(context="paper", style="ticks", palette="colorblind")
+    plt.rcParams |= {
+        "pdf.fonttype": 42,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlesize": "medium",
+        "legend.frameon": False,
+    }
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(PANEL[0] * columns, PANEL[1] * rows),
+        sharex=sharex,
+        sharey=sharey,
+        squeeze=False,
+        layout="constrained",
+    )
+    return figure, axes
+
+
+def colours(count: int) -> list[str]:
+    """Return the palette's first colours."""
+    import seaborn as sns
+
+    return list(sns.color_palette("colorblind", count).as_hex())
+
+
+def guide(axes: Axes, n: float, label: str) -> None:
+    """Mark a value of n by a dotted vertical line, where it is known and lies in view."""
+    if n == n and n <= axes.get_xlim()[1]:
+        axes.axvline(n, color=GUIDE, linestyle=":", linewidth=1)
+        axes.annotate(
+            label,
+            (n, 0.02),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            color=GUIDE,
+            fontsize="small",
+        )
+
+
+def save(figure: Figure, pdf: str, caption: str) -> None:
+    """Write the figure as PDF and, beside it, as PNG; the caption goes into their metadata."""
+    title = Path(pdf).stem
+    with atomic(pdf) as part:
+        metadata = {"Title": title, "Subject": caption, "CreationDate": None}
+        figure.savefig(part, metadata=metadata)
+    with atomic(Path(pdf).with_suffix(".png")) as part:
+        figure.savefig(
+            part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption}
+        )

@@ -1,0 +1,361 @@
+"""The study: the configuration at one scale, checked as a whole before there is a DAG.
+
+It knows what entries stand for (a calibrated mechanism, an estimator, a provider's claims) and
+expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. What a
+rule reads and writes for them is in `epsilometer.jobs`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from epsilometer import config, paths
+from epsilometer.errors import (
+    ArgumentError,
+    ConfigError,
+    UnknownNameError,
+    suggest,
+)
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims, Estimator
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.base import Mechanism
+from epsilometer.registry import Registry
+from epsilometer.render import RENDERERS
+from epsilometer.tables import BUILDERS
+
+_BYTES = {"scalar": 8, "index": 4}
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One point of a grid, with how much is drawn for it: a file of estimates."""
+
+    mechanism: str
+    epsilon: float
+    inputs: str
+    order: float
+    estimator: str
+    n: str
+    runs: int
+
+    def path(self, scale: str) -> str:
+        """Return the path of the estimates."""
+        keys = asdict(self) | {
+            "epsilon": paths.number(self.epsilon),
+            "order": paths.number(self.order),
+        }
+        return paths.ESTIMATE.format(scale=scale, **keys)
+
+
+class Study:
+    """Everything the configuration asks for at one scale."""
+
+    def __init__(self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None):
+        self._folder = Path(folder)
+        main = config.read(self._file("config.yaml"), config.Main)
+        self.main = self._overridden(main, overrides or {})
+        self.scale = self.main.scale
+        self._scale = self._read_scale()
+        self.mechanisms = config.read_entries(
+            self._file("mechanisms.yaml"), config.MechanismEntry
+        )
+        self.estimators = config.read_entries(
+            self._file("estimators.yaml"), config.EstimatorEntry
+        )
+        self.papers = {
+            file.stem: config.read(file, config.Paper)
+            for file in sorted(self._file("papers").glob("*.yaml"))
+        }
+        self._check()
+
+    # -- the configuration ----------------------------------------------------------------------
+
+    def _file(self, name: str) -> Path:
+        return self._folder / name
+
+    def _overridden(self, main: config.Main, overrides: Mapping[str, Any]) -> config.Main:
+        known = list(config.Main.model_fields)
+        for key in overrides:
+            if key not in known:
+                raise ConfigError("--config", str(key), f"unknown key{suggest(str(key), known)}")
+        return config.parse(config.Main, main.model_dump() | dict(overrides), "--config")
+
+    @property
+    def scales(self) -> list[str]:
+        """The scales there are."""
+        return sorted(path.stem for path in self._file("scales").glob("*.yaml"))
+
+    def _read_scale(self) -> config.Scale:
+        if self.scale not in self.scales:
+            raise ConfigError(
+                str(self._file("config.yaml")),
+                "scale",
+                f"unknown scale {self.scale!r}{suggest(self.scale, self.scales)}",
+            )
+        return config.read(self._file(f"scales/{self.scale}.yaml"), config.Scale)
+
+    def _check(self) -> None:
+        for name in self.main.papers:
+            if name not in self.papers:
+                raise ConfigError(
+                    str(self._file("config.yaml")),
+                    "papers",
+                    f"unknown paper {name!r}{suggest(name, self.papers)}",
+                )
+        file = str(self._file("mechanisms.yaml"))
+        for name, mechanism in self.mechanisms.items():
+            self._check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
+        file = str(self._file("estimators.yaml"))
+        for name, estimator in self.estimators.items():
+            self._check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
+            self.estimator(name)
+        self._check_scale()
+        for name in self.papers:
+            self._check_paper(name)
+        self._check_writable()
+
+    def _check_scale(self) -> None:
+        file = str(self._file(f"scales/{self.scale}.yaml"))
+        for paper, sizes in self._scale.papers.items():
+            if paper not in self.papers:
+                raise ConfigError(
+                    file, f"papers.{paper}", f"unknown paper{suggest(paper, self.papers)}"
+                )
+            known = self.papers[paper].experiments
+            for experiment in sizes:
+                if experiment not in known:
+                    raise ConfigError(
+                        file,
+                        f"papers.{paper}.{experiment}",
+                        f"unknown experiment{suggest(experiment, known)}",
+                    )
+        for paper, entry in self.papers.items():
+            for experiment in entry.experiments:
+                if experiment not in self._scale.papers.get(paper, {}):
+                    raise ConfigError(file, f"papers.{paper}.{experiment}", "is missing")
+
+    def _check_registered(self, file: str, key: str, registry: Registry, name: str) -> None:
+        try:
+            _ = registry[name]
+        except UnknownNameError as error:
+            raise ConfigError(file, key, str(error)) from None
+
+    def _check_paper(self, paper: str) -> None:
+        file = str(self._file(f"papers/{paper}.yaml"))
+        entry = self.papers[paper]
+        for experiment, definition in entry.experiments.items():
+            for i, block in enumerate(definition.grid):
+                key = f"experiments.{experiment}.grid.{i}"
+                for name, known, names in [
+                    ("mechanism", self.mechanisms, block.mechanism),
+                    ("estimator", self.estimators, block.estimator),
+                ]:
+                    for wanted in names:
+                        if wanted not in known:
+                            raise ConfigError(
+                                file,
+                                f"{key}.{name}",
+                                f"unknown {name} {wanted!r}{suggest(wanted, known)}",
+                            )
+                for mechanism, wanted in product(block.mechanism, block.inputs):
+                    inputs = self.mechanisms[mechanism].inputs
+                    if wanted not in inputs:
+                        raise ConfigError(
+                            file,
+                            f"{key}.inputs",
+                            f"{mechanism} has no inputs {wanted!r}{suggest(wanted, inputs)}",
+                        )
+            combinations = self.combinations(paper, experiment)
+            twice = {c for c in combinations if combinations.count(c) > 1}
+            if twice:
+                raise ConfigError(
+                    file, f"experiments.{experiment}.grid", f"asks twice for {min(map(str, twice))}"
+                )
+            for combination in combinations:
+                self.cells(combination)
+        for name, artifact in entry.artifacts.items():
+            self._check_artifact(file, f"artifacts.{name}", artifact, entry)
+
+    def _check_artifact(
+        self, file: str, key: str, artifact: config.Artifact, paper: config.Paper
+    ) -> None:
+        self._check_registered(file, f"{key}.table.builder", BUILDERS, artifact.table.builder)
+        if artifact.figure is not None:
+            self._check_registered(file, f"{key}.figure", RENDERERS, artifact.figure)
+        for experiment in artifact.table.data:
+            if experiment not in paper.experiments:
+                raise ConfigError(
+                    file,
+                    f"{key}.table.data",
+                    f"unknown experiment {experiment!r}{suggest(experiment, paper.experiments)}",
+                )
+        options = config.options_model(BUILDERS.load(artifact.table.builder))
+        config.parse(options, artifact.table.options, file, f"{key}.table.options")
+        if artifact.paper is not None:
+            columns = artifact.paper.columns
+            for unknown in set(artifact.paper.keys) - set(columns):
+                raise ConfigError(
+                    file, f"{key}.paper.keys", f"unknown column {unknown!r}{suggest(unknown, columns)}"
+                )
+            for i, row in enumerate(artifact.paper.rows):
+                if len(row) != len(columns):
+                    raise ConfigError(
+                        file, f"{key}.paper.rows.{i}", f"has {len(row)} of {len(columns)} numbers"
+                    )
+
+    def _check_writable(self) -> None:
+        results = Path(paths.RESULTS.format(scale=self.scale))
+        existing = next(p for p in [results, *results.parents] if p.exists())
+        if not existing.is_dir():
+            raise ConfigError(str(existing), "", "is not a folder, so no results can be written")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            raise ConfigError(str(existing), "", "is not writable, so no results can be written")
+
+    # -- what entries stand for -----------------------------------------------------------------
+
+    @cache  # noqa: B019 (a study lives as long as the process)
+    def mechanism(self, name: str, epsilon: float) -> Mechanism:
+        """Return the mechanism of an entry, calibrated."""
+        entry = self.mechanisms[name]
+        file, kind = str(self._file("mechanisms.yaml")), MECHANISMS.load(entry.mechanism)
+        self._check_parameters(file, name, kind, entry.parameters)
+        try:
+            mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
+        except ArgumentError as error:
+            raise ConfigError(file, f"{name}.parameters", str(error)) from None
+        for inputs in entry.inputs:
+            for x in self.input_values(name, inputs):
+                try:
+                    mechanism.check_input(x)
+                except ArgumentError as error:
+                    raise ConfigError(file, f"{name}.inputs.{inputs}", str(error)) from None
+        return mechanism
+
+    @cache  # noqa: B019
+    def estimator(self, name: str) -> Estimator:
+        """Return the estimator of an entry."""
+        entry = self.estimators[name]
+        file, kind = str(self._file("estimators.yaml")), ESTIMATORS.load(entry.estimator)
+        self._check_parameters(file, name, kind, entry.parameters)
+        try:
+            estimator: Estimator = kind(**entry.parameters)
+        except ArgumentError as error:
+            raise ConfigError(file, f"{name}.parameters", str(error)) from None
+        return estimator
+
+    def _check_parameters(
+        self, file: str, name: str, kind: Any, given: Mapping[str, Any]
+    ) -> None:
+        known = {field.name for field in fields(kind)} - {"epsilon"}  # epsilon comes from grids
+        for parameter in given:
+            if parameter not in known:
+                raise ConfigError(
+                    file, f"{name}.parameters", f"unknown {parameter!r}{suggest(parameter, known)}"
+                )
+
+    def input_values(self, mechanism: str, inputs: str) -> list[Any]:
+        """Return the inputs, one a side."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        return entry.values() if isinstance(entry, config.Grid) else entry
+
+    @cache  # noqa: B019
+    def claims(self, name: str, epsilon: float) -> Claims:
+        """Return what the provider claims; ``exact`` claims are the truth."""
+        entry = self.mechanisms[name]
+        values = entry.claims.model_dump()
+        for key, attribute in [
+            ("lipschitz", "lipschitz_output"),
+            ("smallest_probability", "smallest_probability"),
+        ]:
+            if values[key] == "exact":
+                law = LAWS.load(entry.mechanism)(self.mechanism(name, epsilon))
+                values[key] = getattr(law, attribute)
+        try:
+            return Claims(**values)
+        except ArgumentError as error:
+            raise ConfigError(
+                str(self._file("mechanisms.yaml")), f"{name}.claims", str(error)
+            ) from None
+
+    # -- grids ----------------------------------------------------------------------------------
+
+    @cache  # noqa: B019
+    def combinations(self, paper: str, experiment: str) -> list[Combination]:
+        """Expand an experiment's grid."""
+        definition = self.papers[paper].experiments[experiment]
+        size = self._scale.papers[paper][experiment]
+        found = []
+        for block in definition.grid:
+            for mechanism, epsilon, inputs, order, estimator in product(
+                block.mechanism, block.epsilon, block.inputs, block.order, block.estimator
+            ):
+                n = str(size.n)
+                if n == "planned":
+                    n = self._planned(paper, experiment, mechanism, epsilon, order, estimator)
+                found.append(
+                    Combination(mechanism, epsilon, inputs, order, estimator, n, size.runs)
+                )
+        return found
+
+    def _planned(
+        self, paper: str, experiment: str, mechanism: str, epsilon: float, order: float, own: str
+    ) -> str:
+        file, key = str(self._file(f"papers/{paper}.yaml")), f"experiments.{experiment}.plan"
+        plan = self.papers[paper].experiments[experiment].plan
+        if plan is None:
+            raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
+        name = plan.estimator or own
+        if name not in self.estimators:
+            raise ConfigError(file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}")
+        try:
+            claims = self.claims(mechanism, epsilon)
+            return str(self.estimator(name).planned_samples(claims, order, plan.delta))
+        except ArgumentError as error:
+            raise ConfigError(file, key, f"{mechanism}, {name}: {error}") from None
+
+    @cache  # noqa: B019
+    def cells(self, combination: Combination) -> int:
+        """Return the number of histogram cells an estimator wants of a mechanism."""
+        self.mechanism(combination.mechanism, combination.epsilon)
+        claims = self.claims(combination.mechanism, combination.epsilon)
+        try:
+            return self.estimator(combination.estimator).cells(claims, combination.order)
+        except ArgumentError as error:
+            raise ConfigError(
+                str(self._file("estimators.yaml")),
+                combination.estimator,
+                f"{combination.mechanism} at epsilon={paths.number(combination.epsilon)}: {error}",
+            ) from None
+
+    def batches(self, combination: Combination) -> list[tuple[int, int]]:
+        """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
+        outputs = self.mechanism(combination.mechanism, combination.epsilon).outputs
+        sides = len(self.input_values(combination.mechanism, combination.inputs))
+        run_bytes = _BYTES[outputs] * sides * paths.largest(combination.n)
+        size = max(1, self.main.batch_bytes // run_bytes)
+        return [
+            (first, min(first + size, combination.runs) - 1)
+            for first in range(0, combination.runs, size)
+        ]
+
+    @property
+    def temporary_samples(self) -> bool:
+        """Whether samples go as soon as they have been counted."""
+        return self._scale.temporary_samples
+
+    def where_results_are(self) -> str:
+        """Return the lines that tell a user where to look."""
+        results = paths.RESULTS.format(scale=self.scale)
+        pages = "".join(
+            f"\n  all of {paper}: {paths.PAGE.format(scale=self.scale, paper=paper)}"
+            for paper in self.main.papers
+        )
+        return f"Done. Tables: {results}/tables, figures: {results}/figures{pages}"

@@ -1,0 +1,144 @@
+"""Summaries of estimates over runs, joined with the exact value, and with a paper's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+from epsilometer.errors import ConfigError
+from epsilometer.exact import LAWS
+from epsilometer.exact.base import divergence
+from epsilometer.mechanisms import MECHANISMS
+
+KEYS = [
+    "mechanism",
+    "epsilon",
+    "inputs",
+    "lambda",
+    "estimator",
+    "cells",
+    "claimed_lipschitz",
+    "n",
+    "side_x",
+    "side_x_prime",
+]
+
+
+def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
+    """Summarise over runs: a row for every combination of `KEYS`.
+
+    ``estimates`` has the columns `KEYS`, ``run``, ``estimate``, ``estimate_reverse``, ``failed``,
+    ``truth`` and ``truth_reverse``. Moments are over the runs that did not fail; the share of runs
+    within ``gamma`` of the truth counts a failure as a miss, as gorla2022's theorems do, and comes
+    with an exact 95 % (Clopper-Pearson) interval.
+    """
+    error = estimates["estimate"] - estimates["truth"]
+    precision = np.nan if gamma is None else gamma
+    frame = estimates.assign(
+        squared_error=error**2,
+        within=(error.abs() <= precision) & ~estimates["failed"],
+    )
+    grouped = frame.groupby(KEYS, sort=False, dropna=False)
+    summary = grouped.agg(
+        truth=("truth", "first"),
+        truth_reverse=("truth_reverse", "first"),
+        runs=("run", "size"),
+        failures=("failed", "sum"),
+        mean=("estimate", "mean"),
+        sd=("estimate", "std"),
+        mean_reverse=("estimate_reverse", "mean"),
+        mse=("squared_error", "mean"),
+        successes=("within", "sum"),
+    ).reset_index()
+    summary.insert(summary.columns.get_loc("truth"), "gamma", np.float64(precision))
+    summary["bias"] = summary["mean"] - summary["truth"]
+    summary["share_within"] = summary["successes"] / summary["runs"]
+    low, high = clopper_pearson(summary["successes"], summary["runs"])
+    summary["share_low"], summary["share_high"] = low, high
+    return summary.drop(columns="successes")
+
+
+def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
+    """Add the exact levels of both directions (NaN where no exact law is registered)."""
+    inputs, order = member["inputs"], float(member["identity"]["lambda"])
+    pairs = estimates[["side_x", "side_x_prime"]].drop_duplicates()
+    if member["registered"] in LAWS:
+        mechanism = MECHANISMS.load(member["registered"])
+        law = LAWS.load(member["registered"])(
+            mechanism(epsilon=member["identity"]["epsilon"], **member["parameters"])
+        )
+        sides = [(inputs[i], inputs[j]) for i, j in pairs.itertuples(index=False)]
+        pairs = pairs.assign(
+            truth=[divergence(law, order, x, y) for x, y in sides],
+            truth_reverse=[divergence(law, order, y, x) for x, y in sides],
+        )
+    else:
+        pairs = pairs.assign(truth=np.nan, truth_reverse=np.nan)
+    return estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
+
+
+def clopper_pearson(
+    successes: ArrayLike, trials: ArrayLike, level: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the exact two-sided interval for a binomial proportion."""
+    k, n = np.asarray(successes, float), np.asarray(trials, float)
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        low = np.where(k == 0, 0.0, betaincinv(k, n - k + 1, tail))
+        high = np.where(k == n, 1.0, betaincinv(k + 1, n - k, 1 - tail))
+    return low, high
+
+
+def smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
+    """Return the smallest n of a search whose share within gamma reaches delta; NaN if none does.
+
+    The search looks at half octaves (`epsilometer.densities.ladder`), each run's prefixes of one
+    sample, so the answer is at most a factor of 1.5 above the smallest n there is.
+    """
+    enough = summary.loc[summary["share_within"] >= delta, "n"]
+    return float(enough.min()) if len(enough) else float("nan")
+
+
+def beside_paper(frame: pd.DataFrame, paper: Mapping[str, Any] | None, where: str) -> pd.DataFrame:
+    """Join a paper's printed numbers to ours, as columns ``paper_*``.
+
+    Keys are compared to nine digits. A printed row that matches none of ours is an error, as it
+    would drop out of sight.
+    """
+    if paper is None:
+        return frame
+    keys: Sequence[str] = paper["keys"]
+    missing = [key for key in keys if key not in frame]
+    if missing:
+        raise ConfigError(where, "paper.keys", f"the table has no column {missing[0]!r}")
+    printed = pd.DataFrame(paper["rows"], columns=paper["columns"])
+    joined = _rounded(frame, keys).merge(
+        _rounded(printed, keys).rename(columns=lambda name: f"paper_{name}"),
+        left_on=list(keys),
+        right_on=[f"paper_{key}" for key in keys],
+        how="outer",
+        indicator=True,
+        sort=False,
+    )
+    lost = joined[joined["_merge"] == "right_only"]
+    if len(lost):
+        row = {key: lost.iloc[0][f"paper_{key}"] for key in keys}
+        raise ConfigError(where, "paper.rows", f"no row of the table has {row}")
+    values = [f"paper_{name}" for name in paper["columns"] if name not in keys]
+    ordered = _rounded(frame, keys)[list(keys)].merge(
+        joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"
+    )
+    return pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
+
+
+def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    rounded = frame.copy()
+    for key in keys:
+        if pd.api.types.is_numeric_dtype(rounded[key]):
+            rounded[key] = rounded[key].astype(float).round(9)
+    return rounded

@@ -1,0 +1,282 @@
+"""The tables of gorla2022, and those behind its figures.
+
+Outputs and inputs are [0, 1] throughout (W = 1), as in the paper's experiments; B is the scale of
+the truncated Laplace mechanism, whose pure level is 1/B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from epsilometer.config import Epsilon, Fractional, Order
+from epsilometer.errors import NoGuaranteeError
+from epsilometer.estimators import planner
+from epsilometer.exact.base import IntervalLaw, divergence
+from epsilometer.exact.finite import BernoulliPairLaw
+from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
+from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
+from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.summaries import clopper_pearson, smallest_sufficient_n
+
+Data = Mapping[str, pd.DataFrame]
+Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+Values = Annotated[list[PositiveFloat], Field(min_length=1)]
+
+
+def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
+    return TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+
+
+def lipschitz_constants(data: Data, *, scales: Values, sigmas: Values) -> pd.DataFrame:
+    """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
+    laws: list[tuple[str, float, float, IntervalLaw]] = []
+    for scale in scales:
+        laws.append(("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)))
+    for sigma in sigmas:
+        gaussian = TruncatedGaussian(1 / (2 * sigma**2))
+        laws.append(("truncated Gaussian", sigma, gaussian.epsilon, TruncatedGaussianLaw(gaussian)))
+    return pd.DataFrame(
+        {
+            "mechanism": mechanism,
+            "parameter": parameter,
+            "D": law.lipschitz_input,
+            "C": law.lipschitz_output,
+            "epsilon": epsilon,
+            "guaranteed": law.lipschitz_output < 2,
+        }
+        for mechanism, parameter, epsilon, law in laws
+    )
+
+
+def all_pairs(
+    data: Data,
+    *,
+    pairs: Annotated[list[Pair], Field(min_length=1)],
+    gamma: PositiveFloat,
+    delta: Fractional,
+    order: Order = math.inf,
+) -> pd.DataFrame:
+    """Tables II and IV: Algorithm 2 or 4 on a grid, at the pairs that the paper shows.
+
+    The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
+    are given as printed, rounded to two digits; both directions count, as in Section III-D.
+    """
+    (summary,) = data.values()
+    points = int(summary["side_x_prime"].max()) + 1
+    position = {round(i / (points - 1), 2): i for i in range(points)}
+    frame = pd.DataFrame(
+        {
+            "x": summary["side_x"] / (points - 1),
+            "x_prime": summary["side_x_prime"] / (points - 1),
+            "estimate": summary[["mean", "mean_reverse"]].max(axis=1),
+            "truth": summary[["truth", "truth_reverse"]].max(axis=1),
+            "n": summary["n"],
+            "cells": summary["cells"],
+        },
+    ).set_index([summary["side_x"], summary["side_x_prime"]])
+    best = frame["estimate"].idxmax()
+    rows = [frame.loc[best].to_dict() | {"pair": "maximum"}]
+    for x, x_prime in pairs:
+        i, j = position[round(x, 2)], position[round(x_prime, 2)]
+        row = frame.loc[(min(i, j), max(i, j))].to_dict()
+        if i > j:  # both directions are in the estimate; only the labels swap
+            row["x"], row["x_prime"] = row["x_prime"], row["x"]
+        rows.append(row | {"pair": f"{x:.2f} {x_prime:.2f}"})
+    law = _laplace(float(summary["epsilon"].iloc[0]))
+    table = pd.DataFrame(rows)
+    table.insert(0, "pair", table.pop("pair"))
+    table = table.astype({"n": int, "cells": int})
+    return table.assign(
+        grid_points=points,
+        planned_grid_points=planner.input_buckets(
+            gamma=gamma,
+            lipschitz=law.lipschitz_output,
+            lipschitz_input=law.lipschitz_input,
+            order=order,
+        ),
+        pairs=len(frame),
+        failures=int(summary["failures"].sum()),
+        planned_n=planner.sample_size(
+            gamma=gamma, delta=delta, lipschitz=law.lipschitz_output, order=order
+        ),
+    )
+
+
+def sample_sizes(data: Data, *, delta: Fractional) -> pd.DataFrame:
+    """Tables III and V: what the theorem asks for (n_th), and what was enough in practice (n_pr).
+
+    Beside n_th: the n of the union bound that Theorem 2 needs, and the share of runs within gamma
+    at the largest n searched. ``n_pr`` is NaN where no n up to ``searched_to`` was enough.
+    """
+    summary = pd.concat(data.values(), ignore_index=True)
+    rows = []
+    for (epsilon, order, gamma), search in summary.groupby(["epsilon", "lambda", "gamma"]):
+        lipschitz = float(search["claimed_lipschitz"].iloc[0])
+        n_th, n_union = _theory(gamma, delta, lipschitz, float(order))
+        last = search.loc[search["n"].idxmax()]
+        rows.append(
+            {
+                "epsilon": epsilon,
+                "scale": 1 / epsilon,
+                "C": lipschitz,
+                "level": last["truth"],
+                "gamma": gamma,
+                "n_th": n_th,
+                "n_pr": smallest_sufficient_n(search, delta),
+                "m": last["cells"],
+                "n_th_union": n_union,
+                "runs": last["runs"],
+                "searched_to": last["n"],
+                "share_at_last": last["share_within"],
+            }
+        )
+    table = pd.DataFrame(rows).sort_values(["epsilon", "gamma"], ascending=[True, False])
+    whole = ["n_th", "n_pr", "m", "n_th_union", "runs", "searched_to"]
+    return table.astype(dict.fromkeys(whole, "Int64")).reset_index(drop=True)
+
+
+def _theory(
+    gamma: float, delta: float, lipschitz: float, order: float
+) -> tuple[float, float]:
+    try:
+        return tuple(
+            planner.sample_size(
+                gamma=gamma, delta=delta, lipschitz=lipschitz, order=order, union=union
+            )
+            for union in (False, True)
+        )
+    except NoGuaranteeError:
+        return math.nan, math.nan
+
+
+def searches(data: Data) -> pd.DataFrame:
+    """The search for n_PR, written down: every rung with the share of runs within gamma."""
+    columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth", "mean"]
+    columns += ["share_within", "share_low", "share_high"]
+    return pd.concat(data.values(), ignore_index=True)[columns]
+
+
+def convergence(
+    data: Data, *, epsilon: Epsilon, gamma: PositiveFloat, delta: Fractional
+) -> pd.DataFrame:
+    """Figures 3 and 7: mean, spread and share within gamma against n, for one search."""
+    (summary,) = data.values()
+    chosen = summary[np.isclose(summary["epsilon"], epsilon) & np.isclose(summary["gamma"], gamma)]
+    first = chosen.iloc[0]
+    n_th, _ = _theory(gamma, delta, first["claimed_lipschitz"], float(first["lambda"]))
+    columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
+    columns += ["mean", "sd", "share_within", "share_low", "share_high"]
+    return chosen[columns].assign(
+        delta=delta, n_th=n_th, n_pr=smallest_sufficient_n(chosen, delta)
+    )
+
+
+def planned_samples(
+    data: Data,
+    *,
+    gamma: PositiveFloat,
+    delta: Fractional,
+    lipschitz: PositiveFloat,
+    gammas: Values,
+    deltas: Annotated[list[Fractional], Field(min_length=1)],
+    lipschitzes: Values,
+    order: Order = math.inf,
+    orders: list[Order] | None = None,
+) -> pd.DataFrame:
+    """Figures 2 and 6: n of the theorem, one parameter varying and the others fixed."""
+    fixed = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
+    varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
+    rows = []
+    for name, values in varied.items():
+        for value in values:
+            n = planner.sample_size(**(fixed | {name: value}))
+            rows.append({"varied": name, "value": value, "n": n, "log_n": math.log(n)})
+    return pd.DataFrame(rows)
+
+
+def cell_means(
+    data: Data, *, epsilon: Epsilon, cells: PositiveInt, gamma: PositiveFloat, points: PositiveInt
+) -> pd.DataFrame:
+    """Figure 1: a smooth density against its cell means (a), and the two log ratios (b)."""
+    law = _laplace(epsilon)
+    z = np.linspace(0, 1, points)
+    edges = np.linspace(0, 1, cells + 1)
+    cell = np.minimum((z * cells).astype(int), cells - 1)
+    p, q = (np.diff(law.cdf(edges, x)) for x in (0.0, 1.0))
+    return pd.DataFrame(
+        {
+            "z": z,
+            "cell": cell,
+            "density": law.pdf(z, 0.0),
+            "cell_mean": p[cell] * cells,
+            "log_ratio": np.log(law.pdf(z, 0.0) / law.pdf(z, 1.0)),
+            "cell_log_ratio": np.log(p / q)[cell],
+            "truth": law.privacy_loss(0.0, 1.0),
+            "gamma": gamma,
+            "lipschitz": law.lipschitz_output,
+        }
+    )
+
+
+def bernoulli_pair(
+    data: Data, *, gamma: PositiveFloat, delta: Fractional, budget: PositiveInt, order: Order
+) -> pd.DataFrame:
+    """Figure 5: the two coins of the impossibility proof, for an estimator that answers 0."""
+    rows = []
+    for which in (math.inf, order):
+        pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=which)
+        law = BernoulliPairLaw(pair)
+        for x in (0, 1):
+            for outcome, probability in enumerate(law.probabilities(x)):
+                rows.append(
+                    {
+                        "order": which,
+                        "x": x,
+                        "outcome": outcome,
+                        "probability": probability,
+                        "log_h": pair.epsilon,
+                        "level": divergence(law, which, 0, 1),
+                        "budget": budget,
+                        "zeros_only": float(np.prod((1 - np.array(pair.chances)) ** (budget / 2))),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def safety_check(data: Data, *, claimed: PositiveFloat, probability: Fractional) -> pd.DataFrame:
+    """Figure 4: the share of runs that pass, against the actual C; the claim is tested and the truth."""
+    (summary,) = data.values()
+    table = summary.rename(columns={"claimed_lipschitz": "actual_C", "mean": "share_passing"})
+    passing = (table["share_passing"] * table["runs"]).round()
+    low, high = clopper_pearson(passing, table["runs"])
+    columns = ["estimator", "epsilon", "actual_C", "cells", "n", "runs", "share_passing"]
+    return (
+        table[columns]
+        .assign(low=low, high=high, claimed_C=claimed, required=probability)
+        .sort_values(["estimator", "actual_C"])
+        .reset_index(drop=True)
+    )
+
+
+def impossibility(data: Data, *, gamma: PositiveFloat, delta: Fractional) -> pd.DataFrame:
+    """Beyond the paper: every estimator's answer on the pair built to defeat it, against n."""
+    (summary,) = data.values()
+    table = summary.rename(columns={"mean": "answer"})
+    table["budget"] = table["mechanism"].str.extract(r"budget=(\d+)")[0].astype(int)
+    wrong = 1 - table["share_within"]
+    columns = ["estimator", "lambda", "mechanism", "budget", "n", "runs", "failures", "answer", "truth"]
+    return table[columns].assign(
+        share_wrong=wrong,
+        share_wrong_low=1 - table["share_high"],
+        share_wrong_high=1 - table["share_low"],
+        gamma=gamma,
+        delta=delta,
+    )

@@ -1,0 +1,38 @@
+# Summarise an experiment's estimates over runs, beside the exact values; then build tables.
+
+
+rule summarise:
+    input:
+        estimates=jobs.summary_estimates,
+        code=jobs.summary_code,
+    output:
+        paths.SUMMARY,
+    params:
+        spec=jobs.summary_spec,
+    log:
+        paths.log(paths.SUMMARY),
+    benchmark:
+        paths.benchmark(paths.SUMMARY)
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/summarise.py"
+
+
+rule tabulate:
+    input:
+        summaries=jobs.table_summaries,
+        code=jobs.table_code,
+    output:
+        csv=paths.TABLE,
+        parquet=paths.beside(paths.TABLE, ".parquet"),
+    params:
+        spec=jobs.table_spec,
+    log:
+        paths.log(paths.TABLE),
+    benchmark:
+        paths.benchmark(paths.TABLE)
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/tabulate.py"

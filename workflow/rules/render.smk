@@ -1,0 +1,45 @@
+# Draw each figure from its table, and show everything of a paper on one page.
+
+
+rule render:
+    input:
+        table=paths.beside(paths.TABLE, ".parquet"),
+        code=jobs.figure_code,
+    output:
+        pdf=paths.FIGURE,
+        png=report(
+            paths.beside(paths.FIGURE, ".png"),
+            caption="../report/figure.rst",
+            category="{paper}",
+            labels={"figure": "{artifact}"},
+        ),
+    params:
+        spec=jobs.figure_spec,
+    log:
+        paths.log(paths.FIGURE),
+    benchmark:
+        paths.benchmark(paths.FIGURE)
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/render.py"
+
+
+rule page:
+    input:
+        tables=jobs.page_tables,
+        figures=jobs.page_figures,
+        template="workflow/report/page.html.j2",
+        code=jobs.page_code,
+    output:
+        report(paths.PAGE, category="{paper}", labels={"figure": "all, with tables"}),
+    params:
+        spec=jobs.page_spec,
+    log:
+        paths.log(paths.PAGE),
+    benchmark:
+        paths.benchmark(paths.PAGE)
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/page.py"

@@ -1,0 +1,13 @@
+"""Estimate from every run of one combination."""
+
+from snakemake.script import snakemake
+
+from epsilometer.job import job
+
+with job(snakemake):
+    from epsilometer.estimation import estimate_files
+    from epsilometer.storage import write_table
+
+    spec = snakemake.params.spec
+    estimates = estimate_files(snakemake.input.histograms, spec)
+    write_table(estimates, snakemake.output[0], "estimates", spec["identity"])

@@ -1,0 +1,10 @@
+"""Show every table and figure of one paper on one page."""
+
+from snakemake.script import snakemake
+
+from epsilometer.job import job
+
+with job(snakemake):
+    from epsilometer.page import write_page
+
+    write_page(snakemake.output[0], snakemake.input.template, snakemake.params.spec)
