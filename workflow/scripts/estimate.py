@@ -1,7 +1,5 @@
 """Estimate from every run of one combination."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake):

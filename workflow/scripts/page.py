@@ -1,7 +1,5 @@
 """Show every table and figure of one paper on one page."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake):

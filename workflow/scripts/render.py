@@ -1,7 +1,5 @@
 """Draw one figure from its table."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake):

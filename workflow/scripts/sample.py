@@ -1,7 +1,5 @@
 """Draw one batch of samples."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake) as progress:

@@ -1,7 +1,5 @@
 """Summarise the estimates of one experiment."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake):

@@ -1,7 +1,5 @@
 """Build one table, beside the paper's numbers, as CSV and Parquet."""
 
-from snakemake.script import snakemake
-
 from epsilometer.job import job
 
 with job(snakemake):

@@ -6,7 +6,6 @@ sample of independent draws is itself such a sample, so that one pass serves a w
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -40,15 +39,15 @@ def interval_histogram(
     lower, upper = checks.interval("support", *support)
     checks.integer("cells", cells)
     stops = _stops(sample, checkpoints)
-    edges = lower + (upper - lower) * np.arange(cells + 1) / cells
-    edges[-1] = upper
-    counts = np.zeros((stops.size, cells), np.int64)
-    outside = _count_interval(np.ascontiguousarray(sample, np.float64), edges, stops, counts)
-    if outside:
+    used = sample[: stops[-1]]
+    if not (used.min() >= lower and used.max() <= upper):  # also where there is a NaN
+        outside = used.size - np.count_nonzero((used >= lower) & (used <= upper))
         raise ArgumentError(
             "sample", f"has {outside} outputs outside the claimed support [{lower:g}, {upper:g}]"
         )
-    return counts.cumsum(axis=0)
+    pieces = np.split(used, stops[:-1])
+    counts = [np.histogram(piece, cells, (lower, upper))[0] for piece in pieces]
+    return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
 def finite_histogram(
@@ -64,8 +63,8 @@ def finite_histogram(
             "sample", f"has {outside} outputs outside the claimed outcomes 0, ..., {outcomes - 1}"
         )
     pieces = np.split(used, stops[:-1])
-    counts = np.array([np.bincount(piece, minlength=outcomes) for piece in pieces], np.int64)
-    return counts.cumsum(axis=0)
+    counts = [np.bincount(piece, minlength=outcomes) for piece in pieces]
+    return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
 def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> NDArray[np.int64]:
@@ -75,30 +74,3 @@ def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> NDArra
     if stops.size == 0 or stops[0] < 1 or stops[-1] > sample.size or (np.diff(stops) < 1).any():
         raise ArgumentError("checkpoints", f"must increase within 1, ..., {sample.size}")
     return stops
-
-
-@numba.njit(cache=True)
-def _count_interval(sample, edges, stops, counts):  # type: ignore[no-untyped-def]
-    """Add each draw to the row of the first checkpoint that includes it; return the strays.
-
-    The product finds the cell but for rounding at an edge; the edges themselves then decide.
-    """
-    cells = edges.size - 1
-    lower, upper = edges[0], edges[cells]
-    per_unit = cells / (upper - lower)
-    outside = 0
-    start = 0
-    for row in range(stops.size):
-        for i in range(start, stops[row]):
-            z = sample[i]
-            if not lower <= z <= upper:
-                outside += 1
-                continue
-            j = min(int((z - lower) * per_unit), cells - 1)
-            if z < edges[j]:
-                j -= 1
-            elif j < cells - 1 and z >= edges[j + 1]:
-                j += 1
-            counts[row, j] += 1
-        start = stops[row]
-    return outside

@@ -1,7 +1,7 @@
 """One look for every figure: fonts, colours, sizes, and how files are written.
 
-Matplotlib and seaborn are imported when a figure is made, so that reading the configuration, which
-only asks whether a renderer exists, does not pay for them.
+Matplotlib is imported when a figure is made, so that reading the configuration, which only asks
+whether a renderer exists, does not pay for it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ def panels(
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
-    sns.set_theme(context="paper", style="ticks", palette="colorblind")
+    plt.style.use(["seaborn-v0_8-ticks", "seaborn-v0_8-paper", "seaborn-v0_8-colorblind"])
     plt.rcParams |= {
         "pdf.fonttype": 42,
         "axes.spines.top": False,
@@ -55,9 +54,9 @@ def panels(
 
 def colours(count: int) -> list[str]:
     """Return the palette's first colours."""
-    import seaborn as sns
+    import matplotlib as mpl
 
-    return list(sns.color_palette("colorblind", count).as_hex())
+    return list(mpl.rcParams["axes.prop_cycle"].by_key()["color"][:count])
 
 
 def guide(axes: Axes, n: float, label: str) -> None:

@@ -198,8 +198,8 @@ def planned_samples(
     for name, values in varied.items():
         for value in values:
             n = planner.sample_size(**(fixed | {name: value}))
-            rows.append({"varied": name, "value": value, "n": n, "log_n": math.log(n)})
-    return pd.DataFrame(rows)
+            rows.append({"varied": name, "value": value, "n": float(n), "log_n": math.log(n)})
+    return pd.DataFrame(rows)  # n as a float: at high orders it is beyond 64 bits
 
 
 def cell_means(
