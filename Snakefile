@@ -5,16 +5,16 @@
 #   snakemake --cores 2 --config scale=paper     as large as the papers ran it
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
-import os
 import sys
-
-sys.path.insert(0, os.path.join(workflow.basedir, "src"))  # the library beside this file
-os.environ["PYTHONPATH"] = sys.path[0]  # also for the jobs
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
+
 from epsilometer import paths
 from epsilometer.errors import EpsilometerError
+from epsilometer.job import use_this_library
 from epsilometer.jobs import Jobs
 from epsilometer.study import Study
 
@@ -23,12 +23,13 @@ try:
 except EpsilometerError as error:
     raise WorkflowError(str(error)) from None
 jobs = Jobs(study)
+use_this_library()
 
 
 rule all:
+    default_target: True
     input:
         [jobs.page(paper) for paper in study.main.papers],
-    default_target: True
 
 
 rule gorla2022:
@@ -47,4 +48,6 @@ onsuccess:
 
 
 onerror:
-    print(f"Something failed; logs are in results/{study.scale}/logs. What is done stays.")
+    print(
+        f"Something failed; logs are in results/{study.scale}/logs. What is done stays."
+    )

@@ -45,7 +45,7 @@ def integer(argument: str, value: object, *, minimum: int = 1) -> int:
 
 def order(argument: str, value: object) -> float:
     """Return a Rényi order: a real above 1, or infinity for pure differential privacy."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not value > 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 1:
         raise ArgumentError(argument, f"must be above 1 (inf for pure privacy), got {value!r}")
     return float(value)
 

@@ -109,7 +109,9 @@ class MechanismEntry(_Model):
     mechanism: str
     parameters: dict[str, Scalar] = {}
     claims: ClaimsEntry
-    inputs: Annotated[dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid], Field(min_length=1)]
+    inputs: Annotated[
+        dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid], Field(min_length=1)
+    ]
 
 
 class EstimatorEntry(_Model):
@@ -240,10 +242,10 @@ def _path(problem: Any, value: object) -> list[str]:
     keys = []
     *_, last = problem["loc"] or (None,)
     for part in problem["loc"]:
-        if isinstance(value, dict) and part in value:
-            value = value[part]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            value = value[part]
+        is_key = isinstance(value, dict) and part in value
+        is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if is_key or is_index:
+            value = value[part]  # type: ignore[index]
         elif not (part is last and problem["type"] == "missing"):
             continue
         keys.append(str(part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import signal
 import sys
 import time
@@ -50,6 +51,11 @@ def job(snakemake: Any) -> Iterator[Callable[[str], None]]:
         logging.exception("failed")
         _fail(what, f"{type(error).__name__}: {one_line(error)} (traceback in {log_file})")
     logging.info("done in %.1f s", time.monotonic() - began)
+
+
+def use_this_library() -> None:
+    """Let the jobs that this process starts import the library it has imported itself."""
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
 
 
 def _fail(what: str, message: str) -> None:

@@ -44,6 +44,7 @@ def write_page(path: str, template: str, spec: Mapping[str, Any]) -> None:
 
 
 def _html(table: pd.DataFrame) -> str:
-    return table.to_html(
+    html: str = table.to_html(
         index=False, border=0, na_rep="", float_format=lambda value: f"{value:.6g}", justify="right"
     )
+    return html

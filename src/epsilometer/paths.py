@@ -18,7 +18,6 @@ FIGURE = f"{RESULTS}/figures/{{paper}}/{{artifact}}.pdf"
 PAGE = f"{RESULTS}/{{paper}}.html"
 
 
-
 def number(value: float) -> str:
     """Return a number as paths and plots show it: 1, 0.5, inf."""
     return repr(float(value)).removesuffix(".0")

@@ -35,7 +35,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     part = final.with_name(f"{final.stem}.{os.getpid()}.part{final.suffix}")
     try:
         yield part
-        os.replace(part, final)
+        part.replace(final)
     finally:
         part.unlink(missing_ok=True)
 
@@ -75,7 +75,9 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
     """
     file = _open(path, "samples", expected)
     first, last = expected["runs"]
-    keys = [(r, s) for r in range(first, last + 1) for s in range(len(expected["inputs"]["values"]))]
+    keys = [
+        (r, s) for r in range(first, last + 1) for s in range(len(expected["inputs"]["values"]))
+    ]
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group, (run, side) in enumerate(keys):
@@ -84,7 +86,9 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
         except (pa.ArrowException, OSError) as error:
             raise _damaged(path, error) from error
         if outputs.size != expected["n"]:
-            raise DataError(path, f"row group {group} has {outputs.size} draws, not {expected['n']}")
+            raise DataError(
+                path, f"row group {group} has {outputs.size} draws, not {expected['n']}"
+            )
         yield run, side, outputs
 
 
@@ -116,18 +120,20 @@ def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity
         ],
         metadata=_metadata("histograms", identity),
     )
-    with atomic(path) as part:
-        with pq.ParquetWriter(part, schema, compression="zstd", write_page_checksum=True) as writer:
-            for row in rows:
-                flat = pa.array(np.ascontiguousarray(row["counts"]).ravel())
-                size = len(row["n"])
-                columns = [
-                    pa.array(np.full(size, row["run"], np.int32)),
-                    pa.array(np.full(size, row["side"], np.int32)),
-                    pa.array(np.asarray(row["n"], np.int64)),
-                    pa.FixedSizeListArray.from_arrays(flat, cells),
-                ]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+    with (
+        atomic(path) as part,
+        pq.ParquetWriter(part, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        for row in rows:
+            flat = pa.array(np.ascontiguousarray(row["counts"]).ravel())
+            size = len(row["n"])
+            columns = [
+                pa.array(np.full(size, row["run"], np.int32)),
+                pa.array(np.full(size, row["side"], np.int32)),
+                pa.array(np.asarray(row["n"], np.int64)),
+                pa.FixedSizeListArray.from_arrays(flat, cells),
+            ]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
 def read_counts(path: str, expected: Identity) -> dict[str, NDArray[np.int64]]:

@@ -8,7 +8,7 @@ rule reads and writes for them is in `epsilometer.jobs`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from itertools import product
@@ -64,12 +64,8 @@ class Study:
         self.main = self._overridden(main, overrides or {})
         self.scale = self.main.scale
         self._scale = self._read_scale()
-        self.mechanisms = config.read_entries(
-            self._file("mechanisms.yaml"), config.MechanismEntry
-        )
-        self.estimators = config.read_entries(
-            self._file("estimators.yaml"), config.EstimatorEntry
-        )
+        self.mechanisms = config.read_entries(self._file("mechanisms.yaml"), config.MechanismEntry)
+        self.estimators = config.read_entries(self._file("estimators.yaml"), config.EstimatorEntry)
         self.papers = {
             file.stem: config.read(file, config.Paper)
             for file in sorted(self._file("papers").glob("*.yaml"))
@@ -154,25 +150,13 @@ class Study:
         for experiment, definition in entry.experiments.items():
             for i, block in enumerate(definition.grid):
                 key = f"experiments.{experiment}.grid.{i}"
-                for name, known, names in [
-                    ("mechanism", self.mechanisms, block.mechanism),
-                    ("estimator", self.estimators, block.estimator),
-                ]:
-                    for wanted in names:
-                        if wanted not in known:
-                            raise ConfigError(
-                                file,
-                                f"{key}.{name}",
-                                f"unknown {name} {wanted!r}{suggest(wanted, known)}",
-                            )
+                for name in block.mechanism:
+                    _check_known(file, f"{key}.mechanism", "mechanism", name, self.mechanisms)
+                for name in block.estimator:
+                    _check_known(file, f"{key}.estimator", "estimator", name, self.estimators)
                 for mechanism, wanted in product(block.mechanism, block.inputs):
                     inputs = self.mechanisms[mechanism].inputs
-                    if wanted not in inputs:
-                        raise ConfigError(
-                            file,
-                            f"{key}.inputs",
-                            f"{mechanism} has no inputs {wanted!r}{suggest(wanted, inputs)}",
-                        )
+                    _check_known(file, f"{key}.inputs", f"inputs of {mechanism}", wanted, inputs)
             combinations = self.combinations(paper, experiment)
             twice = {c for c in combinations if combinations.count(c) > 1}
             if twice:
@@ -191,19 +175,16 @@ class Study:
         if artifact.figure is not None:
             self._check_registered(file, f"{key}.figure", RENDERERS, artifact.figure)
         for experiment in artifact.table.data:
-            if experiment not in paper.experiments:
-                raise ConfigError(
-                    file,
-                    f"{key}.table.data",
-                    f"unknown experiment {experiment!r}{suggest(experiment, paper.experiments)}",
-                )
+            _check_known(file, f"{key}.table.data", "experiment", experiment, paper.experiments)
         options = config.options_model(BUILDERS.load(artifact.table.builder))
         config.parse(options, artifact.table.options, file, f"{key}.table.options")
         if artifact.paper is not None:
             columns = artifact.paper.columns
             for unknown in set(artifact.paper.keys) - set(columns):
                 raise ConfigError(
-                    file, f"{key}.paper.keys", f"unknown column {unknown!r}{suggest(unknown, columns)}"
+                    file,
+                    f"{key}.paper.keys",
+                    f"unknown column {unknown!r}{suggest(unknown, columns)}",
                 )
             for i, row in enumerate(artifact.paper.rows):
                 if len(row) != len(columns):
@@ -251,9 +232,7 @@ class Study:
             raise ConfigError(file, f"{name}.parameters", str(error)) from None
         return estimator
 
-    def _check_parameters(
-        self, file: str, name: str, kind: Any, given: Mapping[str, Any]
-    ) -> None:
+    def _check_parameters(self, file: str, name: str, kind: Any, given: Mapping[str, Any]) -> None:
         known = {field.name for field in fields(kind)} - {"epsilon"}  # epsilon comes from grids
         for parameter in given:
             if parameter not in known:
@@ -314,7 +293,9 @@ class Study:
             raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
         name = plan.estimator or own
         if name not in self.estimators:
-            raise ConfigError(file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}")
+            raise ConfigError(
+                file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
+            )
         try:
             claims = self.claims(mechanism, epsilon)
             return str(self.estimator(name).planned_samples(claims, order, plan.delta))
@@ -359,3 +340,8 @@ class Study:
             for paper in self.main.papers
         )
         return f"Done. Tables: {results}/tables, figures: {results}/figures{pages}"
+
+
+def _check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ConfigError(file, key, f"unknown {kind} {name!r}{suggest(name, known)}")

@@ -7,14 +7,14 @@ rule summarise:
         code=jobs.summary_code,
     output:
         paths.SUMMARY,
-    params:
-        spec=jobs.summary_spec,
     log:
         paths.log(paths.SUMMARY),
     benchmark:
         paths.benchmark(paths.SUMMARY)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.summary_spec,
     script:
         "../scripts/summarise.py"
 
@@ -26,13 +26,13 @@ rule tabulate:
     output:
         csv=paths.TABLE,
         parquet=paths.beside(paths.TABLE, ".parquet"),
-    params:
-        spec=jobs.table_spec,
     log:
         paths.log(paths.TABLE),
     benchmark:
         paths.benchmark(paths.TABLE)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.table_spec,
     script:
         "../scripts/tabulate.py"

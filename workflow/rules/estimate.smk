@@ -7,15 +7,15 @@ rule histogram:
         code=jobs.histogram_code,
     output:
         paths.HISTOGRAM,
-    params:
-        spec=jobs.histogram_spec,
-    priority: 10  # consume samples before more are drawn, so that temporary ones go
     log:
         paths.log(paths.HISTOGRAM),
     benchmark:
         paths.benchmark(paths.HISTOGRAM)
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.histogram_spec,
     script:
         "../scripts/histogram.py"
 
@@ -26,13 +26,13 @@ rule estimate:
         code=jobs.estimate_code,
     output:
         paths.ESTIMATE,
-    params:
-        spec=jobs.estimate_spec,
     log:
         paths.log(paths.ESTIMATE),
     benchmark:
         paths.benchmark(paths.ESTIMATE)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.estimate_spec,
     script:
         "../scripts/estimate.py"

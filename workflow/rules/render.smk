@@ -13,14 +13,14 @@ rule render:
             category="{paper}",
             labels={"figure": "{artifact}"},
         ),
-    params:
-        spec=jobs.figure_spec,
     log:
         paths.log(paths.FIGURE),
     benchmark:
         paths.benchmark(paths.FIGURE)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.figure_spec,
     script:
         "../scripts/render.py"
 
@@ -33,13 +33,13 @@ rule page:
         code=jobs.page_code,
     output:
         report(paths.PAGE, category="{paper}", labels={"figure": "all, with tables"}),
-    params:
-        spec=jobs.page_spec,
     log:
         paths.log(paths.PAGE),
     benchmark:
         paths.benchmark(paths.PAGE)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.page_spec,
     script:
         "../scripts/page.py"

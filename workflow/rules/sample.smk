@@ -6,13 +6,13 @@ rule sample:
         code=jobs.sample_code,
     output:
         temp(paths.SAMPLE) if study.temporary_samples else paths.SAMPLE,
-    params:
-        spec=jobs.sample_spec,
     log:
         paths.log(paths.SAMPLE),
     benchmark:
         paths.benchmark(paths.SAMPLE)
     conda:
         "../../envs/environment.yaml"
+    params:
+        spec=jobs.sample_spec,
     script:
         "../scripts/sample.py"

@@ -98,6 +98,7 @@ def maximum(answers: dict[tuple[int, int], PairEstimates]) -> PairEstimates:
 
     def largest(values: Floats) -> Floats:
         top = np.where(failed, -np.inf, values).max(axis=0)
-        return np.where(failed.all(axis=0), np.nan, top)
+        return np.where(none, np.nan, top)
 
-    return PairEstimates(largest(forward), largest(reverse), failed.all(axis=0))
+    none = np.asarray(failed.all(axis=0))
+    return PairEstimates(largest(forward), largest(reverse), none)

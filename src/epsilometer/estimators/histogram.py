@@ -116,7 +116,8 @@ def histogram_estimate(
         raise ArgumentError("x_prime", f"has cells {x_prime.shape[-1:]}, x has {x.shape[-1:]}")
     checks.order("order", order)
     common = (x > 0) & (x_prime > 0)
-    failed = ~(common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1))
+    answers = common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1)
+    failed = np.asarray(~answers)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(x) - np.log(x.sum(axis=-1, keepdims=True))
         log_q = np.log(x_prime) - np.log(x_prime.sum(axis=-1, keepdims=True))

@@ -138,14 +138,17 @@ def finite_sample_size(
 
 def safety_slack(*, lipschitz: float, cells: int, width: float = 1.0) -> float:
     """Return c = C w^2 / 2, the paper's choice for event (9)."""
-    return checks.positive("lipschitz", lipschitz) * (width / checks.integer("cells", cells)) ** 2 / 2
+    cell_width = width / checks.integer("cells", cells)
+    return checks.positive("lipschitz", lipschitz) * cell_width**2 / 2
 
 
 def safety_sample_size(*, slack: float, cells: int, probability: float) -> int:
     """Return the smallest n with 1 - 8 m exp(-n c^2 / 3) >= ``probability`` (Theorem 3)."""
     checks.positive("slack", slack)
     checks.between_0_and_1("probability", probability)
-    return math.ceil(3 / slack**2 * math.log(8 * checks.integer("cells", cells) / (1 - probability)))
+    return math.ceil(
+        3 / slack**2 * math.log(8 * checks.integer("cells", cells) / (1 - probability))
+    )
 
 
 def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:

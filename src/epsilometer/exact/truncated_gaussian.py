@@ -70,14 +70,14 @@ class TruncatedGaussianLaw:
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z`` (0 outside the interval)."""
-        z = np.asarray(z, float)
-        inside = (z >= self._lower) & (z <= self._upper)
-        return np.where(inside, self._phi(z - x) / self._mass(x), 0.0)
+        at = np.asarray(z, np.float64)
+        inside = (at >= self._lower) & (at <= self._upper)
+        return np.where(inside, self._phi(at - x) / self._mass(x), 0.0)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        z = np.clip(np.asarray(z, float), self._lower, self._upper)
-        values: Floats = ndtr((z - x) / self._sigma) - ndtr((self._lower - x) / self._sigma)
+        at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
+        values: Floats = ndtr((at - x) / self._sigma) - ndtr((self._lower - x) / self._sigma)
         return values / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:

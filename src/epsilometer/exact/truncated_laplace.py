@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,16 +42,16 @@ class TruncatedLaplaceLaw:
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z`` (0 outside the interval)."""
-        z = np.asarray(z, float)
-        inside = (z >= self._lower) & (z <= self._upper)
-        return np.where(inside, np.exp(-np.abs(z - x) / self._scale) / self._mass(x), 0.0)
+        at = np.asarray(z, np.float64)
+        inside = (at >= self._lower) & (at <= self._upper)
+        return np.where(inside, np.exp(-np.abs(at - x) / self._scale) / self._mass(x), 0.0)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        z = np.clip(np.asarray(z, float), self._lower, self._upper)
+        at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
         left = -math.expm1(-(x - self._lower) / self._scale)
-        step = np.expm1(-np.abs(z - x) / self._scale)  # minus the mass between x and z
-        return self._scale * np.where(z <= x, left + step, left - step) / self._mass(x)
+        step = np.expm1(-np.abs(at - x) / self._scale)  # minus the mass between x and z
+        return self._scale * np.where(at <= x, left + step, left - step) / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss, reached on the far side of x: log K/K' + |x - x'| / B."""
@@ -65,7 +66,7 @@ class TruncatedLaplaceLaw:
         log_scale = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
         cuts = sorted({self._lower, self._upper, x, x_prime})
         total = 0.0
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, end in pairwise(cuts):
             middle = (start + end) / 2
             sign, sign_prime = np.sign(middle - x), np.sign(middle - x_prime)
             rate = -(order * sign + (1 - order) * sign_prime) / self._scale

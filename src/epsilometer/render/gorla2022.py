@@ -28,9 +28,7 @@ def cell_means(table: pd.DataFrame) -> Figure:
     _steps(right, table, "cell_log_ratio", orange, r"$\log\, p_j/q_j$")
     truth, gamma = table["truth"].iloc[0], table["gamma"].iloc[0]
     right.axhspan(truth - gamma, truth + gamma, color=style.BAND, alpha=0.5, linewidth=0)
-    right.axhline(
-        truth, color=style.TRUTH, linestyle="--", label=r"$\varepsilon^\star \pm \gamma$"
-    )
+    right.axhline(truth, color=style.TRUTH, linestyle="--", label=r"$\varepsilon^\star \pm \gamma$")
     right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
     for ax in (left, right):
         ax.legend()
@@ -111,7 +109,7 @@ def share_within(table: pd.DataFrame) -> Figure:
 def _reach(table: pd.DataFrame) -> float:
     """Return the right end of the axis: what was run, and n_TH where that is within reach."""
     largest, n_th = table["n"].max(), table["n_th"].iloc[0]
-    return 1.6 * (n_th if n_th <= 64 * largest else largest)
+    return float(1.6 * (n_th if n_th <= 64 * largest else largest))
 
 
 def safety_check(table: pd.DataFrame) -> Figure:
@@ -154,8 +152,8 @@ def bernoulli_pair(table: pd.DataFrame) -> Figure:
             xticks=[0, 1],
             xlabel="output",
             ylim=(table["probability"].min() / 8, 8),
-            title=rf"{name}: level {level:.3g}, zeros only with probability "
-            f"{rows['zeros_only'].iloc[0]:.2f}",
+            title=f"{name}: level {level:.3g}\n"
+            f"zeros only with probability {rows['zeros_only'].iloc[0]:.2f}",
         )
         ax.title.set_fontsize("small")
     axes[0, 0].set(ylabel="probability")

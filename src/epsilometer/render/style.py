@@ -7,7 +7,7 @@ whether a renderer exists, does not pay for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from epsilometer.storage import atomic
 
@@ -24,7 +24,7 @@ _DOTS_PER_INCH = 200
 
 
 def panels(
-    rows: int = 1, columns: int = 1, *, sharex: bool = False, sharey: bool = False
+    rows: int = 1, columns: int = 1, *, sharex: bool = False, sharey: bool | Literal["row"] = False
 ) -> tuple[Figure, np.ndarray]:
     """Return a figure and its axes, always as an array of shape (rows, columns)."""
     import matplotlib as mpl
@@ -61,7 +61,7 @@ def colours(count: int) -> list[str]:
 
 def guide(axes: Axes, n: float, label: str) -> None:
     """Mark a value of n by a dotted vertical line, where it is known and lies in view."""
-    if n == n and n <= axes.get_xlim()[1]:
+    if n <= axes.get_xlim()[1]:  # NaN is not
         axes.axvline(n, color=GUIDE, linestyle=":", linewidth=1)
         axes.annotate(
             label,
@@ -81,6 +81,4 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
         metadata = {"Title": title, "Subject": caption, "CreationDate": None}
         figure.savefig(part, metadata=metadata)
     with atomic(Path(pdf).with_suffix(".png")) as part:
-        figure.savefig(
-            part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption}
-        )
+        figure.savefig(part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption})

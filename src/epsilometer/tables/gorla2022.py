@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -37,9 +37,9 @@ def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
 
 def lipschitz_constants(data: Data, *, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    laws: list[tuple[str, float, float, IntervalLaw]] = []
-    for scale in scales:
-        laws.append(("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)))
+    laws: list[tuple[str, float, float, IntervalLaw]] = [
+        ("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)) for scale in scales
+    ]
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
         laws.append(("truncated Gaussian", sigma, gaussian.epsilon, TruncatedGaussianLaw(gaussian)))
@@ -143,22 +143,16 @@ def sample_sizes(data: Data, *, delta: Fractional) -> pd.DataFrame:
     return table.astype(dict.fromkeys(whole, "Int64")).reset_index(drop=True)
 
 
-def _theory(
-    gamma: float, delta: float, lipschitz: float, order: float
-) -> tuple[float, float]:
+def _theory(gamma: float, delta: float, lipschitz: float, order: float) -> tuple[float, float]:
+    asked: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     try:
-        return tuple(
-            planner.sample_size(
-                gamma=gamma, delta=delta, lipschitz=lipschitz, order=order, union=union
-            )
-            for union in (False, True)
-        )
+        return planner.sample_size(**asked), planner.sample_size(**asked, union=True)
     except NoGuaranteeError:
         return math.nan, math.nan
 
 
 def searches(data: Data) -> pd.DataFrame:
-    """The search for n_PR, written down: every rung with the share of runs within gamma."""
+    """List every rung of the searches for n_PR, with the share of runs within gamma."""
     columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth", "mean"]
     columns += ["share_within", "share_low", "share_high"]
     return pd.concat(data.values(), ignore_index=True)[columns]
@@ -174,9 +168,7 @@ def convergence(
     n_th, _ = _theory(gamma, delta, first["claimed_lipschitz"], float(first["lambda"]))
     columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
     columns += ["mean", "sd", "share_within", "share_low", "share_high"]
-    return chosen[columns].assign(
-        delta=delta, n_th=n_th, n_pr=smallest_sufficient_n(chosen, delta)
-    )
+    return chosen[columns].assign(delta=delta, n_th=n_th, n_pr=smallest_sufficient_n(chosen, delta))
 
 
 def planned_samples(
@@ -192,7 +184,7 @@ def planned_samples(
     orders: list[Order] | None = None,
 ) -> pd.DataFrame:
     """Figures 2 and 6: n of the theorem, one parameter varying and the others fixed."""
-    fixed = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
+    fixed: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
     rows = []
     for name, values in varied.items():
@@ -252,7 +244,7 @@ def bernoulli_pair(
 
 
 def safety_check(data: Data, *, claimed: PositiveFloat, probability: Fractional) -> pd.DataFrame:
-    """Figure 4: the share of runs that pass, against the actual C; the claim is tested and the truth."""
+    """Figure 4: the share of runs that pass against the actual C, for the claim and the truth."""
     (summary,) = data.values()
     table = summary.rename(columns={"claimed_lipschitz": "actual_C", "mean": "share_passing"})
     passing = (table["share_passing"] * table["runs"]).round()
@@ -272,7 +264,17 @@ def impossibility(data: Data, *, gamma: PositiveFloat, delta: Fractional) -> pd.
     table = summary.rename(columns={"mean": "answer"})
     table["budget"] = table["mechanism"].str.extract(r"budget=(\d+)")[0].astype(int)
     wrong = 1 - table["share_within"]
-    columns = ["estimator", "lambda", "mechanism", "budget", "n", "runs", "failures", "answer", "truth"]
+    columns = [
+        "estimator",
+        "lambda",
+        "mechanism",
+        "budget",
+        "n",
+        "runs",
+        "failures",
+        "answer",
+        "truth",
+    ]
     return table[columns].assign(
         share_wrong=wrong,
         share_wrong_low=1 - table["share_high"],

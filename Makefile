@@ -1,0 +1,58 @@
+# Everything sets itself up: the environment is .venv, made from the lock files in envs/.
+#   make figures [SCALE=quick] [CORES=2]   tables and figures of every paper
+#   make test                              all tests
+#   make lint                              style, types, import contracts, the workflow's own lint
+PYTHON ?= python3
+CORES ?= $(shell nproc)
+SCALE ?= quick
+BIN := .venv/bin
+
+.PHONY: figures report test lint format benchmark lock clean
+
+figures: .venv/run
+	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
+	@echo "Tables: results/$(SCALE)/tables   figures: results/$(SCALE)/figures"
+	@echo "Everything on one page: $$(ls results/$(SCALE)/*.html | tr '\n' ' ')"
+
+report: figures
+	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/report.html
+
+test: .venv/develop
+	$(BIN)/pytest -n $(CORES)
+
+lint: .venv/develop
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: .venv/develop
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+benchmark: .venv/develop
+	$(BIN)/python tests/benchmarks/hot_paths.py
+
+# Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    pyproject.toml -o envs/requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --extra dev pyproject.toml -o envs/requirements-dev.lock
+
+clean:
+	rm -rf .venv results .snakemake
+
+.venv/run: envs/requirements.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.venv/develop: envs/requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@ .venv/run
