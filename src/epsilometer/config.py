@@ -216,12 +216,13 @@ def parse(model: type[ModelType], value: object, file: str, prefix: str = "") ->
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        by_key: dict[str, str] = {}
+        by_key: dict[str, list[Any]] = {}
         for problem in error.errors():
             key = ".".join(filter(None, [prefix, *_path(problem, value)]))
-            by_key.setdefault(key, _message(problem, model))  # one line a key, also for unions
+            by_key.setdefault(key, []).append(problem)
         raise ConfigError.joined(
-            str(ConfigError(file, key, message)) for key, message in by_key.items()
+            str(ConfigError(file, key, _message(problems, model)))
+            for key, problems in by_key.items()
         ) from None
 
 
@@ -252,13 +253,16 @@ def _path(problem: Any, value: object) -> list[str]:
     return keys
 
 
-def _message(problem: Any, model: type[BaseModel]) -> str:
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key{suggest(str(problem['loc'][-1]), _keys(model))}"
-    message = one_line(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "missing":
+def _message(problems: list[Any], model: type[BaseModel]) -> str:
+    """Return one message for a key; where alternatives were tried, it names them all."""
+    first = problems[0]
+    if first["type"] == "extra_forbidden":
+        return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
+    if first["type"] == "missing":
         return "is missing"
-    return f"{message}, got {problem['input']!r}"[:240]
+    said = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
+    others = [message.removeprefix("Input should be ") for message in said[1:]]
+    return f"{' or '.join(dict.fromkeys([said[0], *others]))}, got {first['input']!r}"[:240]
 
 
 def _keys(model: type[BaseModel]) -> set[str]:

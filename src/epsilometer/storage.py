@@ -157,11 +157,11 @@ def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
     """Open a file whose metadata agree with every key of ``expected``."""
     try:
         file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+        found = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
     except FileNotFoundError:
         raise DataError(path, "does not exist; run the workflow again to make it") from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(path, error) from error
-    found = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
     if not isinstance(found, dict) or found.get("kind") != kind:
         raise DataError(path, f"is not an epsilometer file of {kind}; delete it and run again")
     wanted = json.loads(_metadata(kind, expected)[_KEY])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -239,6 +239,10 @@ class Study:
                 raise ConfigError(
                     file, f"{name}.parameters", f"unknown {parameter!r}{suggest(parameter, known)}"
                 )
+        for field in fields(kind):
+            required = field.default is MISSING and field.default_factory is MISSING
+            if required and field.name in known - set(given):
+                raise ConfigError(file, f"{name}.parameters", f"{field.name!r} is missing")
 
     def input_values(self, mechanism: str, inputs: str) -> list[Any]:
         """Return the inputs, one a side."""

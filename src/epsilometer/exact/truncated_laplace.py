@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from epsilometer import checks
 from epsilometer.exact.base import Floats
@@ -65,13 +66,19 @@ class TruncatedLaplaceLaw:
         order = checks.order("order", order)
         log_scale = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
         cuts = sorted({self._lower, self._upper, x, x_prime})
-        total = 0.0
+        pieces = []
         for start, end in pairwise(cuts):
             middle = (start + end) / 2
             sign, sign_prime = np.sign(middle - x), np.sign(middle - x_prime)
             rate = -(order * sign + (1 - order) * sign_prime) / self._scale
             at_start = -(order * abs(start - x) + (1 - order) * abs(start - x_prime)) / self._scale
-            width = end - start
-            area = width if rate == 0 else math.expm1(rate * width) / rate
-            total += math.exp(at_start - log_scale) * area
-        return math.log(total) / (order - 1)
+            pieces.append(at_start + _log_integral(rate, end - start))
+        return (float(logsumexp(pieces)) - log_scale) / (order - 1)
+
+
+def _log_integral(rate: float, width: float) -> float:
+    """Return the logarithm of the integral of exp(rate u) over [0, width]."""
+    if rate == 0:
+        return math.log(width)
+    steepest = max(rate, 0.0) * width  # taken out, so that nothing overflows at high orders
+    return steepest + math.log(-math.expm1(-abs(rate) * width) / abs(rate))

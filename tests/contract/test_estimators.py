@@ -1,0 +1,106 @@
+"""What every registered estimator of a level keeps, whatever it estimates from.
+
+The safety check answers yes or no and has its own tests.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims, over_all_pairs
+from epsilometer.exact.base import divergence
+from tests.contract.examples import law
+
+ARGUMENTS = {"histogram": {"gamma": 0.5}, "safety_check": {"gamma": 2.0, "lipschitz": 1.0}}
+LEVELS = sorted(set(ESTIMATORS) - {"safety_check"})
+every_level = pytest.mark.parametrize("name", LEVELS)
+orders = pytest.mark.parametrize("order", [2.0, math.inf])
+INTERVAL = Claims(support=(0.0, 1.0), lipschitz=0.97)
+FINITE = Claims(outcomes=5, smallest_probability=0.13)
+
+
+def estimator(name):
+    return ESTIMATORS.load(name)(**ARGUMENTS[name])
+
+
+def histograms(claims, x, n, cells, runs, seed):
+    """Draw histograms straight from the exact cell probabilities."""
+    rng = np.random.default_rng(seed)
+    if claims is FINITE:
+        return rng.multinomial(n, law("randomized_response").probabilities(int(x)), runs)
+    edges = np.linspace(0, 1, cells + 1)
+    return rng.multinomial(n, np.diff(law("truncated_gaussian").cdf(edges, x)), runs)
+
+
+def answers(name, claims, pair, n, order, runs=40):
+    method = estimator(name)
+    cells = method.cells(claims, order)
+    x, y = (histograms(claims, side, n, cells, runs, seed=i) for i, side in enumerate(pair))
+    return method.estimate(x, y, claims, order)
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_has_arguments(name):
+    estimator(name)
+
+
+@every_level
+@orders
+@pytest.mark.parametrize("claims", [INTERVAL, FINITE], ids=["interval", "finite"])
+def test_converges_to_the_exact_level_in_both_directions(name, order, claims):
+    exact = law("randomized_response" if claims is FINITE else "truncated_gaussian")
+    pair = (0, 3) if claims is FINITE else (0.0, 0.7)
+    truth = divergence(exact, order, *pair)
+    truth_reverse = divergence(exact, order, *pair[::-1])
+    errors = []
+    for n in (100_000, 1_000_000, 30_000_000):
+        got = answers(name, claims, pair, n, order)
+        assert not got.failed.any()
+        errors.append(float(np.sqrt(((got.forward - truth) ** 2).mean())))
+    assert errors[0] > errors[-1]
+    assert errors[-1] < 0.03  # what is left is the cells' width
+    assert got.reverse.mean() == pytest.approx(truth_reverse, abs=0.03)
+
+
+@every_level
+@orders
+@pytest.mark.parametrize("claims", [INTERVAL, FINITE], ids=["interval", "finite"])
+def test_identical_inputs_give_about_0(name, order, claims):
+    got = answers(name, claims, (0, 0), 10_000_000, order)
+    assert got.forward.mean() == pytest.approx(0, abs=0.01)
+
+
+@every_level
+@orders
+def test_too_few_samples_fail_without_an_exception(name, order):
+    got = answers(name, INTERVAL, (0.0, 1.0), 2, order)
+    assert got.failed.all()
+    assert np.isnan(got.forward).all()
+
+
+@every_level
+@orders
+def test_the_planned_n_keeps_the_promise(name, order):
+    """Theorems 2 and 6: within gamma in at least delta of the runs."""
+    method, delta = estimator(name), 0.8
+    for claims, pair in [(INTERVAL, (0.0, 1.0)), (FINITE, (0, 3))]:
+        n = min(method.planned_samples(claims, order, delta), 10**9)
+        exact = law("randomized_response" if claims is FINITE else "truncated_gaussian")
+        got = answers(name, claims, pair, n, order, runs=100)
+        miss = np.abs(got.forward - divergence(exact, order, *pair)) > method.gamma
+        assert (got.failed | miss).mean() <= 1 - delta
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_all_pairs_are_the_pairs_one_by_one(name):
+    claims = INTERVAL
+    method = estimator(name)
+    cells = method.cells(claims, math.inf)
+    sides = [histograms(claims, x, 5000, cells, 3, seed=i) for i, x in enumerate((0, 0.5, 1))]
+    together = over_all_pairs(method, np.stack(sides, axis=-2), claims, math.inf)
+    for (i, j), answer in together.items():
+        alone = method.estimate(sides[i], sides[j], claims, math.inf)
+        np.testing.assert_array_equal(answer.forward, alone.forward)
+        np.testing.assert_array_equal(answer.failed, alone.failed)

@@ -1,0 +1,44 @@
+"""The conda file stays true to the pip lock, and the lock to the declared dependencies."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+CONDA_NAMES = {
+    "matplotlib-base": "matplotlib",
+    "seaborn-base": "seaborn",
+    "snakemake-minimal": "snakemake",
+}
+OURS = "python_full_version < '3.12'"
+
+
+def locked() -> dict[str, str]:
+    pins = {}
+    for line in Path("envs/requirements.lock").read_text().splitlines():
+        match = re.match(r"([a-z0-9._-]+)==([^ ;\\]+)(?: ; (.*?))? ?\\?$", line)
+        if match and (match[3] is None or OURS in match[3] or "sys_platform" in match[3]):
+            pins[match[1]] = match[2]
+    return pins
+
+
+def declared() -> set[str]:
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    return {re.split(r"[<>=]", entry)[0].lower() for entry in project["dependencies"]}
+
+
+def test_conda_pins_are_the_locks():
+    conda = yaml.safe_load(Path("envs/environment.yaml").read_text())["dependencies"]
+    pins = dict(entry.split("=") for entry in conda)
+    assert pins.pop("python") == "3.11"
+    assert {CONDA_NAMES.get(name, name) for name in pins} == declared()
+    for name, version in pins.items():
+        assert locked()[CONDA_NAMES.get(name, name)] == version, name
+
+
+def test_every_dependency_is_locked_in_both_files():
+    develop = Path("envs/requirements-dev.lock").read_text()
+    for name, version in locked().items():
+        assert f"{name}=={version}" in develop
+    assert declared() <= set(locked())

@@ -1,0 +1,55 @@
+"""Theorems 1 and 5: within its budget every estimator errs as often as the theorem says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.histogram import histogram_estimate
+from epsilometer.exact.base import divergence
+from epsilometer.exact.finite import BernoulliPairLaw
+from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0, math.inf])
+@pytest.mark.parametrize("budget", [10, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("delta", [0.1, 0.8, 0.99])
+def test_the_pair_defeats_the_budget(order, budget, delta):
+    gamma = 0.7
+    pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
+    law = BernoulliPairLaw(pair)
+    assert divergence(law, order, 0, 1) >= pair.epsilon * (1 - 1e-9) > gamma
+    # all of the budget may go to the likelier coin; zeros only is then still likely enough
+    zeros_only = (1 - max(pair.chances)) ** budget
+    assert zeros_only > 1 - delta
+
+
+def test_the_papers_power_of_d_would_not():
+    """With d = ((1 - rho)/n)^(order - 1) the coin of order 2 shows about sqrt(n) ones."""
+    order, budget, delta = 2.0, 10**6, 0.8
+    rho = (1 - delta) ** (1 / 3)
+    papers = (((1 - rho) / budget) ** (order - 1)) ** (1 / order)
+    assert (1 - papers) ** budget < 1e-100
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
+    gamma, delta, budget, runs = 0.5, 0.8, 2000, 500
+    pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
+    truth = divergence(BernoulliPairLaw(pair), order, 0, 1)
+    rng = np.random.default_rng(3)
+    ones = [rng.binomial(budget // 2, chance, runs) for chance in pair.chances]
+    sides = [np.stack([budget // 2 - k, k], axis=-1) for k in ones]
+    for empty_cells in ("fail", "skip"):
+        answer = histogram_estimate(*sides, order=order, empty_cells=empty_cells)
+        wrong = answer.failed | (np.abs(answer.forward - truth) > gamma)
+        assert wrong.mean() > 1 - delta
+
+
+def test_bad_arguments_are_named():
+    for wrong in ({"budget": 0}, {"delta": 1.0}, {"order": 1.0}, {"epsilon": -1.0}):
+        with pytest.raises(ArgumentError, match=next(iter(wrong))):
+            BernoulliPair(**({"epsilon": 1.0, "budget": 10, "delta": 0.5} | wrong))
+    with pytest.raises(ArgumentError, match="gamma must be positive"):
+        BernoulliPair.against(0.0, gamma=0.0, budget=10, delta=0.5)

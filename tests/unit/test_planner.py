@@ -1,0 +1,181 @@
+"""The planner against the paper's tables, its own inequality, and simulation."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epsilometer.errors import ArgumentError, NoGuaranteeError
+from epsilometer.estimators import planner
+from epsilometer.estimators.histogram import histogram_estimate
+
+
+def laplace_c(scale: float) -> float:
+    return 1 / (scale**2 * -math.expm1(-1 / scale))
+
+
+def printed(value: int, digits: int) -> float:
+    return float(f"{value:.{digits - 1}e}")
+
+
+TABLE_3 = [  # B, gamma, n_TH as printed, its digits, m
+    (2, 1, 9588, 4, 6),
+    (2, 0.5, 75618, 5, 12),
+    (2, 0.1, 8.7e6, 2, 56),
+    (2, 0.05, 7e7, 1, 112),
+    (1 / 0.7, 1, 25488, 5, 12),
+    (1 / 0.7, 0.5, 1.9e5, 2, 23),
+    (1 / 0.7, 0.1, 2.4e7, 2, 114),
+    (1 / 0.7, 0.05, 1.9e8, 2, 228),
+    (1, 1, 2.4e5, 2, 46),
+    (1, 0.5, 1.9e6, 2, 91),
+    (1, 0.1, 2.3e8, 2, 455),
+    (1, 0.05, 1.9e9, 2, 909),
+]
+TABLE_5 = [
+    (5, 1, 17794, 5, 3),
+    (5, 0.5, 1.6e5, 2, 6),
+    (5, 0.1, 2.5e7, 2, 29),
+    (3, 1, 2.3e5, 2, 10),
+    (3, 0.5, 2.1e6, 2, 20),
+    (3, 0.1, 3.1e8, 2, 97),
+    (2, 1, 6.7e6, 2, 41),
+    (2, 0.5, 5.7e7, 2, 81),
+    (2, 0.1, 8.6e9, 2, 403),
+    (1.5, 1, 3.4e8, 2, 195),
+    (1.5, 0.5, 3.0e9, 2, 389),
+    (1.5, 0.1, 4.3e11, 2, 1945),
+]
+CASES = [(*row, math.inf, 0.8) for row in TABLE_3] + [(*row, 2.0, 0.9) for row in TABLE_5]
+
+
+@pytest.mark.parametrize(("scale", "gamma", "n", "digits", "m", "order", "delta"), CASES)
+def test_tables_3_and_5_to_the_printed_digits(scale, gamma, n, digits, m, order, delta):
+    asked = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
+    assert planner.histogram_cells(**asked) == m
+    ours = planner.sample_size(**asked, delta=delta)
+    assert n in (printed(ours, digits), printed(ours + 1, digits))
+
+
+def test_grid_points_of_tables_2_and_4():
+    for scale, order, k in [(1, math.inf, 91), (3.5, 2.0, 39)]:
+        c = laplace_c(scale)
+        assert (
+            planner.input_buckets(gamma=0.5, lipschitz=c, lipschitz_input=2 * c, order=order) == k
+        )
+
+
+def test_n_of_table_2_comes_from_c_rounded_to_two_digits():
+    assert planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.58) + 1 == 1863132
+
+
+@given(
+    gamma=st.floats(0.005, 3),
+    delta=st.floats(0.01, 0.999),
+    lipschitz=st.floats(0.01, 1.9),
+    order=st.sampled_from([1.1, 2.0, 5.0, math.inf]),
+    union=st.booleans(),
+)
+def test_n_is_the_smallest_that_holds(gamma, delta, lipschitz, order, union):
+    asked = {"gamma": gamma, "lipschitz": lipschitz, "order": order, "union": union}
+    n = planner.sample_size(**asked, delta=delta)
+    assert planner.failure_bound(n, **asked) <= 1 - delta
+    assert n == 1 or planner.failure_bound(n - 1, **asked) > 1 - delta
+
+
+def test_n_is_stable_up_to_1e12():
+    """One draw more or less still tells, and the bound agrees with 60-digit arithmetic."""
+    asked = {"gamma": 0.0008, "lipschitz": 1.0}
+    n = planner.sample_size(**asked, delta=0.9)
+    assert 1e12 < n < 1e14
+    with localcontext(prec=60):
+        m = planner.histogram_cells(**asked)
+        y, z = Decimal("0.5") / m, Decimal("0.0008") / 12
+        above = (-n * y * (z.exp() - 1) ** 2 / (1 + z.exp())).exp()
+        below = (-n * y * (1 - (-z).exp()) ** 2 / 2).exp()
+        missed = (n * (1 - y).ln()).exp()
+        exact = 2 * m * missed + 4 * (above + below) / (1 - missed)
+    assert planner.failure_bound(n, **asked) == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_deviation_bound_holds_against_the_exact_binomial():
+    from scipy.stats import binom
+
+    for n, p, gamma in [(50, 0.1, 0.5), (500, 0.02, 0.3), (2000, 0.3, 0.05)]:
+        s = np.arange(1, n + 1)
+        far = np.abs(np.log(s / (n * p))) > gamma
+        exact = binom.pmf(s[far], n, p).sum() / binom.sf(0, n, p)
+        assert exact <= planner._deviation(n, p, gamma)
+
+
+def test_ceilings_are_those_of_the_numbers_as_written():
+    # some of these quotients come out above the integer when divided as binary fractions
+    assert planner.histogram_cells(gamma=0.1, lipschitz=1.0) == 120
+    assert planner.histogram_cells(gamma=0.3, lipschitz=1.0) == 40
+    assert planner.histogram_cells(gamma=0.05, lipschitz=1.2) == 360
+
+
+def test_width_scales_out():
+    # stretching outputs by s divides densities by s and slopes by s^2
+    for order in (2.0, math.inf):
+        one = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.0, order=order)
+        four = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1 / 16, width=4.0, order=order)
+        assert one == four
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+@pytest.mark.parametrize("lipschitz", [2.0, 4.62])
+def test_no_guarantee_for_rough_densities(lipschitz, order):
+    with pytest.raises(NoGuaranteeError, match=r"must be below 2/W\^2 = 2"):
+        planner.sample_size(gamma=1, delta=0.8, lipschitz=lipschitz, order=order)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"gamma": 0}, "gamma must be positive, got 0"),
+        ({"gamma": -1.0}, "gamma must be positive"),
+        ({"gamma": "1"}, "gamma must be a finite number"),
+        ({"delta": 1.0}, "delta must lie strictly between 0 and 1"),
+        ({"delta": 0}, "delta must lie strictly between 0 and 1"),
+        ({"lipschitz": math.nan}, "lipschitz must be a finite number"),
+        ({"width": -1}, "width must be positive"),
+        ({"order": 1}, "order must be above 1"),
+        ({"order": True}, "order must be above 1"),
+    ],
+)
+def test_bad_arguments_are_named(wrong, message):
+    with pytest.raises(ArgumentError, match=message):
+        planner.sample_size(**({"gamma": 0.5, "delta": 0.8, "lipschitz": 1.0} | wrong))
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+def test_finite_plan_keeps_its_promise(order):
+    """k-ary randomised response (Remark 2): at least delta of the runs lie within gamma."""
+    k, epsilon, gamma, delta, runs = 4, 1.0, 0.5, 0.8, 400
+    smallest = 1 / (math.exp(epsilon) + k - 1)
+    n = planner.finite_sample_size(
+        gamma=gamma, delta=delta, outcomes=k, smallest_probability=smallest, order=order
+    )
+    p = np.array([math.exp(epsilon) * smallest, smallest, smallest, smallest])
+    q = np.roll(p, 1)
+    rng = np.random.default_rng(1)
+    answer = histogram_estimate(
+        rng.multinomial(n, p, runs), rng.multinomial(n, q, runs), order=order
+    )
+    truth = epsilon if math.isinf(order) else math.log((p**2 / q).sum())
+    assert (np.abs(answer.forward - truth) <= gamma).mean() >= delta
+    union = planner.finite_sample_size(
+        gamma=gamma, delta=delta, outcomes=k, smallest_probability=smallest, order=order, union=True
+    )
+    assert union >= n
+
+
+def test_safety_sample_size_reaches_the_probability():
+    slack = planner.safety_slack(lipschitz=1.0, cells=6)
+    assert slack == pytest.approx(1 / 72)
+    n = planner.safety_sample_size(slack=slack, cells=6, probability=0.9)
+    assert 1 - 48 * math.exp(-n * slack**2 / 3) >= 0.9 > 1 - 48 * math.exp(-(n - 1) * slack**2 / 3)

@@ -1,0 +1,112 @@
+"""Summaries by hand, intervals by their coverage, and the paper's numbers beside ours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from epsilometer.errors import ConfigError
+from epsilometer.summaries import (
+    beside_paper,
+    clopper_pearson,
+    smallest_sufficient_n,
+    summarise,
+    with_truth,
+)
+
+
+def estimates(values, reverse=None):
+    return pd.DataFrame(
+        {
+            "mechanism": "tl",
+            "epsilon": 1.0,
+            "inputs": "ends",
+            "lambda": "inf",
+            "estimator": "h",
+            "cells": 4,
+            "claimed_lipschitz": np.nan,
+            "n": 100,
+            "side_x": 0,
+            "side_x_prime": 1,
+            "run": range(len(values)),
+            "estimate": values,
+            "estimate_reverse": values if reverse is None else reverse,
+            "failed": np.isnan(values),
+        }
+    )
+
+
+def test_summary_by_hand():
+    frame = estimates([1.2, 0.9, np.nan, 1.6], [1.0, 1.0, np.nan, 1.0])
+    (row,) = summarise(frame.assign(truth=1.0, truth_reverse=1.1), gamma=0.5).to_dict("records")
+    assert row["runs"] == 4
+    assert row["failures"] == 1
+    assert row["mean"] == pytest.approx(3.7 / 3)
+    assert row["bias"] == pytest.approx(3.7 / 3 - 1)
+    assert row["mse"] == pytest.approx((0.04 + 0.01 + 0.36) / 3)
+    assert row["share_within"] == 0.5  # the failure and the 1.6 miss
+    assert row["mean_reverse"] == 1.0
+    low, high = stats.binomtest(2, 4).proportion_ci(method="exact")
+    assert (row["share_low"], row["share_high"]) == pytest.approx((low, high))
+
+
+def test_all_failed_is_a_row_too():
+    frame = estimates([np.nan, np.nan]).assign(truth=1.0, truth_reverse=1.0)
+    (row,) = summarise(frame, gamma=0.5).to_dict("records")
+    assert row["failures"] == 2
+    assert np.isnan(row["mean"])
+    assert row["share_within"] == 0
+
+
+def test_truth_comes_from_the_exact_law_of_each_direction():
+    member = {
+        "registered": "truncated_laplace",
+        "parameters": {},
+        "identity": {"epsilon": 2.0, "lambda": "inf"},
+        "inputs": [0.0, 0.5],
+    }
+    joined = with_truth(estimates([1.0]), member)
+    assert joined["truth"].item() != joined["truth_reverse"].item()
+    assert joined["truth"].item() == pytest.approx(
+        1.0 + np.log(2 * (1 - np.exp(-1)) / (1 - np.exp(-2)))
+    )
+    unknown = with_truth(estimates([1.0]), member | {"registered": "users_own"})
+    assert np.isnan(unknown["truth"].item())
+
+
+def test_clopper_pearson_is_exact():
+    k = np.arange(11)
+    low, high = clopper_pearson(k, np.full(11, 10))
+    for i in k:
+        exact = stats.binomtest(int(i), 10).proportion_ci(method="exact")
+        assert (low[i], high[i]) == pytest.approx((exact.low, exact.high))
+    for p in (0.03, 0.3, 0.8):
+        covered = (low <= p) & (p <= high)
+        assert stats.binom.pmf(k, 10, p)[covered].sum() >= 0.95
+
+
+def test_the_search_takes_the_first_rung_that_reaches_delta():
+    search = pd.DataFrame({"n": [1, 2, 4, 8], "share_within": [0.0, 0.8, 0.7, 1.0]})
+    assert smallest_sufficient_n(search, 0.8) == 2
+    assert smallest_sufficient_n(search, 0.9) == 8
+    assert np.isnan(smallest_sufficient_n(search.head(1), 0.5))
+
+
+PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows": [[0.2, "a", 5]]}
+
+
+def test_the_papers_numbers_join_on_rounded_keys():
+    ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
+    joined = beside_paper(ours, PAPER, "here")
+    assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
+    assert joined["paper_n"].tolist()[0] == 5
+    assert np.isnan(joined["paper_n"].tolist()[1])
+    pd.testing.assert_frame_equal(beside_paper(ours, None, "here"), ours)
+
+
+def test_a_printed_row_without_a_match_is_an_error():
+    ours = pd.DataFrame({"epsilon": [0.3], "kind": ["a"]})
+    with pytest.raises(ConfigError, match=r"here: paper.rows: no row of the table has .*0.2"):
+        beside_paper(ours, PAPER, "here")
+    with pytest.raises(ConfigError, match=r"here: paper.keys: the table has no column 'kind'"):
+        beside_paper(ours.drop(columns="kind"), PAPER, "here")

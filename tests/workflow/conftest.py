@@ -1,0 +1,73 @@
+"""A copy of the project to run, change and break."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
+
+
+@dataclass
+class Project:
+    """A project folder of its own, with the library that lies in it."""
+
+    folder: Path
+
+    def snakemake(self, *arguments: str, cores: int = 1) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake as a user would."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        """Edit a file, which must hold the old text."""
+        path = self.folder / file
+        text = path.read_text()
+        assert old in text, f"{file} no longer says {old!r}"
+        path.write_text(text.replace(old, new, 1))
+
+    def tables(self, scale: str = "smoke") -> dict[str, bytes]:
+        """Return every table's bytes by its path."""
+        base = self.folder / "results" / scale / "tables"
+        return {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*.*"))}
+
+
+def copy_project(folder: Path) -> Project:
+    """Copy what is needed to run; caches stay behind."""
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, folder / part, ignore=ignore)
+        else:
+            shutil.copy(source, folder / part)
+    return Project(folder)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A fresh copy for one test."""
+    return copy_project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which the smoke scale has been run on two cores; tests leave it as it is."""
+    done = copy_project(tmp_path_factory.mktemp("finished"))
+    run = done.snakemake("--config", "scale=smoke", cores=2)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return done

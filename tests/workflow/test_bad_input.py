@@ -1,0 +1,300 @@
+"""Bad input ends in one line that names file and key, exit code not 0, nothing half-written."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from epsilometer.errors import EpsilometerError
+from epsilometer.study import Study
+from tests.workflow.conftest import ROOT, Project
+
+MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
+MAIN, SCALE, PAPER = "config.yaml", "scales/quick.yaml", "papers/gorla2022.yaml"
+LAPLACE = "mechanism: truncated_laplace"
+GAMMA_1 = "parameters: {gamma: 1.0, unguaranteed_cells: 100}"
+RUNS = "search-1: {runs: 20, n: 1..524288}"
+
+CASES = [  # file, old text, new text, what the line must say
+    (MECHANISMS, LAPLACE, "mechanism: truncated_laplas", "did you mean 'truncated_laplace'"),
+    (ESTIMATORS, "estimator: safety_check", "estimator: safety_chekc", "mean 'safety_check'"),
+    (MAIN, "papers: [gorla2022]", "papers: [gorla2021]", "unknown paper 'gorla2021'; did you mean"),
+    (MAIN, "scale: quick", "scale: quik", "unknown scale 'quik'; did you mean 'quick'"),
+    (MAIN, "seed: 2022", "seed: -1", "seed: .*got -1"),
+    (MAIN, "seed: 2022", "seed: twenty", "seed: .*integer.*'twenty'"),
+    (MAIN, "seed: 2022", "sede: 2022", "unknown key; did you mean 'seed'"),
+    (MAIN, "seed: 2022", "# no seed", "seed: is missing"),
+    (MAIN, "seed: 2022", "seed: 2022\nseed: 1", "seed: given twice"),
+    (MAIN, "seed: 2022", "seed: [2022", "config.yaml: .*expected"),
+    (MAIN, "batch_bytes: 1000000000", "batch_bytes: 0", "batch_bytes: .*greater than 0"),
+    (MAIN, "papers: [gorla2022]", "papers: []", "papers: .*at least 1 item"),
+    (PAPER, "figure: share_within", "figure: share_wihtin", "renderer .*mean 'share_within'"),
+    (PAPER, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
+    (PAPER, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),
+    (PAPER, "mechanism: [truncated-laplace]", "mechanism: [laplace]", "grid.0.mechanism: unknown"),
+    (PAPER, "mechanism: [truncated-laplace]", "mechanism: []", "grid.0.mechanism: .*at least 1"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: []", "grid.0.epsilon: .*at least 1 item"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [0.5, 0]", "epsilon.1: must be positive.*got 0"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [-0.5]", "epsilon.0: must be positive"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [.inf]", "epsilon.0: must be positive and finite"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [1e-1]", "epsilon.0: .*number.*'1e-1'"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [1/0]", "epsilon.0: .*'1/0'"),
+    (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [0.5, 0.5]", "search-below-1.grid: asks twice"),
+    (PAPER, "inputs: [ends]", "inputs: [endz]", "unknown inputs of truncated-laplace 'endz'; did"),
+    (PAPER, "lambda: [inf]", "lambda: [1]", "lambda.0: must be above 1"),
+    (PAPER, "lambda: [inf]", "order: [inf]", None),  # the field's own name is accepted
+    (PAPER, "lambda: [inf]", "lamda: [inf]", "lamda: unknown key; did you mean 'lambda'"),
+    (
+        PAPER,
+        "estimator: [histogram-gamma=1,",
+        "estimator: [histogram-gamma=2,",
+        "unknown estimator",
+    ),
+    (PAPER, "plan: {delta: 0.8, est", "plan: {delta: 1.5, est", "plan.delta: .*less than 1"),
+    (PAPER, "plan: {delta: 0.8, est", "plan: {delta: 0, est", "plan.delta: .*greater than 0"),
+    (
+        PAPER,
+        "    plan: {delta: 0.8, estimator: safety-check-claimed}",
+        "   ",
+        "safety.plan: is missing",
+    ),
+    (PAPER, "{scales: [0.5, 0.8, 1, 2, 5],", "{scales: [0.5, -1],", "options.scales.1: .*greater"),
+    (PAPER, "{scales: [0.5, 0.8, 1, 2, 5],", "{scales: [],", "options.scales: .*at least 1"),
+    (PAPER, "{scales: [0.5, 0.8, 1, 2, 5],", "{scale: [1],", "unknown key; did you mean 'scales'"),
+    (PAPER, "options: {epsilon: 1, cells: 8", "options: {epsilon: 1, cells: 0", "options.cells"),
+    (PAPER, "options: {delta: 0.9}", "options: {delta: 1}", "table5.table.options.delta: .*less"),
+    (PAPER, "keys: [epsilon, gamma]", "keys: [epsilon, gama]", "unknown column 'gama'; did you"),
+    (PAPER, "- [0.5, 1, 9588, 56, 6]", "- [0.5, 1, 9588, 56]", "paper.rows.0: has 4 of 5"),
+    (PAPER, "  fig3b:\n", "  fig3a:\n", "fig3a: given twice"),
+    (PAPER, "  fig3b:\n", "  'fig 3b':\n", "artifacts.fig 3b: .*pattern"),
+    (PAPER, "caption: >-\n      Figure 6", "captain: >-\n      Figure 6", "unknown key; did you"),
+    (SCALE, RUNS, "search-1: {runs: 0, n: 1..524288}", "search-1.runs: .*greater than 0"),
+    (SCALE, RUNS, "search-1: {runs: 2.5, n: 8}", "search-1.runs: .*integer"),
+    (SCALE, RUNS, "search-1: {runs: 20, n: 0}", "search-1.n: must be positive, got 0"),
+    (SCALE, RUNS, "search-1: {runs: 20, n: -5}", "search-1.n: must be positive"),
+    (SCALE, RUNS, "search-1: {runs: 20, n: 2..9}", "search-1.n: must be a positive integer"),
+    (SCALE, RUNS, "search-1: {runs: 20, n: plan}", "search-1.n: must be a positive integer"),
+    (SCALE, RUNS, "search-1: {runs: 20}", "search-1.n: is missing"),
+    (SCALE, RUNS, "search-3: {runs: 20, n: 8}", "search-3: unknown experiment; did you mean"),
+    (SCALE, RUNS, "# gone", "papers.gorla2022.search-1: is missing"),
+    (SCALE, "temporary_samples: false", "temporary_samples: maybe", "temporary_samples: .*bool"),
+    (
+        ESTIMATORS,
+        GAMMA_1,
+        "parameters: {gamma: -1.0}",
+        "histogram-gamma=1.parameters: gamma must be",
+    ),
+    (ESTIMATORS, GAMMA_1, "parameters: {gamma: 0}", "gamma must be positive, got 0"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gamma: one}", "gamma must be a finite number"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gama: 1.0}", "unknown 'gama'; did you mean 'gamma'"),
+    (ESTIMATORS, GAMMA_1, "parameters: {}", "histogram-gamma=1.parameters: 'gamma' is missing"),
+    (
+        ESTIMATORS,
+        GAMMA_1,
+        "parameters: {gamma: 1.0}",
+        r"estimators.yaml: histogram-gamma=1: .*C = 4.62607 must be below 2/W\^2 = 2",
+    ),
+    (ESTIMATORS, "histogram-gamma=1:", "histogram-gamma=0.5:", "histogram-gamma=0.5: given twice"),
+    (ESTIMATORS, "histogram-gamma=1:", "../evil:", r"\.\./evil: an id has letters"),
+    (
+        MECHANISMS,
+        "ends: [0.0, 1.0]",
+        "ends: [0.0, 1.5]",
+        r"inputs.ends: input must lie in \[0.0, 1",
+    ),
+    (MECHANISMS, "ends: [0.0, 1.0]", "ends: [0.0]", "inputs.ends: .*at least 2"),
+    (MECHANISMS, "ends: [0.0, 1.0]", "ends: [a, b]", "inputs.ends: input must be a finite number"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lower: 1.0, upper: 0.0}", "lower < upper"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lowr: 0.0}", "unknown 'lowr'; did you mean 'lower'"),
+    (MECHANISMS, "{outcomes: 5}", "{outcomes: 1}", None),  # in no grid: checked when asked for
+    (MECHANISMS, "lipschitz: exact", "lipschitz: -1.0", "claims: lipschitz must be positive"),
+    (MECHANISMS, "lipschitz: exact", "lipschitz: exakt", "claims.lipschitz: .*'exact'"),
+    (MECHANISMS, "support: [0.0, 1.0], lip", "support: [1.0, 0.0], lip", "lower < upper"),
+    (
+        MECHANISMS,
+        "{budget: 1000, delta: 0.8}",
+        "{budget: 0, delta: 0.8}",
+        "budget must be at least",
+    ),
+    (
+        MECHANISMS,
+        "{budget: 1000, delta: 0.8}",
+        "{budget: 10, delta: 1.8}",
+        "delta must lie strictly",
+    ),
+    (MECHANISMS, "points: 91}", "points: 1}", "grid-91.points: .*greater than or equal to 2"),
+]
+
+
+@pytest.fixture
+def config_folder(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "config"
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), CASES)
+def test_a_bad_configuration_is_one_line(config_folder: Path, file, old, new, message):
+    text = (config_folder / file).read_text()
+    assert old in text, "the case no longer applies"
+    (config_folder / file).write_text(text.replace(old, new, 1))
+    if message is None:
+        Study("config")
+        return
+    with pytest.raises(EpsilometerError) as caught:
+        Study("config")
+    said = str(caught.value)
+    assert re.search(message, said), said
+    for line in said.splitlines():
+        assert re.match(r"config/[\w./]+\.yaml: ", line), line
+    assert f"config/{file}" in said
+    assert not (config_folder.parent / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"scale": "papper"}, "unknown scale 'papper'; did you mean 'paper'"),
+        ({"scal": "paper"}, "--config: scal: unknown key; did you mean 'scale'"),
+        ({"seed": "x"}, "--config: seed: .*integer"),
+        ({"seed": -3}, "--config: seed: "),
+        ({"papers": ["lu"]}, "papers: unknown paper 'lu'"),
+    ],
+)
+def test_bad_overrides_are_one_line(config_folder, overrides, message):
+    with pytest.raises(EpsilometerError, match=message) as caught:
+        Study("config", overrides=overrides)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_are_told(config_folder):
+    (config_folder / "estimators.yaml").unlink()
+    with pytest.raises(EpsilometerError, match=r"config/estimators.yaml: no such file"):
+        Study("config")
+    (config_folder / "estimators.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(EpsilometerError, match=r"config/estimators.yaml: cannot be read"):
+        Study("config")
+    (config_folder / "estimators.yaml").write_text("- a list\n")
+    with pytest.raises(EpsilometerError, match=r"config/estimators.yaml: must map ids"):
+        Study("config")
+
+
+def test_results_must_be_writable(config_folder, monkeypatch):
+    (config_folder.parent / "results").write_text("a file")
+    with pytest.raises(EpsilometerError, match="results: is not a folder"):
+        Study("config")
+    (config_folder.parent / "results").unlink()
+    (config_folder.parent / "results").mkdir()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(EpsilometerError, match="results: is not writable"):
+        Study("config")
+
+
+def said_by(run) -> str:
+    assert run.returncode != 0
+    assert "Traceback (most recent call last)" not in run.stderr + run.stdout
+    return run.stderr + run.stdout
+
+
+def test_snakemake_shows_the_line_and_writes_nothing(project: Project):
+    project.replace("config/mechanisms.yaml", LAPLACE, "mechanism: truncated_laplas")
+    said = said_by(project.snakemake("--config", "scale=smoke"))
+    assert "config/mechanisms.yaml: truncated-laplace.mechanism: unknown mechanism" in said
+    assert not (project.folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            "estimates/laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1",
+            "mean 'truncated-laplace'",
+        ),
+        ("estimates/truncated-laplace/epsilon=1/end/lambda=inf/histogram-gamma=1", "mean 'ends'"),
+        ("estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram", "unknown estimator"),
+        ("estimates/truncated-laplace/epsilon=0/ends/lambda=inf/histogram-gamma=1", "be positive"),
+        ("estimates/truncated-laplace/epsilon=1.0/ends/lambda=inf/histogram-gamma=1", "is written"),
+        ("estimates/truncated-laplace/epsilon=x/ends/lambda=inf/histogram-gamma=1", "not a number"),
+        ("estimates/truncated-laplace/epsilon=1/ends/lambda=1/histogram-gamma=1", "be above 1"),
+    ],
+)
+def test_a_path_that_means_nothing_is_told(project: Project, target, message):
+    path = f"results/smoke/{target}/n=100_runs=2.parquet"
+    assert message in said_by(project.snakemake("-n", path, "--config", "scale=smoke"))
+
+
+def test_a_path_of_another_scale_is_told(project: Project):
+    path = "results/paper/tables/gorla2022/table1.csv"
+    said = said_by(project.snakemake("-n", path, "--config", "scale=smoke"))
+    assert "add --config scale=paper" in said
+
+
+BROKEN = {
+    "raises": (
+        "raise RuntimeError('no noise\\nleft')",
+        "sample() raised RuntimeError: no noise left",
+    ),
+    "returns-nan": ("return np.full(size, np.nan)", "returned 100 NaN or infinite outputs"),
+    "wrong-length": ("return np.zeros(size - 1)", "returned 99 outputs, not 100"),
+    "wrong-shape": ("return np.zeros((size, 2))", "returned shape (100, 2), not (100,)"),
+    "outside": ("return np.full(size, 3.0)", "outside the claimed support [0, 1]"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_a_broken_sampler_fails_its_job_in_one_line(project: Project, name):
+    body, message = BROKEN[name]
+    module = "src/epsilometer/mechanisms/truncated_laplace.py"
+    project.replace(module, "outputs = rng.random(size)\n", body + "\n")
+    target = "estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
+    path = f"results/smoke/{target}/n=100_runs=2.parquet"
+    said = said_by(project.snakemake(path, "--config", "scale=smoke"))
+    (line,) = {line for line in said.splitlines() if line.startswith("epsilometer:")}
+    assert message in line
+    made = {file.suffix for file in (project.folder / "results").rglob("*") if file.is_file()}
+    assert ".parquet" not in made or name == "outside"  # there the samples as such are sound
+    assert not list(project.folder.rglob("*.part*"))
+    assert not (project.folder / path).exists()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "stale"])
+def test_a_bad_file_of_samples_is_told(project: Project, damage):
+    base = "truncated-laplace/epsilon=1/ends"
+    samples = f"results/smoke/samples/{base}/n=100/runs=0-1.parquet"
+    target = f"results/smoke/estimates/{base}/lambda=inf/histogram-gamma=1/n=100_runs=2.parquet"
+    assert project.snakemake(samples, "--config", "scale=smoke").returncode == 0
+    file = project.folder / samples
+    if damage == "truncated":
+        file.write_bytes(file.read_bytes()[:-200])
+    elif damage == "foreign":
+        other = f"results/smoke/summaries/x/{damage}.parquet"
+        (project.folder / other).parent.mkdir(parents=True)
+        file.write_bytes(_foreign())
+    else:  # the samples of another seed, put in place behind Snakemake's back
+        shutil.move(file, project.folder / "kept.parquet")
+        assert project.snakemake(samples, "--config", "scale=smoke", "seed=7").returncode == 0
+        seven = file.read_bytes()
+        file.unlink()
+        assert project.snakemake(samples, "--config", "scale=smoke").returncode == 0
+        file.write_bytes(seven)
+    said = said_by(project.snakemake(target, "--config", "scale=smoke"))
+    (line,) = {line for line in said.splitlines() if line.startswith("epsilometer:")}
+    assert samples in line
+    expected = {
+        "truncated": "truncated or damaged",
+        "foreign": "is not an epsilometer file",
+        "stale": "is stale: seed is 7, not 2022",
+    }
+    assert expected[damage] in line
+    assert not (project.folder / target).exists()
+
+
+def _foreign() -> bytes:
+    import io
+
+    import pandas as pd
+
+    buffer = io.BytesIO()
+    pd.DataFrame({"output": [0.5, 0.7]}).to_parquet(buffer)
+    return buffer.getvalue()

@@ -1,0 +1,178 @@
+"""The real DAG at smoke scale: what it makes, that it is done then, and that it is reproducible."""
+
+import json
+import re
+import shutil
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from tests.workflow.conftest import Project, copy_project
+
+pytestmark = pytest.mark.xdist_group("smoke")  # one worker makes the finished run
+
+TABLES = {f"table{i}" for i in range(1, 6)}
+FIGURES = {"fig1", "fig2", "fig3a", "fig3b", "fig4", "fig5", "fig6", "fig7", "impossibility"}
+SMOKE = ("--config", "scale=smoke")
+
+
+def counted(run) -> dict[str, int]:
+    """Return the jobs per rule of a dry run."""
+    block = run.stdout + run.stderr
+    rows = re.findall(r"^(\w+) +(\d+)$", block, flags=re.MULTILINE)
+    return {rule: int(count) for rule, count in rows}
+
+
+def test_everything_promised_is_there(finished: Project):
+    results = finished.folder / "results" / "smoke"
+    made = {path.stem for path in (results / "tables" / "gorla2022").glob("*.csv")}
+    assert made >= TABLES | FIGURES | {"search"}
+    for name in made:
+        assert (results / "tables" / "gorla2022" / f"{name}.parquet").is_file()
+    for name in FIGURES:
+        pdf = (results / "figures" / "gorla2022" / f"{name}.pdf").read_bytes()
+        png = (results / "figures" / "gorla2022" / f"{name}.png").read_bytes()
+        assert pdf.startswith(b"%PDF")
+        assert png.startswith(b"\x89PNG")
+    page = (results / "gorla2022.html").read_text()
+    assert all(f'id="{name}"' in page for name in made)
+    assert not list(finished.folder.rglob("*.part*"))
+
+
+def test_every_job_has_a_log_and_a_benchmark(finished: Project):
+    results = finished.folder / "results" / "smoke"
+    for folder in ("samples", "histograms", "estimates", "summaries", "tables", "figures"):
+        made = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
+        for kind in ("logs", "benchmarks"):
+            base = results / kind
+            found = {p.relative_to(base).with_suffix("") for p in (base / folder).rglob("*")}
+            assert made <= found, kind
+    log = next((results / "logs" / "samples").rglob("*.log")).read_text()
+    assert "start sample" in log
+    assert "done in" in log
+
+
+def test_samples_are_parquet_with_a_row_group_a_run_and_side(finished: Project):
+    path = finished.folder / (
+        "results/smoke/samples/truncated-laplace/epsilon=1/ends/n=1..16384/runs=0-4.parquet"
+    )
+    file = pq.ParquetFile(path)
+    assert file.num_row_groups == 10
+    assert file.metadata.num_rows == 10 * 16384
+    about = json.loads(file.schema_arrow.metadata[b"epsilometer"])
+    assert about["mechanism"] == "truncated-laplace"
+    assert about["parameters"] == {"lower": 0.0, "upper": 1.0}
+    assert about["epsilon"] == 1.0
+    assert about["inputs"] == {"id": "ends", "values": [0.0, 1.0]}
+    assert (about["seed"], about["scale"]) == (2022, "smoke")
+    assert about["version"]
+
+
+def test_tables_hold_the_papers_numbers_and_every_key(finished: Project):
+    tables = finished.folder / "results/smoke/tables/gorla2022"
+    table3 = pd.read_csv(tables / "table3.csv")
+    assert {"paper_n_th", "paper_n_pr", "paper_m", "n_th", "n_pr", "m"} <= set(table3)
+    assert (table3["m"] == table3["paper_m"]).all()
+    estimates = pd.read_parquet(
+        finished.folder / "results/smoke/estimates/truncated-laplace/epsilon=1/ends/lambda=inf"
+        "/histogram-gamma=0.5/n=1..16384_runs=5.parquet"
+    )
+    keys = {"mechanism", "epsilon", "inputs", "lambda", "estimator", "run", "n"}
+    assert keys <= set(estimates)
+    caption = json.loads(pq.read_schema(tables / "table3.parquet").metadata[b"epsilometer"])
+    assert caption["caption"].startswith("Table III.")
+
+
+def test_a_second_call_does_nothing(finished: Project):
+    before = finished.tables()
+    run = finished.snakemake(*SMOKE)
+    assert run.returncode == 0
+    assert "Nothing to be done" in run.stdout + run.stderr
+    assert finished.tables() == before
+
+
+def test_tables_are_equal_for_any_cores_batches_and_order(finished: Project, tmp_path):
+    """Once more with one core, a run a batch and the jobs of one paper's tables back to front."""
+    other = copy_project(tmp_path)
+    run = other.snakemake(*SMOKE, "batch_bytes=300000", "--scheduler", "ilp", cores=1)
+    assert run.returncode == 0, run.stderr[-3000:]
+    batches = list((other.folder / "results/smoke/samples").rglob("runs=0-0.parquet"))
+    assert batches
+    assert other.tables() == finished.tables()
+
+
+@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
+def test_every_scale_has_the_same_shape(project: Project, scale):
+    run = project.snakemake("-n", "--quiet", "--config", f"scale={scale}")
+    assert run.returncode == 0, run.stderr
+    jobs = counted(run)
+    assert jobs["total"] < 3000
+    for rule, count in [("estimate", 69), ("summarise", 8), ("tabulate", 15), ("render", 9)]:
+        assert jobs[rule] == count
+
+
+def test_samples_are_temporary_at_paper_scale_only(project: Project):
+    wanted = "estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
+    scale_file = "config/scales/paper.yaml"
+    project.replace(scale_file, "search-1: {runs: 100, n: 1..8388608}", "search-1: {runs: 2, n: 9}")
+    for scale, kept in [("paper", False), ("smoke", True)]:
+        target = f"results/{scale}/{wanted}/n=64_runs=2.parquet"
+        run = project.snakemake(target, "--config", f"scale={scale}")
+        assert run.returncode == 0, run.stderr
+        samples = list((project.folder / "results" / scale / "samples").rglob("*.parquet"))
+        assert bool(samples) == kept
+
+
+def test_one_paper_can_be_asked_for(project: Project):
+    run = project.snakemake("-n", "--quiet", "gorla2022", *SMOKE)
+    assert run.returncode == 0
+    assert counted(run)["page"] == 1
+
+
+def test_any_combination_can_be_asked_for_by_path(project: Project):
+    """Also one that is in no configured grid: another epsilon, order, size, mechanism."""
+    for target in [
+        "truncated-gaussian/epsilon=0.75/ends/lambda=3.5/histogram-gamma=1/n=5000_runs=3",
+        "randomized-response-5/epsilon=1/all/lambda=inf/histogram-gamma=0.5/n=1..1000_runs=2",
+    ]:
+        path = f"results/smoke/estimates/{target}.parquet"
+        run = project.snakemake(path, *SMOKE)
+        assert run.returncode == 0, run.stderr
+        assert len(pd.read_parquet(project.folder / path)) > 0
+
+
+def test_an_edit_reruns_what_uses_it_and_nothing_else(finished: Project, tmp_path):
+    copy = Project(tmp_path / "copy")
+    shutil.copytree(finished.folder, copy.folder)  # times stay as they were
+    assert "Nothing to be done" in dry(copy)
+
+    copy.replace("config/mechanisms.yaml", "# id: a registered", "# Another word. id: a registered")
+    copy.replace("config/papers/gorla2022.yaml", "experiments:", "# a comment\nexperiments:")
+    assert "Nothing to be done" in dry(copy)
+
+    copy.replace("src/epsilometer/estimators/safety.py", "import numpy", "# edited\nimport numpy")
+    jobs = counted(copy.snakemake("-n", "--quiet", *SMOKE))
+    assert jobs["estimate"] == 26  # both checks at 13 epsilons
+    assert jobs["summarise"] == 1
+    assert jobs["tabulate"] == 1
+    assert not {"sample", "histogram"} & set(jobs)
+
+    copy.replace("src/epsilometer/estimators/__init__.py", "    {\n", "    {  # a new line\n")
+    assert counted(copy.snakemake("-n", "--quiet", *SMOKE)) == jobs
+
+
+def dry(project: Project) -> str:
+    run = project.snakemake("-n", *SMOKE)
+    assert run.returncode == 0, run.stderr
+    return run.stdout + run.stderr
+
+
+def test_another_seed_gives_other_tables(finished: Project, tmp_path):
+    other = copy_project(tmp_path)
+    table = "results/smoke/tables/gorla2022/table4.csv"
+    assert other.snakemake(table, *SMOKE, "seed=1").returncode == 0
+    assert (other.folder / table).read_bytes() != (finished.folder / table).read_bytes()
+    # and back: the seed is part of a job's identity, so that nothing stale is used
+    assert other.snakemake(table, *SMOKE).returncode == 0
+    assert (other.folder / table).read_bytes() == (finished.folder / table).read_bytes()
