@@ -17,7 +17,7 @@ ARGUMENTS = {"histogram": {"gamma": 0.5}, "safety_check": {"gamma": 2.0, "lipsch
 LEVELS = sorted(set(ESTIMATORS) - {"safety_check"})
 every_level = pytest.mark.parametrize("name", LEVELS)
 orders = pytest.mark.parametrize("order", [2.0, math.inf])
-INTERVAL = Claims(support=(0.0, 1.0), lipschitz=0.97)
+INTERVAL = Claims(support=(0.0, 1.0), lipschitz=law("truncated_gaussian").lipschitz_output)
 FINITE = Claims(outcomes=5, smallest_probability=0.13)
 
 
@@ -60,8 +60,8 @@ def test_converges_to_the_exact_level_in_both_directions(name, order, claims):
         assert not got.failed.any()
         errors.append(float(np.sqrt(((got.forward - truth) ** 2).mean())))
     assert errors[0] > errors[-1]
-    assert errors[-1] < 0.03  # what is left is the cells' width
-    assert got.reverse.mean() == pytest.approx(truth_reverse, abs=0.03)
+    assert errors[-1] < 0.05  # what is left is the cells' width
+    assert got.reverse.mean() == pytest.approx(truth_reverse, abs=0.05)
 
 
 @every_level

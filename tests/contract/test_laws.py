@@ -10,7 +10,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.exact import LAWS
 from epsilometer.exact.base import divergence
 from epsilometer.mechanisms import MECHANISMS
-from tests.contract.examples import EXAMPLES, law, mechanism
+from tests.contract.examples import inputs, law, mechanism
 
 every_law = pytest.mark.parametrize("name", sorted(LAWS))
 continuous = pytest.mark.parametrize(
@@ -20,8 +20,7 @@ ORDERS = [1.01, 1.5, 2.0, 3.0, 10.0]
 
 
 def pairs(name):
-    inputs = EXAMPLES[name].inputs
-    return [(x, y) for x in inputs for y in inputs if x != y]
+    return [(x, y) for x in inputs(name) for y in inputs(name) if x != y]
 
 
 def test_laws_are_keyed_by_mechanisms():
@@ -32,7 +31,7 @@ def test_laws_are_keyed_by_mechanisms():
 def test_density_integrates_to_the_distribution_function(name):
     exact = law(name)
     lower, upper = exact.support
-    for x in EXAMPLES[name].inputs:
+    for x in inputs(name):
         for z in np.linspace(lower, upper, 7):
             points = [x] if lower < x < z else None
             area, _ = quad(lambda u: float(exact.pdf(u, x)), lower, z, points=points)  # noqa: B023
@@ -66,12 +65,11 @@ def test_lipschitz_constants_are_the_steepest_slopes(name):
     lower, upper = exact.support
     grid = np.linspace(lower, upper, 2001)
     step = grid[1] - grid[0]
-    inputs = np.linspace(lower, upper, 41)
-    slopes = max(np.abs(np.diff(exact.pdf(grid, x))).max() / step for x in inputs)
+    coarse = np.linspace(lower, upper, 41)
+    slopes = max(np.abs(np.diff(exact.pdf(grid, x))).max() / step for x in coarse)
     assert slopes <= exact.lipschitz_output * (1 + 1e-9)
     assert slopes == pytest.approx(exact.lipschitz_output, rel=2e-3)
-    outputs = np.linspace(lower, upper, 41)
-    density = np.array([exact.pdf(outputs, x) for x in grid])
+    density = np.array([exact.pdf(coarse, x) for x in grid])
     slopes = np.abs(np.diff(density, axis=0)).max() / step
     assert slopes <= exact.lipschitz_input * (1 + 1e-9)
     assert slopes == pytest.approx(exact.lipschitz_input, rel=5e-3)
@@ -79,7 +77,7 @@ def test_lipschitz_constants_are_the_steepest_slopes(name):
 
 @every_law
 def test_identical_inputs_have_level_0(name):
-    for x in EXAMPLES[name].inputs:
+    for x in inputs(name):
         for order in [*ORDERS, math.inf]:
             assert divergence(law(name), order, x, x) == pytest.approx(0, abs=1e-9)
 
@@ -87,16 +85,16 @@ def test_identical_inputs_have_level_0(name):
 @every_law
 def test_levels_rise_with_the_order_towards_the_pure_one(name):
     for x, y in pairs(name):
-        levels = [divergence(law(name), order, x, y) for order in [*ORDERS, 500.0, math.inf]]
+        levels = [divergence(law(name), order, x, y) for order in [*ORDERS, 1e6, math.inf]]
         assert levels == sorted(levels)
-        assert levels[-2] == pytest.approx(levels[-1], rel=0.05)
+        assert levels[-2] == pytest.approx(levels[-1], rel=1e-2)
 
 
 @every_law
 def test_a_bad_order_is_refused(name):
     for order in (1, 0.5, math.nan, "2"):
         with pytest.raises(ArgumentError, match="order must be above 1"):
-            law(name).renyi(order, *EXAMPLES[name].inputs[:2])
+            law(name).renyi(order, *inputs(name)[:2])
 
 
 @pytest.mark.parametrize(
