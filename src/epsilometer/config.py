@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Hashable
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -79,15 +80,25 @@ class Main(_Model):
 
 
 class Grid(_Model):
-    """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets."""
+    """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets.
+
+    All their pairs are estimated, from one sample an input (``shared``) or from two samples a pair
+    (``fresh``), of which there are ``points`` - 1 times as many.
+    """
 
     start: Annotated[float, Field(alias="from")]
     stop: Annotated[float, Field(alias="to")]
     points: Annotated[int, Field(ge=2)]
     at: Literal["ends", "midpoints"] = "ends"
+    samples: Literal["shared", "fresh"] = "shared"
 
-    def values(self) -> list[float]:
-        """Return the inputs."""
+    def sides(self) -> list[float]:
+        """Return the input of every side: a grid point each, or two a pair."""
+        if self.samples == "shared":
+            return self._points()
+        return [x for pair in combinations(self._points(), 2) for x in pair]
+
+    def _points(self) -> list[float]:
         width = self.stop - self.start
         if self.at == "ends":
             return [self.start + width * i / (self.points - 1) for i in range(self.points)]

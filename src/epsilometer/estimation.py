@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.estimators.base import Claims, Counts, Estimator, over_all_pairs
+from epsilometer.estimators.base import Claims, Counts, Estimator, PairEstimates, over_pairs
 from epsilometer.storage import read_counts
 
 
@@ -22,7 +22,10 @@ def estimate_files(files: Sequence[str], spec: Mapping[str, Any]) -> pd.DataFram
     frames = []
     for file, expected in zip(files, spec["histograms"], strict=True):
         runs, n, counts = _by_run(read_counts(file, expected))
-        frames.append(estimate(estimator, claims, float(identity["lambda"]), runs, n, counts))
+        answers = over_pairs(
+            estimator, counts, claims, float(identity["lambda"]), identity["pairing"]
+        )
+        frames.append(_rows(answers, runs, n))
     frame = pd.concat(frames, ignore_index=True)
     for position, key in enumerate(keys):
         frame.insert(position, key, identity[key])
@@ -30,30 +33,24 @@ def estimate_files(files: Sequence[str], spec: Mapping[str, Any]) -> pd.DataFram
     return frame
 
 
-def estimate(
-    estimator: Estimator,
-    claims: Claims,
-    order: float,
-    runs: np.ndarray,
-    n: np.ndarray,
-    counts: Counts,
+def _rows(
+    answers: Mapping[tuple[int, int], PairEstimates], runs: np.ndarray, n: np.ndarray
 ) -> pd.DataFrame:
-    """Estimate from counts of shape ``(runs, len(n), sides, cells)``."""
-    parts = []
-    for (x, x_prime), answer in over_all_pairs(estimator, counts, claims, order).items():
-        parts.append(
-            pd.DataFrame(
-                {
-                    "run": np.repeat(runs, n.size),
-                    "n": np.tile(n, runs.size),
-                    "side_x": np.int32(x),
-                    "side_x_prime": np.int32(x_prime),
-                    "estimate": answer.forward.ravel(),
-                    "estimate_reverse": answer.reverse.ravel(),
-                    "failed": answer.failed.ravel(),
-                }
-            )
+    """Return a row a run and n for every pair, from answers of shape ``(runs, len(n))``."""
+    parts = [
+        pd.DataFrame(
+            {
+                "run": np.repeat(runs, n.size),
+                "n": np.tile(n, runs.size),
+                "side_x": np.int32(x),
+                "side_x_prime": np.int32(x_prime),
+                "estimate": answer.forward.ravel(),
+                "estimate_reverse": answer.reverse.ravel(),
+                "failed": answer.failed.ravel(),
+            }
         )
+        for (x, x_prime), answer in answers.items()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -102,6 +102,7 @@ class Jobs:
                 "parameters": dict(entry.parameters),
                 "claims": asdict(self._study.claims(combination.mechanism, combination.epsilon)),
                 "cells": cells,
+                "pairing": self._study.pairing(combination.mechanism, combination.inputs),
             },
             "histograms": [
                 self._histograms(keys, cells, batch) for batch in self._study.batches(combination)

@@ -247,7 +247,13 @@ class Study:
     def input_values(self, mechanism: str, inputs: str) -> list[Any]:
         """Return the inputs, one a side."""
         entry = self.mechanisms[mechanism].inputs[inputs]
-        return entry.values() if isinstance(entry, config.Grid) else entry
+        return entry.sides() if isinstance(entry, config.Grid) else entry
+
+    def pairing(self, mechanism: str, inputs: str) -> str:
+        """Return which sides make pairs: ``all``, or ``consecutive`` where each has its own."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        fresh = isinstance(entry, config.Grid) and entry.samples == "fresh"
+        return "consecutive" if fresh else "all"
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:

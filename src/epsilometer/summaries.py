@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ KEYS = [
     "n",
     "side_x",
     "side_x_prime",
+    "x",
+    "x_prime",
 ]
 
 
@@ -33,9 +36,10 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
     """Summarise over runs: a row for every combination of `KEYS`.
 
     ``estimates`` has the columns `KEYS`, ``run``, ``estimate``, ``estimate_reverse``, ``failed``,
-    ``truth`` and ``truth_reverse``. Moments are over the runs that did not fail; the share of runs
-    within ``gamma`` of the truth counts a failure as a miss, as gorla2022's theorems do, and comes
-    with an exact 95 % (Clopper-Pearson) interval.
+    ``truth`` and ``truth_reverse``; inputs are written as JSON, so that any fits into a column.
+    Moments are over the runs that did not fail; the share of runs within ``gamma`` of the truth
+    counts a failure as a miss, as gorla2022's theorems do, and comes with an exact 95 %
+    (Clopper-Pearson) interval.
     """
     error = estimates["estimate"] - estimates["truth"]
     precision = np.nan if gamma is None else gamma
@@ -64,15 +68,18 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
 
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
-    """Add the exact levels of both directions (NaN where no exact law is registered)."""
+    """Add the inputs and the exact levels of both directions (NaN without an exact law)."""
     inputs, order = member["inputs"], float(member["identity"]["lambda"])
     pairs = estimates[["side_x", "side_x_prime"]].drop_duplicates()
+    for key in ("x", "x_prime"):
+        pairs[key] = [json.dumps(inputs[side]) for side in pairs[f"side_{key}"]]
     if member["registered"] in LAWS:
         mechanism = MECHANISMS.load(member["registered"])
         law = LAWS.load(member["registered"])(
             mechanism(epsilon=member["identity"]["epsilon"], **member["parameters"])
         )
-        sides = [(inputs[i], inputs[j]) for i, j in pairs.itertuples(index=False)]
+        chosen = zip(pairs["side_x"], pairs["side_x_prime"], strict=True)
+        sides = [(inputs[i], inputs[j]) for i, j in chosen]
         pairs = pairs.assign(
             truth=[divergence(law, order, x, y) for x, y in sides],
             truth_reverse=[divergence(law, order, y, x) for x, y in sides],

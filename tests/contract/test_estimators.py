@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.estimators.base import Claims, over_all_pairs
+from epsilometer.estimators.base import Claims, over_pairs
 from epsilometer.exact.base import divergence
 from tests.contract.examples import law
 
@@ -99,7 +99,7 @@ def test_all_pairs_are_the_pairs_one_by_one(name):
     method = estimator(name)
     cells = method.cells(claims, math.inf)
     sides = [histograms(claims, x, 5000, cells, 3, seed=i) for i, x in enumerate((0, 0.5, 1))]
-    together = over_all_pairs(method, np.stack(sides, axis=-2), claims, math.inf)
+    together = over_pairs(method, np.stack(sides, axis=-2), claims, math.inf)
     for (i, j), answer in together.items():
         alone = method.estimate(sides[i], sides[j], claims, math.inf)
         np.testing.assert_array_equal(answer.forward, alone.forward)

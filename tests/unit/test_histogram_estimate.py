@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Claims, maximum, over_all_pairs
+from epsilometer.estimators.base import Claims, maximum, over_pairs
 from epsilometer.estimators.histogram import HistogramEstimator, histogram_estimate
 
 counts = arrays(np.int64, st.integers(2, 8).map(lambda k: (k,)), elements=st.integers(1, 10**6))
@@ -98,7 +98,7 @@ def test_shapes_must_agree():
 def test_all_pairs_and_their_maximum():
     estimator, claims = HistogramEstimator(gamma=1.0), Claims(outcomes=2)
     sides = np.array([[5, 5], [8, 2], [10, 0]])
-    answers = over_all_pairs(estimator, sides, claims, math.inf)
+    answers = over_pairs(estimator, sides, claims, math.inf)
     assert sorted(answers) == [(0, 1), (0, 2), (1, 2)]
     assert [bool(answers[pair].failed) for pair in sorted(answers)] == [False, True, True]
     best = maximum(answers)
@@ -151,3 +151,11 @@ def test_bad_hyperparameters_are_named(arguments, message):
 def test_bad_claims_are_named(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         Claims(**arguments)
+
+
+def test_fresh_pairs_use_each_side_once():
+    estimator, claims = HistogramEstimator(gamma=1.0), Claims(outcomes=2)
+    sides = np.array([[5, 5], [8, 2], [6, 4], [3, 7]])
+    answers = over_pairs(estimator, sides, claims, math.inf, "consecutive")
+    assert sorted(answers) == [(0, 1), (2, 3)]
+    assert answers[2, 3].forward == histogram_estimate(sides[2], sides[3]).forward

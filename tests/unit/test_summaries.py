@@ -36,8 +36,12 @@ def estimates(values, reverse=None):
     )
 
 
+def with_inputs(*values):
+    return estimates(*values).assign(x="0.0", x_prime="1.0")
+
+
 def test_summary_by_hand():
-    frame = estimates([1.2, 0.9, np.nan, 1.6], [1.0, 1.0, np.nan, 1.0])
+    frame = with_inputs([1.2, 0.9, np.nan, 1.6], [1.0, 1.0, np.nan, 1.0])
     (row,) = summarise(frame.assign(truth=1.0, truth_reverse=1.1), gamma=0.5).to_dict("records")
     assert row["runs"] == 4
     assert row["failures"] == 1
@@ -51,7 +55,7 @@ def test_summary_by_hand():
 
 
 def test_all_failed_is_a_row_too():
-    frame = estimates([np.nan, np.nan]).assign(truth=1.0, truth_reverse=1.0)
+    frame = with_inputs([np.nan, np.nan]).assign(truth=1.0, truth_reverse=1.0)
     (row,) = summarise(frame, gamma=0.5).to_dict("records")
     assert row["failures"] == 2
     assert np.isnan(row["mean"])

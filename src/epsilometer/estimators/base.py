@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,16 +77,25 @@ class Estimator(Protocol):
         """Answer for histograms of shape ``(..., cells)`` of the two sides."""
 
 
-def over_all_pairs(
-    estimator: Estimator, counts: Counts, claims: Claims, order: float
+def over_pairs(
+    estimator: Estimator,
+    counts: Counts,
+    claims: Claims,
+    order: float,
+    pairing: Literal["all", "consecutive"] = "all",
 ) -> dict[tuple[int, int], PairEstimates]:
-    """Run an estimator on every pair of sides (gorla2022, Algorithms 2 and 4).
+    """Run an estimator on pairs of sides (gorla2022, Algorithms 2 and 4).
 
-    ``counts`` has shape ``(..., sides, cells)``: one sample of each input serves all its pairs.
+    ``counts`` has shape ``(..., sides, cells)``. With ``all``, one sample of each input serves all
+    its pairs; with ``consecutive``, sides 0 and 1 are a pair of their own, 2 and 3 the next.
     """
+    sides = range(counts.shape[-2])
+    chosen = (
+        combinations(sides, 2) if pairing == "all" else zip(sides[::2], sides[1::2], strict=True)
+    )
     return {
         (i, j): estimator.estimate(counts[..., i, :], counts[..., j, :], claims, order)
-        for i, j in combinations(range(counts.shape[-2]), 2)
+        for i, j in chosen
     }
 
 

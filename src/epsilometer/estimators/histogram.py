@@ -2,7 +2,7 @@
 
 gorla2022: Algorithm 1 (pure privacy, order infinity) and Algorithm 3 (Rényi), which differ only in
 what they return; Remark 2 is the same on finite outputs. Algorithms 2 and 4 run them on all pairs
-of a grid of inputs: `epsilometer.estimators.base.over_all_pairs` and `maximum`.
+of a grid of inputs: `epsilometer.estimators.base.over_pairs` and `maximum`.
 """
 
 from __future__ import annotations

@@ -70,24 +70,20 @@ def all_pairs(
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
     (summary,) = data.values()
-    points = int(summary["side_x_prime"].max()) + 1
-    position = {round(i / (points - 1), 2): i for i in range(points)}
     frame = pd.DataFrame(
         {
-            "x": summary["side_x"] / (points - 1),
-            "x_prime": summary["side_x_prime"] / (points - 1),
+            "x": summary["x"].astype(float),
+            "x_prime": summary["x_prime"].astype(float),
             "estimate": summary[["mean", "mean_reverse"]].max(axis=1),
             "truth": summary[["truth", "truth_reverse"]].max(axis=1),
             "n": summary["n"],
             "cells": summary["cells"],
         },
-    ).set_index([summary["side_x"], summary["side_x_prime"]])
-    best = frame["estimate"].idxmax()
-    rows = [frame.loc[best].to_dict() | {"pair": "maximum"}]
+    ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
+    rows = [frame.iloc[int(frame["estimate"].argmax())].to_dict() | {"pair": "maximum"}]
     for x, x_prime in pairs:
-        i, j = position[round(x, 2)], position[round(x_prime, 2)]
-        row = frame.loc[(min(i, j), max(i, j))].to_dict()
-        if i > j:  # both directions are in the estimate; only the labels swap
+        row = frame.loc[(min(x, x_prime), max(x, x_prime))].to_dict()
+        if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
         rows.append(row | {"pair": f"{x:.2f} {x_prime:.2f}"})
     law = _laplace(float(summary["epsilon"].iloc[0]))
@@ -95,7 +91,7 @@ def all_pairs(
     table.insert(0, "pair", table.pop("pair"))
     table = table.astype({"n": int, "cells": int})
     return table.assign(
-        grid_points=points,
+        grid_points=len({*frame["x"], *frame["x_prime"]}),
         planned_grid_points=planner.input_buckets(
             gamma=gamma,
             lipschitz=law.lipschitz_output,
@@ -113,8 +109,9 @@ def all_pairs(
 def sample_sizes(data: Data, *, delta: Fractional) -> pd.DataFrame:
     """Tables III and V: what the theorem asks for (n_th), and what was enough in practice (n_pr).
 
-    Beside n_th: the n of the union bound that Theorem 2 needs, and the share of runs within gamma
-    at the largest n searched. ``n_pr`` is NaN where no n up to ``searched_to`` was enough.
+    Beside n_th: the n of the union bound that Theorem 2 needs, the confidence that this bound gives
+    at n_th, and the share of runs within gamma at the largest n searched. ``n_pr`` is NaN where no
+    n up to ``searched_to`` was enough.
     """
     summary = pd.concat(data.values(), ignore_index=True)
     rows = []
@@ -133,6 +130,7 @@ def sample_sizes(data: Data, *, delta: Fractional) -> pd.DataFrame:
                 "n_pr": smallest_sufficient_n(search, delta),
                 "m": last["cells"],
                 "n_th_union": n_union,
+                "confidence_union": _confidence(n_th, gamma, lipschitz, float(order)),
                 "runs": last["runs"],
                 "searched_to": last["n"],
                 "share_at_last": last["share_within"],
@@ -149,6 +147,14 @@ def _theory(gamma: float, delta: float, lipschitz: float, order: float) -> tuple
         return planner.sample_size(**asked), planner.sample_size(**asked, union=True)
     except NoGuaranteeError:
         return math.nan, math.nan
+
+
+def _confidence(n: float, gamma: float, lipschitz: float, order: float) -> float:
+    """Return what the union bound promises at n; NaN without a guarantee."""
+    if math.isnan(n):
+        return math.nan
+    asked: dict[str, Any] = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
+    return max(0.0, 1 - planner.failure_bound(int(n), **asked, union=True))
 
 
 def searches(data: Data) -> pd.DataFrame:

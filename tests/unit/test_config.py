@@ -1,0 +1,58 @@
+"""Grids of inputs, numbers as people write them, and options read from signatures."""
+
+import math
+
+import pytest
+from pydantic import PositiveFloat
+
+from epsilometer import config
+from epsilometer.errors import ConfigError
+
+
+def grid(**more):
+    return config.parse(config.Grid, {"from": 0.0, "to": 1.0, "points": 4} | more, "here")
+
+
+def test_grids_of_inputs():
+    assert grid().sides() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert grid(at="midpoints").sides() == pytest.approx([0.125, 0.375, 0.625, 0.875])
+    fresh = grid(points=3, samples="fresh").sides()
+    assert fresh == [0, 0.5, 0, 1, 0.5, 1]  # three pairs, two sides each
+
+
+def block(**values):
+    keys = {"mechanism": ["m"], "epsilon": [1], "inputs": ["i"], "estimator": ["e"]}
+    return config.parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")
+
+
+def test_numbers_as_people_write_them():
+    assert block(epsilon=["1/3", 2]).epsilon == [1 / 3, 2]
+    assert block(**{"lambda": ["inf", 2, 1.5]}).order == [math.inf, 2, 1.5]
+    for wrong in ["1/0", "a", "0x1", "-1/3", True, None, math.nan]:
+        with pytest.raises(ConfigError, match=r"here: epsilon.0: "):
+            block(epsilon=[wrong])
+
+
+def builder(data, *, scale: PositiveFloat, note: str = "none"):
+    return data, scale, note
+
+
+def test_options_come_from_the_signature():
+    options = config.options_model(builder)
+    assert dict(config.parse(options, {"scale": 2}, "f")) == {"scale": 2.0, "note": "none"}
+    with pytest.raises(ConfigError, match=r"f: k.scale: is missing"):
+        config.parse(options, {}, "f", "k")
+    with pytest.raises(ConfigError, match=r"f: k.scale: .*greater than 0, got -1"):
+        config.parse(options, {"scale": -1}, "f", "k")
+    with pytest.raises(ConfigError, match=r"f: k.scales: unknown key; did you mean 'scale'"):
+        config.parse(options, {"scales": 1, "scale": 1}, "f", "k")
+
+
+def test_every_error_is_a_line_of_its_own():
+    with pytest.raises(ConfigError) as caught:
+        config.parse(config.Size, {"runs": 0, "n": "many", "k": 1}, "here", "size")
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == [
+        "size.runs",
+        "size.n",
+        "size.k",
+    ]
