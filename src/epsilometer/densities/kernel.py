@@ -1,0 +1,112 @@
+"""Gaussian kernel density estimates: exact at a point, and fast on an even grid.
+
+askin2022, Algorithm 1: f(t) = 1/(n h^d) sum_i K((t - X_i)/h), with K the product of d standard
+normal densities, floored at tau by whoever needs it. On a grid, each draw is spread linearly over
+its two neighbouring points (linear binning) and convolved with the kernel by FFT: O(n + m log m)
+instead of O(n m), with a relative error of the order of (grid spacing / h)^2 / 12.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.signal import fftconvolve
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+
+Floats = NDArray[np.float64]
+
+_REACH = 8.5  # bandwidths after which a Gaussian kernel is below 1e-16 of its peak
+_FINEST = 12.0  # grid points a bandwidth that linear binning needs for four digits
+
+
+def nrd0(sample: ArrayLike) -> float:
+    """Return Silverman's bandwidth as R's ``bw.nrd0``: 0.9 min(sd, IQR/1.34) n^(-1/5).
+
+    Where the spread is 0, R takes the standard deviation, then |x_1|, then 1.
+    """
+    x = _vector(sample)
+    if x.size < 2:
+        raise ArgumentError("sample", "must hold at least 2 draws for a bandwidth")
+    low, high = np.quantile(x, [0.25, 0.75])
+    sd = float(x.std(ddof=1))
+    spread = min(sd, float(high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
+    return float(0.9 * spread * x.size**-0.2)
+
+
+def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats:
+    """Return the estimate at points, with no approximation.
+
+    Parameters
+    ----------
+    sample
+        Shape ``(n,)``, or ``(n, d)`` for outputs in d dimensions.
+    points
+        Shape ``(k,)``, or ``(k, d)``.
+    bandwidth
+        h > 0, the same in every dimension.
+
+    Returns
+    -------
+    Densities of shape ``(k,)``.
+    """
+    h = checks.positive("bandwidth", bandwidth)
+    x, t = _matrix("sample", sample), _matrix("points", points)
+    if x.shape[1] != t.shape[1]:
+        raise ArgumentError("points", f"have {t.shape[1]} dimensions, the sample {x.shape[1]}")
+    scale = x.shape[0] * (h * math.sqrt(2 * math.pi)) ** x.shape[1]
+    sums = [np.exp(-0.5 * (((x - point) / h) ** 2).sum(axis=1)).sum() for point in t]
+    densities: Floats = np.array(sums, np.float64) / scale
+    return densities
+
+
+def density_on_grid(
+    sample: ArrayLike, lower: float, upper: float, points: int, bandwidth: float
+) -> Floats:
+    """Return the estimate at ``points`` even points from ``lower`` to ``upper``.
+
+    Draws outside the interval count with what their kernels reach of it. The convolution runs on a
+    grid that divides the asked one finely enough for the bandwidth.
+    """
+    low, high = checks.interval("grid", lower, upper)
+    checks.integer("points", points, minimum=2)
+    h = checks.positive("bandwidth", bandwidth)
+    x = _vector(sample)
+    spacing = (high - low) / (points - 1)
+    divide = max(1, math.ceil(spacing * _FINEST / h))
+    fine = spacing / divide
+    margin = math.ceil(_REACH * h / fine)
+    mass = linear_binning(x, low - margin * fine, fine, (points - 1) * divide + 1 + 2 * margin)
+    offsets = np.arange(-margin, margin + 1) * (fine / h)
+    kernel = np.exp(-0.5 * offsets**2) / (x.size * h * math.sqrt(2 * math.pi))
+    density: Floats = fftconvolve(mass, kernel, mode="valid")[::divide]
+    return np.maximum(density, 0.0)  # the FFT leaves -1e-17 where the density is 0
+
+
+def linear_binning(sample: Floats, start: float, spacing: float, size: int) -> Floats:
+    """Spread each draw over its two neighbouring grid points; draws off the grid are left out."""
+    position = (sample - start) / spacing
+    position = position[(position >= 0) & (position < size - 1)]
+    left = position.astype(np.int64)
+    share = position - left
+    mass = np.bincount(left, 1 - share, size).astype(np.float64, copy=False)
+    mass[1:] += np.bincount(left, share, size)[:-1]
+    return mass
+
+
+def _vector(sample: ArrayLike) -> Floats:
+    x = np.asarray(sample, np.float64)
+    if x.ndim != 1 or x.size == 0:
+        raise ArgumentError("sample", f"must be a non-empty vector, got shape {x.shape}")
+    return x
+
+
+def _matrix(name: str, values: ArrayLike) -> Floats:
+    x = np.asarray(values, np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    if x.ndim != 2 or x.size == 0:
+        raise ArgumentError(name, f"must have shape (n,) or (n, d), got {x.shape}")
+    return x
