@@ -119,7 +119,7 @@ class MechanismEntry(_Model):
 
     mechanism: str
     parameters: dict[str, Scalar] = {}
-    claims: ClaimsEntry
+    claims: ClaimsEntry = ClaimsEntry()
     inputs: Annotated[
         dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid], Field(min_length=1)
     ]

@@ -18,14 +18,20 @@ from epsilometer.study import Study
 EPSILON = 1.0
 OUTSIDE: dict[str, tuple[Any, ...]] = {
     "bernoulli_pair": (2, -1, 0.5),
+    "continuous_noisy_max": (1.0, [1.0], [1.0, 2.0, "3"]),
+    "exponential_half_line": (0.9, 2.1, "1"),
+    "laplace": (float("nan"), float("inf"), [1.0]),
     "randomized_response": (5, -1, "0"),
+    "report_noisy_max": ([1] * 5, "123456", 3),
+    "sparse_vector": ([1] * 9, None, [float("nan")] * 10),
     "truncated_gaussian": (-0.1, 1.1, None),
     "truncated_laplace": (-0.1, 1.1, "x"),
 }
 
 
 @cache
-def _study() -> Study:
+def configured() -> Study:
+    """Return the configuration as it is."""
     here = Path.cwd()
     os.chdir(Path(__file__).parents[2])
     try:
@@ -35,17 +41,17 @@ def _study() -> Study:
 
 
 def _entry(name: str) -> str:
-    entries = [key for key, e in _study().mechanisms.items() if e.mechanism == name]
+    entries = [key for key, e in configured().mechanisms.items() if e.mechanism == name]
     assert entries, f"config/mechanisms.yaml has no entry of {name}"
     return entries[0]
 
 
 def inputs(name: str) -> list[Any]:
     """Return the first pair of inputs of the example and, if there are more, one other."""
-    entry = _study().mechanisms[_entry(name)]
+    entry = configured().mechanisms[_entry(name)]
     found: list[Any] = []
     for which in entry.inputs:
-        for x in _study().input_values(_entry(name), which):
+        for x in configured().input_values(_entry(name), which):
             if x not in found:
                 found.append(x)
     return [*found[:2], *found[2:][:: max(1, len(found))]]
@@ -53,12 +59,12 @@ def inputs(name: str) -> list[Any]:
 
 def mechanism(name: str):
     """Make the example mechanism."""
-    return _study().mechanism(_entry(name), EPSILON)
+    return configured().mechanism(_entry(name), EPSILON)
 
 
 def parameters(name: str) -> dict[str, Any]:
     """Return the example's parameters, epsilon apart."""
-    return dict(_study().mechanisms[_entry(name)].parameters)
+    return dict(configured().mechanisms[_entry(name)].parameters)
 
 
 def law(name: str):

@@ -51,7 +51,11 @@ def test_draws_follow_the_exact_law(name):
         else:
             probabilities = law(name).probabilities(x)
             seen = np.bincount(outputs, minlength=probabilities.size)
-            assert stats.chisquare(seen, N * probabilities).pvalue > 1e-4
+            assert seen[probabilities == 0].sum() == 0
+            rare = N * probabilities < 5  # one cell for all of these
+            cells = [np.append(v[~rare], v[rare].sum()) for v in (seen, N * probabilities)]
+            usable = cells[1] > 0
+            assert stats.chisquare(*(v[usable] for v in cells)).pvalue > 1e-4
 
 
 @with_a_law
@@ -59,7 +63,7 @@ def test_moments(name):
     for x in inputs(name):
         exact = law(name)
         if mechanism(name).outputs == "scalar":
-            z = np.linspace(*exact.support, 20_001)
+            z = np.linspace(*exact.window(x), 200_001)
             weights = exact.pdf(z, x) * (z[1] - z[0])
             weights[[0, -1]] /= 2
         else:

@@ -21,8 +21,8 @@ class Claims:
     """What the provider states about the outputs; an estimator has no other prior knowledge.
 
     Either ``support`` (outputs are reals in that interval, with ``lipschitz`` the constant C of
-    their densities) or ``outcomes`` (outputs are the integers below it, none rarer than
-    ``smallest_probability``).
+    their densities), or ``outcomes`` (outputs are the integers below it, none rarer than
+    ``smallest_probability``), or nothing.
     """
 
     support: tuple[float, float] | None = None
@@ -31,8 +31,8 @@ class Claims:
     smallest_probability: float | None = None
 
     def __post_init__(self) -> None:
-        if (self.support is None) == (self.outcomes is None):
-            raise ArgumentError("claims", "must name either a support or the number of outcomes")
+        if self.support is not None and self.outcomes is not None:
+            raise ArgumentError("claims", "must not name both a support and a number of outcomes")
         if self.support is not None:
             checks.interval("support", *self.support)
         if self.outcomes is not None:

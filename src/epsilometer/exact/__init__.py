@@ -10,7 +10,12 @@ LAWS = Registry(
     "exact law",
     {
         "bernoulli_pair": "epsilometer.exact.finite:BernoulliPairLaw",
+        "continuous_noisy_max": "epsilometer.exact.noisy_max:ContinuousNoisyMaxLaw",
+        "exponential_half_line": "epsilometer.exact.real_line:ExponentialHalfLineLaw",
+        "laplace": "epsilometer.exact.real_line:LaplaceLaw",
         "randomized_response": "epsilometer.exact.finite:RandomizedResponseLaw",
+        "report_noisy_max": "epsilometer.exact.noisy_max:ReportNoisyMaxLaw",
+        "sparse_vector": "epsilometer.exact.sparse_vector:SparseVectorLaw",
         "truncated_gaussian": "epsilometer.exact.truncated_gaussian:TruncatedGaussianLaw",
         "truncated_laplace": "epsilometer.exact.truncated_laplace:TruncatedLaplaceLaw",
     },

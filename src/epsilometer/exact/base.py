@@ -27,7 +27,20 @@ class FiniteLaw(Law, Protocol):
         """Return the k probabilities at input ``x``."""
 
 
-class IntervalLaw(Law, Protocol):
+class ContinuousLaw(Law, Protocol):
+    """Real outputs with a density."""
+
+    def window(self, x: Any) -> tuple[float, float]:
+        """Return an interval outside of which there is less than 1e-12 of the mass."""
+
+    def pdf(self, z: ArrayLike, x: Any) -> Floats:
+        """Return the density at ``z``."""
+
+    def cdf(self, z: ArrayLike, x: Any) -> Floats:
+        """Return the distribution function at ``z``."""
+
+
+class IntervalLaw(ContinuousLaw, Protocol):
     """Outputs with a Lipschitz density on a closed interval."""
 
     @property
@@ -41,12 +54,6 @@ class IntervalLaw(Law, Protocol):
     @property
     def lipschitz_input(self) -> float:
         """D: |f(z | x) - f(z | x')| <= D |x - x'| for every output."""
-
-    def pdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the density at ``z``."""
-
-    def cdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the distribution function at ``z``."""
 
 
 def divergence(law: Law, order: float, x: Any, x_prime: Any) -> float:

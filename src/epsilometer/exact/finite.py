@@ -15,7 +15,7 @@ from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 
-class _Enumerated(ABC):
+class Enumerated(ABC):
     """Levels by enumeration of the outputs."""
 
     @abstractmethod
@@ -37,7 +37,7 @@ class _Enumerated(ABC):
         return float(logsumexp(terms)) / (order - 1)
 
 
-class RandomizedResponseLaw(_Enumerated):
+class RandomizedResponseLaw(Enumerated):
     """k-ary randomised response."""
 
     def __init__(self, mechanism: RandomizedResponse) -> None:
@@ -55,7 +55,7 @@ class RandomizedResponseLaw(_Enumerated):
         return probabilities
 
 
-class BernoulliPairLaw(_Enumerated):
+class BernoulliPairLaw(Enumerated):
     """The adversarial pair of coins of Theorems 1 and 5."""
 
     def __init__(self, mechanism: BernoulliPair) -> None:

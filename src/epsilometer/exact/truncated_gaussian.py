@@ -27,6 +27,10 @@ class TruncatedGaussianLaw:
         """The ends of the interval."""
         return self._lower, self._upper
 
+    def window(self, x: float) -> tuple[float, float]:
+        """Return the interval, which holds all of the mass."""
+        return self.support
+
     def _phi(self, u: ArrayLike) -> Floats:
         """Return the density of the noise before truncation."""
         u = np.asarray(u, float)

@@ -26,6 +26,10 @@ class TruncatedLaplaceLaw:
         """The ends of the interval."""
         return self._lower, self._upper
 
+    def window(self, x: float) -> tuple[float, float]:
+        """Return the interval, which holds all of the mass."""
+        return self.support
+
     @property
     def lipschitz_output(self) -> float:
         """C = 1 / (B^2 (1 - e^(-W/B))): the slope at the mode when x is an end."""

@@ -9,7 +9,12 @@ MECHANISMS = Registry(
     "mechanism",
     {
         "bernoulli_pair": "epsilometer.mechanisms.bernoulli_pair:BernoulliPair",
+        "continuous_noisy_max": "epsilometer.mechanisms.noisy_max:ContinuousNoisyMax",
+        "exponential_half_line": "epsilometer.mechanisms.exponential:ExponentialHalfLine",
+        "laplace": "epsilometer.mechanisms.laplace:Laplace",
         "randomized_response": "epsilometer.mechanisms.randomized_response:RandomizedResponse",
+        "report_noisy_max": "epsilometer.mechanisms.noisy_max:ReportNoisyMax",
+        "sparse_vector": "epsilometer.mechanisms.sparse_vector:SparseVector",
         "truncated_gaussian": "epsilometer.mechanisms.truncated_gaussian:TruncatedGaussian",
         "truncated_laplace": "epsilometer.mechanisms.truncated_laplace:TruncatedLaplace",
     },

@@ -1,0 +1,38 @@
+"""The Laplace mechanism on the real line: the answer plus Laplace noise of scale 1 / epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.mechanisms.base import Outputs
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """``x + Lap(sensitivity / epsilon)`` (askin2022, Section V, mechanism a)."""
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: float
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.positive("sensitivity", self.sensitivity)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise, in the units of the input."""
+        return self.sensitivity / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a finite number."""
+        checks.real("input", x)
+
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw ``size`` outputs at answer ``x``."""
+        return rng.laplace(x, self.scale, size)

@@ -1,0 +1,123 @@
+"""The Sparse Vector Technique and its variants: which query answers lie above a noisy threshold.
+
+Numbered as in Lyu, Su and Li (PVLDB 2017, Algorithms 1 to 6), sensitivity 1, at most c positives:
+
+====  ==============================  =====================  ==========================
+ no.  threshold noise rho             query noise nu          otherwise
+====  ==============================  =====================  ==========================
+  1   Lap(1/e1), e1 = e2 = eps/2      Lap(2c/e2)              stops after c positives
+  2   Lap(c/e1), e1 = eps/2           Lap(2c/e1)              rho anew after each positive
+  4   Lap(1/e1), e1 = eps/4           Lap(1/(eps - e1))       stops; (1+6c)/4 eps-private
+  5   Lap(1/e1), e1 = eps/2           none                    never stops; not private
+  6   Lap(1/e1), e1 = e2 = eps/2      Lap(1/e2)               never stops; not private
+====  ==============================  =====================  ==========================
+
+Variant 3 releases a noisy number with each positive: `SparseVectorMixed`.
+
+An output is an integer whose bit i says that query i was answered "above"; queries after the stop
+count as not above, which is one-to-one as the stop follows from the positives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noisy_max import check_answers
+
+VARIANTS = (1, 2, 4, 5, 6)
+_MOST_QUERIES = 30  # bits of an output
+
+
+@dataclass(frozen=True)
+class SparseVector:
+    """One of the variants with outputs in bits.
+
+    ``corrected`` runs variant 4 at 4/(1 + 6c) of epsilon, so that it keeps its promise.
+    """
+
+    outputs: ClassVar[Outputs] = "index"
+    epsilon: float
+    variant: int
+    queries: int = 10
+    threshold: float = 1.0
+    positives: int = 1
+    corrected: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if self.variant not in VARIANTS:
+            raise ArgumentError("variant", f"must be one of {VARIANTS}, got {self.variant!r}")
+        if checks.integer("queries", self.queries) > _MOST_QUERIES:
+            raise ArgumentError("queries", f"must be at most {_MOST_QUERIES}, got {self.queries}")
+        checks.real("threshold", self.threshold)
+        checks.integer("positives", self.positives)
+        if self.corrected and self.variant != 4:
+            raise ArgumentError("corrected", "applies to variant 4 only")
+
+    @property
+    def noise_scales(self) -> tuple[float, float]:
+        """Scales of rho and of nu (0 where there is no noise)."""
+        eps, c = self.epsilon, self.positives
+        if self.variant == 4:
+            eps *= 4 / (1 + 6 * c) if self.corrected else 1
+            return 4 / eps, 4 / (3 * eps)
+        half = eps / 2
+        query = {1: 2 * c / half, 2: 2 * c / half, 5: 0.0, 6: 1 / half}[self.variant]
+        return (c if self.variant == 2 else 1) / half, query
+
+    @property
+    def most_positives(self) -> int:
+        """After how many positives it stops."""
+        return self.queries if self.variant in (5, 6) else min(self.positives, self.queries)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether the threshold noise is drawn anew after each positive."""
+        return self.variant == 2
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
+        check_answers(x, self.queries)
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ``size`` outputs, step by step as the algorithm is written."""
+        gaps = np.asarray(x, np.float64) - self.threshold
+        outputs = np.zeros(size, np.int32)
+        _run(outputs, gaps, *self.noise_scales, self.most_positives, self.redraws, rng)
+        return outputs
+
+
+@numba.njit(cache=True)
+def _laplace(scale, rng):  # type: ignore[no-untyped-def]
+    """Draw Laplace noise: a uniform in (-1, 1) gives the sign and, by inversion, the size."""
+    u = 2.0 * rng.random() - 1.0
+    size = -scale * math.log(1.0 - abs(u))
+    return size if u >= 0 else -size
+
+
+@numba.njit(cache=True)
+def _run(outputs, gaps, rho_scale, nu_scale, most, redraws, rng):  # type: ignore[no-untyped-def]
+    for i in range(outputs.size):
+        rho = _laplace(rho_scale, rng)
+        found = 0
+        bits = 0
+        for j in range(gaps.size):
+            nu = _laplace(nu_scale, rng) if nu_scale > 0 else 0.0
+            if gaps[j] + nu >= rho:
+                bits |= 1 << j
+                found += 1
+                if found == most:
+                    break
+                if redraws:
+                    rho = _laplace(rho_scale, rng)
+        outputs[i] = bits
