@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside thi
 
 from epsilometer import paths
 from epsilometer.errors import EpsilometerError
-from epsilometer.job import use_this_library
+from epsilometer.job import RunLock, use_this_library
 from epsilometer.jobs import Jobs
 from epsilometer.study import Study
 
@@ -23,24 +23,32 @@ try:
 except EpsilometerError as error:
     raise WorkflowError(str(error)) from None
 jobs = Jobs(study)
+lock = RunLock()
 use_this_library()
 
 
 rule all:
     default_target: True
     input:
-        [jobs.page(paper) for paper in study.main.papers],
+        [jobs.targets(paper) for paper in study.main.papers],
 
 
 rule gorla2022:
     input:
-        jobs.page("gorla2022"),
+        jobs.targets("gorla2022"),
 
 
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/estimate.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
+
+
+onstart:
+    try:
+        lock.acquire(f"results/{study.scale}")
+    except EpsilometerError as error:
+        raise WorkflowError(str(error)) from None
 
 
 onsuccess:

@@ -217,7 +217,7 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     if not isinstance(entries, dict) or not entries:
         raise ConfigError(str(path), "", "must map ids to entries")
     for name in entries:
-        if not isinstance(name, str) or not re.match(_ID, name):
+        if not isinstance(name, str) or not re.fullmatch(_ID.strip("^$"), name):
             raise ConfigError(str(path), str(name), "an id has letters, digits and ._=- only")
     return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
 
@@ -272,6 +272,7 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return "is missing"
     said = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
+    said = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in said]
     others = [message.removeprefix("Input should be ") for message in said[1:]]
     return f"{' or '.join(dict.fromkeys([said[0], *others]))}, got {first['input']!r}"[:240]
 

@@ -58,13 +58,14 @@ class NoGuaranteeError(ArgumentError):
 
 
 def suggest(name: str, choices: Iterable[str]) -> str:
-    """Return ``; did you mean 'x'? (known: ...)`` for an error about an unknown name."""
+    """Return ``; did you mean 'x'?``, or what is known where nothing is near."""
     known = sorted(set(choices))
     if not known:
         return " (none is defined)"
     close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    return f"; did you mean {close[0]!r}? (known: {listed})" if close else f" (known: {listed})"
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f" (known: {', '.join(known[:12])}{', ...' if len(known) > 12 else ''})"
 
 
 def one_line(text: object) -> str:

@@ -8,27 +8,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Counts, Estimator, PairEstimates, over_pairs
+from epsilometer.registry import load
 from epsilometer.storage import read_counts
 
 
 def estimate_files(files: Sequence[str], spec: Mapping[str, Any]) -> pd.DataFrame:
     """Estimate from every file of histograms; ``spec`` says what they hold and who estimates."""
     identity = spec["identity"]
-    estimator: Estimator = ESTIMATORS.load(identity["registered"])(**identity["parameters"])
+    estimator: Estimator = load(identity["registered"])(**identity["parameters"])
     claims = Claims(**identity["claims"])
-    keys = ("mechanism", "epsilon", "inputs", "lambda", "estimator", "cells")
+    keys = {key: identity[key] for key in ("mechanism", "epsilon", "lambda", "estimator", "cells")}
+    keys["inputs"] = identity["inputs"]["id"]
     frames = []
     for file, expected in zip(files, spec["histograms"], strict=True):
         runs, n, counts = _by_run(read_counts(file, expected))
         answers = over_pairs(
-            estimator, counts, claims, float(identity["lambda"]), identity["pairing"]
+            estimator, counts, claims, float(identity["lambda"]), identity["inputs"]["pairing"]
         )
         frames.append(_rows(answers, runs, n))
     frame = pd.concat(frames, ignore_index=True)
-    for position, key in enumerate(keys):
-        frame.insert(position, key, identity[key])
+    for position, (key, value) in enumerate(keys.items()):
+        frame.insert(position, key, value)
     frame.insert(len(keys), "claimed_lipschitz", np.float64(claims.lipschitz or np.nan))
     return frame
 

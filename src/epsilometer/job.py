@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import logging
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +55,40 @@ def job(snakemake: Any) -> Iterator[Callable[[str], None]]:
     logging.info("done in %.1f s", time.monotonic() - began)
 
 
+@dataclass
+class RunLock:
+    """Held while Snakemake runs, so that no two runs write into one folder.
+
+    The kernel lets go of it when the process ends, however it ends: nothing is ever to be unlocked.
+    """
+
+    folder: str = ".snakemake"
+
+    def acquire(self, results: str) -> None:
+        """Take the lock and clear away what an interrupted run left half-written."""
+        path = Path(self.folder, "epsilometer.lock")
+        path.parent.mkdir(exist_ok=True)
+        self._file = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.seek(0)
+            raise EpsilometerError(
+                f"another run (process {self._file.read() or '?'}) is at work in this folder; "
+                "wait for it or stop it"
+            ) from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+        for left in Path(results).rglob("*.part.*"):
+            left.unlink(missing_ok=True)
+
+
 def use_this_library() -> None:
     """Let the jobs that this process starts import the library it has imported itself."""
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = dict.fromkeys([str(Path(__file__).parents[1]), *filter(None, others)])
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 def _fail(what: str, message: str) -> None:

@@ -7,6 +7,8 @@ reruns nothing. Any well-formed path can be asked for, also one that is in no co
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,6 +28,14 @@ Spec = dict[str, Any]
 Keys = Mapping[str, str]
 
 
+class Wildcards(dict[str, str]):
+    """The wildcards of another job: those of a given one, with some replaced."""
+
+    def __init__(self, wildcards: Any, **replaced: str) -> None:
+        super().__init__({**dict(wildcards.items()), **replaced})
+        self.__dict__ = self
+
+
 class Jobs:
     """Answers the rules' questions about one study; every method takes a job's wildcards."""
 
@@ -34,16 +44,25 @@ class Jobs:
         self._scripts = Path(scripts).absolute()
         self._common = {"seed": study.main.seed, "scale": study.scale, "version": __version__}
 
-    def page(self, paper: str) -> str:
-        """Return the page of a paper, which stands for all its tables and figures."""
-        return paths.PAGE.format(scale=self._study.scale, paper=paper)
+    def targets(self, paper: str) -> list[str]:
+        """Return every file that is promised for a paper."""
+        page = paths.PAGE.format(scale=self._study.scale, paper=paper)
+        tables = self._files(paper, paths.TABLE, figures_only=False)
+        figures = self._files(paper, paths.FIGURE, figures_only=True)
+        return [
+            page,
+            *tables,
+            *(paths.beside(path, ".parquet") for path in tables),
+            *figures,
+            *(paths.beside(path, ".png") for path in figures),
+        ]
 
     # -- samples ----------------------------------------------------------------------------------
 
     def sample_spec(self, wildcards: Any) -> Spec:
         """Return the identity of one batch of samples."""
         keys = self._keys(wildcards)
-        return self._samples(keys, (int(keys["first"]), int(keys["last"])))
+        return self._samples(keys, _runs(keys))
 
     def sample_code(self, wildcards: Any) -> list[str]:
         """Return the library files that draw them."""
@@ -58,11 +77,11 @@ class Jobs:
         return self._common | {
             "stage": "main",
             "mechanism": name,
-            "registered": entry.mechanism,
+            "registered": MECHANISMS[entry.mechanism],
             "parameters": dict(entry.parameters),
             "epsilon": epsilon,
             "inputs": {"id": inputs, "values": self._study.input_values(name, inputs)},
-            "n": paths.largest(keys["n"]),
+            "n": _whole("n", keys["n"].removeprefix("1..")),
             "runs": list(runs),
         }
 
@@ -71,7 +90,7 @@ class Jobs:
     def histogram_spec(self, wildcards: Any) -> Spec:
         """Return the identity of one batch of histograms."""
         keys = self._keys(wildcards)
-        return self._histograms(keys, int(keys["cells"]), (int(keys["first"]), int(keys["last"])))
+        return self._histograms(keys, _whole("cells", keys["cells"]), _runs(keys))
 
     def histogram_code(self, wildcards: Any) -> list[str]:
         """Return the library files that count them."""
@@ -93,19 +112,12 @@ class Jobs:
         """Return the identity of one file of estimates, and that of each histogram it reads."""
         keys = self._keys(wildcards)
         combination = self._combination(keys)
-        entry = self._study.estimators[combination.estimator]
-        cells = self._study.cells(combination)
+        identity = self._estimates(combination)
         return {
-            "identity": self._estimates(combination)
-            | {
-                "registered": entry.estimator,
-                "parameters": dict(entry.parameters),
-                "claims": asdict(self._study.claims(combination.mechanism, combination.epsilon)),
-                "cells": cells,
-                "pairing": self._study.pairing(combination.mechanism, combination.inputs),
-            },
+            "identity": identity,
             "histograms": [
-                self._histograms(keys, cells, batch) for batch in self._study.batches(combination)
+                self._histograms(keys, identity["cells"], batch)
+                for batch in self._study.batches(combination)
             ],
         }
 
@@ -135,16 +147,30 @@ class Jobs:
             order=_order(keys["order"]),
             estimator=keys["estimator"],
             n=keys["n"],
-            runs=int(keys["runs"]),
+            runs=_whole("runs", keys["runs"]),
         )
 
     def _estimates(self, c: Combination) -> Spec:
+        mechanism, estimator = (
+            self._study.mechanisms[c.mechanism],
+            self._study.estimators[c.estimator],
+        )
         return self._common | {
             "mechanism": c.mechanism,
+            "mechanism_registered": MECHANISMS[mechanism.mechanism],
+            "mechanism_parameters": dict(mechanism.parameters),
             "epsilon": c.epsilon,
-            "inputs": c.inputs,
+            "inputs": {
+                "id": c.inputs,
+                "values": self._study.input_values(c.mechanism, c.inputs),
+                "pairing": self._study.pairing(c.mechanism, c.inputs),
+            },
             "lambda": paths.number(c.order),
             "estimator": c.estimator,
+            "registered": ESTIMATORS[estimator.estimator],
+            "parameters": dict(estimator.parameters),
+            "claims": asdict(self._study.claims(c.mechanism, c.epsilon)),
+            "cells": self._study.cells(c),
             "n": c.n,
             "runs": c.runs,
         }
@@ -153,31 +179,32 @@ class Jobs:
 
     def summary_spec(self, wildcards: Any) -> Spec:
         """Return what a summary joins: for each file of estimates, the law and the precision."""
-        members = []
-        for c in self._members(wildcards):
-            entry = self._study.mechanisms[c.mechanism]
-            members.append(
-                {
-                    "identity": self._estimates(c),
-                    "registered": entry.mechanism,
-                    "parameters": dict(entry.parameters),
-                    "inputs": self._study.input_values(c.mechanism, c.inputs),
-                    "gamma": getattr(self._study.estimator(c.estimator), "gamma", None),
-                }
-            )
-        return {"identity": self._common | _without_scale(wildcards), "members": members}
+        keys = self._keys(wildcards)
+        members = [
+            {
+                "identity": self._estimates(c),
+                "law": LAWS.get(self._study.mechanisms[c.mechanism].mechanism),
+                "precision": self._study.estimator(c.estimator).precision,
+            }
+            for c in self._members(keys)
+        ]
+        return {"identity": self._summary(keys, members), "members": members}
+
+    def _summary(self, keys: Keys, members: list[Spec]) -> Spec:
+        named = {"paper": keys["paper"], "experiment": keys["experiment"]}
+        return self._common | named | {"made_of": _digest(members)}
 
     def summary_estimates(self, wildcards: Any) -> list[str]:
         """Return the estimates that one experiment's summary reads."""
-        return [c.path(self._study.scale) for c in self._members(wildcards)]
+        return [c.path(self._study.scale) for c in self._members(self._keys(wildcards))]
 
     def summary_code(self, wildcards: Any) -> list[str]:
         """Return the library files that summarise, the exact laws among them."""
-        used = {self._study.mechanisms[c.mechanism].mechanism for c in self._members(wildcards)}
+        members = self._members(self._keys(wildcards))
+        used = {self._study.mechanisms[c.mechanism].mechanism for c in members}
         return self._code("summarise", *(LAWS.module(name) for name in used if name in LAWS))
 
-    def _members(self, wildcards: Any) -> list[Combination]:
-        keys = self._keys(wildcards)
+    def _members(self, keys: Keys) -> list[Combination]:
         paper = _entry(self._study.papers, "paper", keys["paper"])
         _entry(paper.experiments, "experiment", keys["experiment"])
         return self._study.combinations(keys["paper"], keys["experiment"])
@@ -185,16 +212,20 @@ class Jobs:
     # -- tables, figures, pages -------------------------------------------------------------------
 
     def table_spec(self, wildcards: Any) -> Spec:
-        """Return what a table is built with."""
+        """Return what a table is built with, and the identity of each summary it reads."""
         artifact = self._artifact(wildcards)
-        return {
-            "identity": self._common | _without_scale(wildcards),
+        spec = {
             "caption": artifact.caption.strip(),
-            "builder": artifact.table.builder,
-            "data": artifact.table.data,
+            "builder": BUILDERS[artifact.table.builder],
             "options": artifact.table.options,
             "paper": artifact.paper.model_dump() if artifact.paper else None,
+            "summaries": [
+                self.summary_spec(Wildcards(wildcards, experiment=experiment))["identity"]
+                for experiment in artifact.table.data
+            ],
         }
+        named = {"paper": wildcards.paper, "artifact": wildcards.artifact}
+        return {"identity": self._common | named | {"made_of": _digest(spec)}, **spec}
 
     def table_summaries(self, wildcards: Any) -> list[str]:
         """Return the summaries that one table is built from, in the order of its ``data``."""
@@ -215,9 +246,9 @@ class Jobs:
         if artifact.figure is None:
             raise EpsilometerError(f"{wildcards.paper}: {wildcards.artifact} has no figure")
         return {
-            "identity": self._common | _without_scale(wildcards),
+            "identity": self.table_spec(wildcards)["identity"],
             "caption": artifact.caption.strip(),
-            "renderer": artifact.figure,
+            "renderer": RENDERERS[artifact.figure],
         }
 
     def figure_code(self, wildcards: Any) -> list[str]:
@@ -233,35 +264,43 @@ class Jobs:
 
     def page_spec(self, wildcards: Any) -> Spec:
         """Return what a paper's page shows, in the order of its configuration."""
-        paper: config.Paper = _entry(self._study.papers, "paper", wildcards.paper)
+        keys = self._keys(wildcards)
+        paper: config.Paper = _entry(self._study.papers, "paper", keys["paper"])
         return {
-            "identity": self._common,
-            "paper": wildcards.paper,
+            **self._common,
             "title": paper.title,
             "artifacts": [
-                {"id": name, "caption": artifact.caption.strip(), "figure": bool(artifact.figure)}
+                {
+                    "id": name,
+                    "identity": self.table_spec(Wildcards(wildcards, artifact=name))["identity"],
+                    "caption": artifact.caption.strip(),
+                    "figure": bool(artifact.figure),
+                }
                 for name, artifact in paper.artifacts.items()
             ],
         }
 
     def page_tables(self, wildcards: Any) -> list[str]:
-        """Return the paths of a paper's tables."""
-        return self._files(wildcards, paths.TABLE, figures_only=False)
+        """Return the tables that a paper's page shows."""
+        paper = self._keys(wildcards)["paper"]
+        files = self._files(paper, paths.TABLE, figures_only=False)
+        return [paths.beside(path, ".parquet") for path in files]
 
     def page_figures(self, wildcards: Any) -> list[str]:
-        """Return the paths of a paper's figures (PDF; a PNG lies beside each)."""
-        return self._files(wildcards, paths.FIGURE, figures_only=True)
+        """Return the figures that a paper's page shows."""
+        paper = self._keys(wildcards)["paper"]
+        files = self._files(paper, paths.FIGURE, figures_only=True)
+        return [paths.beside(path, ".png") for path in files]
 
     def page_code(self, wildcards: Any) -> list[str]:
         """Return the library files that make a page."""
         return self._code("page")
 
-    def _files(self, wildcards: Any, template: str, *, figures_only: bool) -> list[str]:
-        keys = self._keys(wildcards)
-        paper: config.Paper = _entry(self._study.papers, "paper", keys["paper"])
+    def _files(self, paper: str, template: str, *, figures_only: bool) -> list[str]:
+        entry: config.Paper = _entry(self._study.papers, "paper", paper)
         return [
-            template.format(scale=self._study.scale, paper=keys["paper"], artifact=name)
-            for name, artifact in paper.artifacts.items()
+            template.format(scale=self._study.scale, paper=paper, artifact=name)
+            for name, artifact in entry.artifacts.items()
             if artifact.figure or not figures_only
         ]
 
@@ -285,6 +324,11 @@ class Jobs:
         return keys
 
 
+def _digest(spec: object) -> str:
+    """Return a short name for all that a file was made of."""
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def _entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     if name not in entries:
         raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
@@ -305,6 +349,20 @@ def _order(text: str) -> float:
     return value
 
 
+def _runs(keys: Keys) -> tuple[int, int]:
+    first, last = (_whole("runs", keys[key], minimum=0) for key in ("first", "last"))
+    if first > last:
+        raise EpsilometerError(f"runs={first}-{last} ends before it begins")
+    return first, last
+
+
+def _whole(key: str, text: str, *, minimum: int = 1) -> int:
+    """Return a whole number, written without signs, points or leading zeros."""
+    if not text.isascii() or not text.isdigit() or str(int(text)) != text or int(text) < minimum:
+        raise EpsilometerError(f"{key}={text} must be a whole number from {minimum}")
+    return int(text)
+
+
 def _float(key: str, text: str) -> float:
     """Return a number that is written as paths write it, so that one thing has one path."""
     try:
@@ -314,7 +372,3 @@ def _float(key: str, text: str) -> float:
     if paths.number(value) != text:
         raise EpsilometerError(f"{key}={text} is written {key}={paths.number(value)}")
     return value
-
-
-def _without_scale(wildcards: Any) -> dict[str, str]:
-    return {key: value for key, value in wildcards.items() if key != "scale"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 import pandas as pd
 
 from epsilometer.storage import atomic, read_table
@@ -22,29 +23,39 @@ def write_page(path: str, template: str, spec: Mapping[str, Any]) -> None:
     root = Path(path).parent
     artifacts = []
     for artifact in spec["artifacts"]:
-        base = f"tables/{spec['paper']}/{artifact['id']}"
-        identity = {**spec["identity"], "paper": spec["paper"], "artifact": artifact["id"]}
-        table = read_table(str(root / f"{base}.parquet"), "table", identity)
+        place = f"{artifact['identity']['paper']}/{artifact['id']}"
+        table = read_table(str(root / f"tables/{place}.parquet"), "table", artifact["identity"])
         artifacts.append(
             artifact
             | {
                 "rows": len(table),
                 "shown": min(len(table), _ROWS_SHOWN),
                 "html": _html(table.head(_ROWS_SHOWN)),
-                "csv": f"{base}.csv",
-                "image": f"figures/{spec['paper']}/{artifact['id']}",
+                "csv": f"tables/{place}.csv",
+                "image": f"figures/{place}",
             }
         )
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     text = environment.from_string(Path(template).read_text(encoding="utf-8")).render(
-        title=spec["title"], artifacts=artifacts, **spec["identity"]
+        **{**spec, "artifacts": artifacts}
     )
     with atomic(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def _html(table: pd.DataFrame) -> str:
-    html: str = table.to_html(
-        index=False, border=0, na_rep="", float_format=lambda value: f"{value:.6g}", justify="right"
-    )
+    shown = table.astype(object).map(_text)
+    html: str = shown.to_html(index=False, border=0, justify="right")
     return html
+
+
+def _text(value: object) -> str:
+    """Return a cell as a reader wants it: whole numbers grouped, others to five digits."""
+    if pd.isna(value):
+        return ""
+    if isinstance(value, str | bool | np.bool_):
+        return str(value)
+    number = float(value)  # type: ignore[arg-type]
+    if number.is_integer() and abs(number) < 1e13:
+        return f"{int(number):,}"
+    return f"{number:.5g}"

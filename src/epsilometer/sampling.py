@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from epsilometer import seeds
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import Mechanism
+from epsilometer.registry import load
 from epsilometer.storage import SampleWriter, atomic
 
 _KINDS = {"scalar": np.floating, "index": np.integer}
@@ -19,7 +19,7 @@ _KINDS = {"scalar": np.floating, "index": np.integer}
 
 def write_batch(path: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
     """Write the samples that ``spec`` (their full identity) asks for to one Parquet file."""
-    mechanism = MECHANISMS.load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
+    mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
     first, last = spec["runs"]
     inputs = spec["inputs"]
     with atomic(path) as part, SampleWriter(part, mechanism.outputs, spec) as writer:

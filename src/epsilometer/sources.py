@@ -44,9 +44,18 @@ def _imports(path: Path) -> tuple[Path, ...]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = ".".join(filter(None, [_package(path, node.level), node.module]))
+            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
     return tuple(sorted(file for name in names if (file := _file(name))))
+
+
+def _package(path: Path, level: int) -> str:
+    """Return the package that the dots of a relative import stand for; none without dots."""
+    if not level or not path.is_relative_to(_PACKAGE):
+        return ""
+    parts = path.relative_to(_PACKAGE.parent).parts
+    return ".".join(parts[: len(parts) - level])
 
 
 def _file(module: str) -> Path | None:

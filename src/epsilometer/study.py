@@ -8,7 +8,8 @@ rule reads and writes for them is in `epsilometer.jobs`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from itertools import product
@@ -20,6 +21,7 @@ from epsilometer.errors import (
     ArgumentError,
     ConfigError,
     UnknownNameError,
+    one_line,
     suggest,
 )
 from epsilometer.estimators import ESTIMATORS
@@ -29,7 +31,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import Mechanism
 from epsilometer.registry import Registry
 from epsilometer.render import RENDERERS
-from epsilometer.tables import BUILDERS
+from epsilometer.tables import BUILDERS, building
 
 _BYTES = {"scalar": 8, "index": 4}
 
@@ -61,7 +63,8 @@ class Study:
     def __init__(self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None):
         self._folder = Path(folder)
         main = config.read(self._file("config.yaml"), config.Main)
-        self.main = self._overridden(main, overrides or {})
+        self._overrides = dict(overrides or {})
+        self.main = self._overridden(main)
         self.scale = self.main.scale
         self._scale = self._read_scale()
         self.mechanisms = config.read_entries(self._file("mechanisms.yaml"), config.MechanismEntry)
@@ -77,12 +80,12 @@ class Study:
     def _file(self, name: str) -> Path:
         return self._folder / name
 
-    def _overridden(self, main: config.Main, overrides: Mapping[str, Any]) -> config.Main:
+    def _overridden(self, main: config.Main) -> config.Main:
         known = list(config.Main.model_fields)
-        for key in overrides:
+        for key in self._overrides:
             if key not in known:
                 raise ConfigError("--config", str(key), f"unknown key{suggest(str(key), known)}")
-        return config.parse(config.Main, main.model_dump() | dict(overrides), "--config")
+        return config.parse(config.Main, main.model_dump() | self._overrides, "--config")
 
     @property
     def scales(self) -> list[str]:
@@ -92,23 +95,23 @@ class Study:
     def _read_scale(self) -> config.Scale:
         if self.scale not in self.scales:
             raise ConfigError(
-                str(self._file("config.yaml")),
+                "--config" if "scale" in self._overrides else str(self._file("config.yaml")),
                 "scale",
                 f"unknown scale {self.scale!r}{suggest(self.scale, self.scales)}",
             )
         return config.read(self._file(f"scales/{self.scale}.yaml"), config.Scale)
 
     def _check(self) -> None:
+        file = "--config" if "papers" in self._overrides else str(self._file("config.yaml"))
         for name in self.main.papers:
-            if name not in self.papers:
-                raise ConfigError(
-                    str(self._file("config.yaml")),
-                    "papers",
-                    f"unknown paper {name!r}{suggest(name, self.papers)}",
-                )
+            _check_known(file, "papers", "paper", name, self.papers)
+            if self.main.papers.count(name) > 1:
+                raise ConfigError(file, "papers", f"names {name!r} twice")
         file = str(self._file("mechanisms.yaml"))
         for name, mechanism in self.mechanisms.items():
             self._check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
+            self.mechanism(name, 1.0)  # also where no grid uses it
+            self.claims(name, 1.0)
         file = str(self._file("estimators.yaml"))
         for name, estimator in self.estimators.items():
             self._check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
@@ -148,6 +151,9 @@ class Study:
         file = str(self._file(f"papers/{paper}.yaml"))
         entry = self.papers[paper]
         for experiment, definition in entry.experiments.items():
+            if definition.plan and definition.plan.estimator:
+                name, key = definition.plan.estimator, f"experiments.{experiment}.plan.estimator"
+                _check_known(file, key, "estimator", name, self.estimators)
             for i, block in enumerate(definition.grid):
                 key = f"experiments.{experiment}.grid.{i}"
                 for name in block.mechanism:
@@ -160,9 +166,8 @@ class Study:
             combinations = self.combinations(paper, experiment)
             twice = {c for c in combinations if combinations.count(c) > 1}
             if twice:
-                raise ConfigError(
-                    file, f"experiments.{experiment}.grid", f"asks twice for {min(map(str, twice))}"
-                )
+                first = min(c.path(self.scale) for c in twice)
+                raise ConfigError(file, f"experiments.{experiment}.grid", f"asks twice for {first}")
             for combination in combinations:
                 self.cells(combination)
         for name, artifact in entry.artifacts.items():
@@ -176,10 +181,13 @@ class Study:
             self._check_registered(file, f"{key}.figure", RENDERERS, artifact.figure)
         for experiment in artifact.table.data:
             _check_known(file, f"{key}.table.data", "experiment", experiment, paper.experiments)
-        options = config.options_model(BUILDERS.load(artifact.table.builder))
-        config.parse(options, artifact.table.options, file, f"{key}.table.options")
+        builder = _load(BUILDERS, artifact.table.builder, file, f"{key}.table.builder")
+        building.check(builder, artifact.table.data, artifact.table.options, file, key)
         if artifact.paper is not None:
             columns = artifact.paper.columns
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise ConfigError(file, f"{key}.paper.columns", f"names {column!r} twice")
             for unknown in set(artifact.paper.keys) - set(columns):
                 raise ConfigError(
                     file,
@@ -206,34 +214,39 @@ class Study:
     def mechanism(self, name: str, epsilon: float) -> Mechanism:
         """Return the mechanism of an entry, calibrated."""
         entry = self.mechanisms[name]
-        file, kind = str(self._file("mechanisms.yaml")), MECHANISMS.load(entry.mechanism)
+        file = str(self._file("mechanisms.yaml"))
+        kind = _load(MECHANISMS, entry.mechanism, file, f"{name}.mechanism")
+        for part in ("__dataclass_fields__", "outputs", "check_input", "sample"):
+            if not hasattr(kind, part):
+                lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
+                raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
+        if kind.outputs not in _BYTES:
+            message = f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(_BYTES)}"
+            raise ConfigError(file, f"{name}.mechanism", message)
         self._check_parameters(file, name, kind, entry.parameters)
-        try:
+        with _placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
-        except ArgumentError as error:
-            raise ConfigError(file, f"{name}.parameters", str(error)) from None
         for inputs in entry.inputs:
-            for x in self.input_values(name, inputs):
-                try:
+            with _placed(file, f"{name}.inputs.{inputs}"):
+                for x in self.input_values(name, inputs):
                     mechanism.check_input(x)
-                except ArgumentError as error:
-                    raise ConfigError(file, f"{name}.inputs.{inputs}", str(error)) from None
         return mechanism
 
     @cache  # noqa: B019
     def estimator(self, name: str) -> Estimator:
         """Return the estimator of an entry."""
         entry = self.estimators[name]
-        file, kind = str(self._file("estimators.yaml")), ESTIMATORS.load(entry.estimator)
+        file = str(self._file("estimators.yaml"))
+        kind = _load(ESTIMATORS, entry.estimator, file, f"{name}.estimator")
         self._check_parameters(file, name, kind, entry.parameters)
-        try:
+        with _placed(file, f"{name}.parameters"):
             estimator: Estimator = kind(**entry.parameters)
-        except ArgumentError as error:
-            raise ConfigError(file, f"{name}.parameters", str(error)) from None
         return estimator
 
     def _check_parameters(self, file: str, name: str, kind: Any, given: Mapping[str, Any]) -> None:
-        known = {field.name for field in fields(kind)} - {"epsilon"}  # epsilon comes from grids
+        if "epsilon" in given:
+            raise ConfigError(file, f"{name}.parameters", "must not hold epsilon; grids give it")
+        known = {field.name for field in fields(kind)} - {"epsilon"}
         for parameter in given:
             if parameter not in known:
                 raise ConfigError(
@@ -259,20 +272,20 @@ class Study:
     def claims(self, name: str, epsilon: float) -> Claims:
         """Return what the provider claims; ``exact`` claims are the truth."""
         entry = self.mechanisms[name]
+        file, key = str(self._file("mechanisms.yaml")), f"{name}.claims"
         values = entry.claims.model_dump()
-        for key, attribute in [
+        for claim, attribute in [
             ("lipschitz", "lipschitz_output"),
             ("smallest_probability", "smallest_probability"),
         ]:
-            if values[key] == "exact":
-                law = LAWS.load(entry.mechanism)(self.mechanism(name, epsilon))
-                values[key] = getattr(law, attribute)
-        try:
+            if values[claim] == "exact":
+                law = _load(LAWS, entry.mechanism, file, f"{key}.{claim}")
+                if not hasattr(law, attribute):
+                    raise ConfigError(file, f"{key}.{claim}", "has no exact value, give a number")
+                with _placed(file, f"{key}.{claim}"):
+                    values[claim] = getattr(law(self.mechanism(name, epsilon)), attribute)
+        with _placed(file, key):
             return Claims(**values)
-        except ArgumentError as error:
-            raise ConfigError(
-                str(self._file("mechanisms.yaml")), f"{name}.claims", str(error)
-            ) from None
 
     # -- grids ----------------------------------------------------------------------------------
 
@@ -306,25 +319,18 @@ class Study:
             raise ConfigError(
                 file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
             )
-        try:
-            claims = self.claims(mechanism, epsilon)
+        claims = self.claims(mechanism, epsilon)
+        with _placed(file, f"{key}: {name} on {mechanism}"):
             return str(self.estimator(name).planned_samples(claims, order, plan.delta))
-        except ArgumentError as error:
-            raise ConfigError(file, key, f"{mechanism}, {name}: {error}") from None
 
     @cache  # noqa: B019
     def cells(self, combination: Combination) -> int:
         """Return the number of histogram cells an estimator wants of a mechanism."""
         self.mechanism(combination.mechanism, combination.epsilon)
         claims = self.claims(combination.mechanism, combination.epsilon)
-        try:
+        where = f"{combination.mechanism} at epsilon={paths.number(combination.epsilon)}"
+        with _placed(str(self._file("estimators.yaml")), f"{combination.estimator} on {where}"):
             return self.estimator(combination.estimator).cells(claims, combination.order)
-        except ArgumentError as error:
-            raise ConfigError(
-                str(self._file("estimators.yaml")),
-                combination.estimator,
-                f"{combination.mechanism} at epsilon={paths.number(combination.epsilon)}: {error}",
-            ) from None
 
     def batches(self, combination: Combination) -> list[tuple[int, int]]:
         """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
@@ -355,3 +361,23 @@ class Study:
 def _check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
         raise ConfigError(file, key, f"unknown {kind} {name!r}{suggest(name, known)}")
+
+
+def _load(registry: Registry, name: str, file: str, key: str) -> Any:
+    """Import a registered name; a module that cannot be imported is told by its target."""
+    try:
+        return registry.load(name)
+    except UnknownNameError as error:
+        raise ConfigError(file, key, str(error)) from None
+    except (ImportError, AttributeError, SyntaxError) as error:
+        message = f"{registry[name]!r} cannot be imported: {one_line(error)}"
+        raise ConfigError(file, key, message) from None
+
+
+@contextmanager
+def _placed(file: str, key: str) -> Iterator[None]:
+    """Say where in the configuration the values came from that a formula refuses."""
+    try:
+        yield
+    except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:
+        raise ConfigError(file, key, one_line(error)) from None

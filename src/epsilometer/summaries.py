@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from epsilometer.errors import ConfigError
-from epsilometer.exact import LAWS
 from epsilometer.exact.base import divergence
-from epsilometer.mechanisms import MECHANISMS
+from epsilometer.registry import load
 
 KEYS = [
     "mechanism",
@@ -69,14 +68,15 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
     """Add the inputs and the exact levels of both directions (NaN without an exact law)."""
-    inputs, order = member["inputs"], float(member["identity"]["lambda"])
+    identity = member["identity"]
+    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
     pairs = estimates[["side_x", "side_x_prime"]].drop_duplicates()
     for key in ("x", "x_prime"):
         pairs[key] = [json.dumps(inputs[side]) for side in pairs[f"side_{key}"]]
-    if member["registered"] in LAWS:
-        mechanism = MECHANISMS.load(member["registered"])
-        law = LAWS.load(member["registered"])(
-            mechanism(epsilon=member["identity"]["epsilon"], **member["parameters"])
+    if member["law"] is not None:
+        mechanism = load(identity["mechanism_registered"])
+        law = load(member["law"])(
+            mechanism(epsilon=identity["epsilon"], **identity["mechanism_parameters"])
         )
         chosen = zip(pairs["side_x"], pairs["side_x_prime"], strict=True)
         sides = [(inputs[i], inputs[j]) for i, j in chosen]
@@ -111,7 +111,9 @@ def smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
     return float(enough.min()) if len(enough) else float("nan")
 
 
-def beside_paper(frame: pd.DataFrame, paper: Mapping[str, Any] | None, where: str) -> pd.DataFrame:
+def beside_paper(
+    frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
+) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``.
 
     Keys are compared to nine digits. A printed row that matches none of ours is an error, as it
@@ -122,7 +124,7 @@ def beside_paper(frame: pd.DataFrame, paper: Mapping[str, Any] | None, where: st
     keys: Sequence[str] = paper["keys"]
     missing = [key for key in keys if key not in frame]
     if missing:
-        raise ConfigError(where, "paper.keys", f"the table has no column {missing[0]!r}")
+        raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
     printed = pd.DataFrame(paper["rows"], columns=paper["columns"])
     joined = _rounded(frame, keys).merge(
         _rounded(printed, keys).rename(columns=lambda name: f"paper_{name}"),
@@ -134,8 +136,8 @@ def beside_paper(frame: pd.DataFrame, paper: Mapping[str, Any] | None, where: st
     )
     lost = joined[joined["_merge"] == "right_only"]
     if len(lost):
-        row = {key: lost.iloc[0][f"paper_{key}"] for key in keys}
-        raise ConfigError(where, "paper.rows", f"no row of the table has {row}")
+        row = " ".join(f"{key}={lost.iloc[0][f'paper_{key}']}" for key in keys)
+        raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {row}")
     values = [f"paper_{name}" for name in paper["columns"] if name not in keys]
     ordered = _rounded(frame, keys)[list(keys)].merge(
         joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"

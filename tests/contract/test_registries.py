@@ -2,7 +2,6 @@
 
 import pytest
 
-from epsilometer.config import options_model
 from epsilometer.errors import UnknownNameError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
@@ -32,9 +31,3 @@ def test_every_builder_and_renderer_is_used():
     artifacts = [a for paper in Study("config").papers.values() for a in paper.artifacts.values()]
     assert {a.table.builder for a in artifacts} == set(BUILDERS)
     assert {a.figure for a in artifacts if a.figure} == set(RENDERERS)
-
-
-def test_builders_have_typed_options():
-    for name in BUILDERS:
-        for field in options_model(BUILDERS.load(name)).model_fields.values():
-            assert field.annotation is not None

@@ -91,7 +91,7 @@ def test_runs_are_independent_rows():
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ArgumentError, match="x_prime has cells"):
+    with pytest.raises(ArgumentError, match="x_prime has shape"):
         histogram_estimate(np.array([1, 2]), np.array([1, 2, 3]))
 
 

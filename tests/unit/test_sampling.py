@@ -8,6 +8,7 @@ import pytest
 
 from epsilometer import sampling, seeds
 from epsilometer.errors import MechanismError
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sampling import draw
 from epsilometer.storage import read_samples
 
@@ -58,7 +59,7 @@ SPEC = {
     "version": "0",
     "stage": "main",
     "mechanism": "tl",
-    "registered": "truncated_laplace",
+    "registered": MECHANISMS["truncated_laplace"],
     "parameters": {"lower": 0.0, "upper": 1.0},
     "epsilon": 1.0,
     "inputs": {"id": "ends", "values": [0.0, 1.0]},
@@ -98,7 +99,7 @@ class Breaks:
 
 
 def test_a_failure_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sampling.MECHANISMS, "load", lambda name: Breaks)
+    monkeypatch.setattr(sampling, "load", lambda target: Breaks)
     with pytest.raises(MechanismError, match="NaN"):
         sampling.write_batch(str(tmp_path / "out.parquet"), SPEC, lambda _: None)
     assert list(tmp_path.iterdir()) == []

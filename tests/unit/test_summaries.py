@@ -6,6 +6,8 @@ import pytest
 from scipy import stats
 
 from epsilometer.errors import ConfigError
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.summaries import (
     beside_paper,
     clopper_pearson,
@@ -64,17 +66,25 @@ def test_all_failed_is_a_row_too():
 
 def test_truth_comes_from_the_exact_law_of_each_direction():
     member = {
-        "registered": "truncated_laplace",
-        "parameters": {},
-        "identity": {"epsilon": 2.0, "lambda": "inf"},
-        "inputs": [0.0, 0.5],
+        "law": LAWS["truncated_laplace"],
+        "identity": {
+            "mechanism_registered": MECHANISMS["truncated_laplace"],
+            "mechanism_parameters": {},
+            "epsilon": 2.0,
+            "lambda": "inf",
+            "inputs": {"values": [0.0, 0.5]},
+        },
     }
     joined = with_truth(estimates([1.0]), member)
     assert joined["truth"].item() != joined["truth_reverse"].item()
     assert joined["truth"].item() == pytest.approx(
         1.0 + np.log(2 * (1 - np.exp(-1)) / (1 - np.exp(-2)))
     )
-    unknown = with_truth(estimates([1.0]), member | {"registered": "users_own"})
+    assert joined["x_prime"].item() == "0.5"
+    renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
+    law = LAWS.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
+    assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)
+    unknown = with_truth(estimates([1.0]), member | {"law": None})
     assert np.isnan(unknown["truth"].item())
 
 
@@ -101,16 +111,18 @@ PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows
 
 def test_the_papers_numbers_join_on_rounded_keys():
     ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
-    joined = beside_paper(ours, PAPER, "here")
+    joined = beside_paper(ours, PAPER, "f", "here")
     assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
     assert joined["paper_n"].tolist()[0] == 5
     assert np.isnan(joined["paper_n"].tolist()[1])
-    pd.testing.assert_frame_equal(beside_paper(ours, None, "here"), ours)
+    pd.testing.assert_frame_equal(beside_paper(ours, None, "f", "here"), ours)
 
 
 def test_a_printed_row_without_a_match_is_an_error():
     ours = pd.DataFrame({"epsilon": [0.3], "kind": ["a"]})
-    with pytest.raises(ConfigError, match=r"here: paper.rows: no row of the table has .*0.2"):
-        beside_paper(ours, PAPER, "here")
-    with pytest.raises(ConfigError, match=r"here: paper.keys: the table has no column 'kind'"):
-        beside_paper(ours.drop(columns="kind"), PAPER, "here")
+    with pytest.raises(
+        ConfigError, match=r"f: here.paper.rows: no row of the table has epsilon=0.2"
+    ):
+        beside_paper(ours, PAPER, "f", "here")
+    with pytest.raises(ConfigError, match=r"f: here.paper.keys: the table has no column 'kind'"):
+        beside_paper(ours.drop(columns="kind"), PAPER, "f", "here")

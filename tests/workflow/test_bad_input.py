@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from epsilometer import paths
 from epsilometer.errors import EpsilometerError
+from epsilometer.jobs import Jobs, Wildcards
 from epsilometer.study import Study
 from tests.workflow.conftest import ROOT, Project
 
@@ -32,7 +34,7 @@ CASES = [  # file, old text, new text, what the line must say
     (PAPER, "figure: share_within", "figure: share_wihtin", "renderer .*mean 'share_within'"),
     (PAPER, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
     (PAPER, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),
-    (PAPER, "mechanism: [truncated-laplace]", "mechanism: [laplace]", "grid.0.mechanism: unknown"),
+    (PAPER, "mechanism: [truncated-laplace]", "mechanism: [laplas]", "grid.0.mechanism: unknown"),
     (PAPER, "mechanism: [truncated-laplace]", "mechanism: []", "grid.0.mechanism: .*at least 1"),
     (PAPER, "epsilon: [0.5, 0.7]", "epsilon: []", "grid.0.epsilon: .*at least 1 item"),
     (PAPER, "epsilon: [0.5, 0.7]", "epsilon: [0.5, 0]", "epsilon.1: must be positive.*got 0"),
@@ -93,7 +95,7 @@ CASES = [  # file, old text, new text, what the line must say
         ESTIMATORS,
         GAMMA_1,
         "parameters: {gamma: 1.0}",
-        r"estimators.yaml: histogram-gamma=1: .*C = 4.62607 must be below 2/W\^2 = 2",
+        r"estimators.yaml: histogram-gamma=1 on .*C = 4.62607 must be below 2/W\^2 = 2",
     ),
     (ESTIMATORS, "histogram-gamma=1:", "histogram-gamma=0.5:", "histogram-gamma=0.5: given twice"),
     (ESTIMATORS, "histogram-gamma=1:", "../evil:", r"\.\./evil: an id has letters"),
@@ -107,7 +109,7 @@ CASES = [  # file, old text, new text, what the line must say
     (MECHANISMS, "ends: [0.0, 1.0]", "ends: [a, b]", "inputs.ends: input must be a finite number"),
     (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lower: 1.0, upper: 0.0}", "lower < upper"),
     (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lowr: 0.0}", "unknown 'lowr'; did you mean 'lower'"),
-    (MECHANISMS, "{outcomes: 5}", "{outcomes: 1}", None),  # in no grid: checked when asked for
+    (MECHANISMS, "{outcomes: 5}", "{outcomes: 1}", "outcomes must be at least 2"),  # in no grid
     (MECHANISMS, "lipschitz: exact", "lipschitz: -1.0", "claims: lipschitz must be positive"),
     (MECHANISMS, "lipschitz: exact", "lipschitz: exakt", "claims.lipschitz: .*'exact'"),
     (MECHANISMS, "support: [0.0, 1.0], lip", "support: [1.0, 0.0], lip", "lower < upper"),
@@ -123,6 +125,30 @@ CASES = [  # file, old text, new text, what the line must say
         "{budget: 10, delta: 1.8}",
         "delta must lie strictly",
     ),
+    (MAIN, "papers: [gorla2022]", "papers: [gorla2022, gorla2022]", "names 'gorla2022' twice"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{epsilon: 3.0}", "must not hold epsilon"),
+    (MECHANISMS, "{outcomes: 5}", "{outcomes: 5, keep: 1}", "unknown 'keep'"),
+    (
+        MECHANISMS,
+        "claims: {outcomes: 6}",
+        "claims: {support: [0.0, 6.0], outcomes: 6}",
+        "not name both",
+    ),
+    (
+        PAPER,
+        "estimator: safety-check-claimed}",
+        "estimator: safety-chek}",
+        "plan.estimator: unknown",
+    ),
+    (
+        PAPER,
+        "lipschitzes: &lipschitzes [0.05,",
+        "lipschitzes: &lipschitzes [2.5,",
+        "fig2.*C = 2.5 must",
+    ),
+    (PAPER, "data: [safety]", "data: [safety, search-1]", "safety_check takes one experiment"),
+    (PAPER, "data: [safety]", "data: []", "table.data: safety_check takes one experiment"),
+    (PAPER, "columns: [pair, estimate]", "columns: [pair, pair]", "columns: names 'pair' twice"),
     (MECHANISMS, "points: 91}", "points: 1}", "grid-91.points: .*greater than or equal to 2"),
 ]
 
@@ -168,6 +194,16 @@ def test_bad_overrides_are_one_line(config_folder, overrides, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("order", "message"), [(1000, "asks for more than 1e.40 cells"), (8, "cells, more than 1e.07")]
+)
+def test_an_order_out_of_reach_is_told(config_folder, order, message):
+    text = (config_folder / PAPER).read_text()
+    (config_folder / PAPER).write_text(text.replace("lambda: [2]", f"lambda: [{order}]", 1))
+    with pytest.raises(EpsilometerError, match=f"histogram-gamma=.* on truncated-l.*{message}"):
+        Study("config")
+
+
 def test_missing_files_are_told(config_folder):
     (config_folder / "estimators.yaml").unlink()
     with pytest.raises(EpsilometerError, match=r"config/estimators.yaml: no such file"):
@@ -208,7 +244,7 @@ def test_snakemake_shows_the_line_and_writes_nothing(project: Project):
     ("target", "message"),
     [
         (
-            "estimates/laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1",
+            "estimates/truncated-laplas/epsilon=1/ends/lambda=inf/histogram-gamma=1",
             "mean 'truncated-laplace'",
         ),
         ("estimates/truncated-laplace/epsilon=1/end/lambda=inf/histogram-gamma=1", "mean 'ends'"),
@@ -221,7 +257,49 @@ def test_snakemake_shows_the_line_and_writes_nothing(project: Project):
 )
 def test_a_path_that_means_nothing_is_told(project: Project, target, message):
     path = f"results/smoke/{target}/n=100_runs=2.parquet"
-    assert message in said_by(project.snakemake("-n", path, "--config", "scale=smoke"))
+    said = said_by(project.snakemake("-n", path, "--config", "scale=smoke"))
+    assert any(message in line for line in said.splitlines())
+
+
+BASE = "truncated-laplace/epsilon=1/ends"
+SIZES = [
+    *[
+        (f"estimates/{BASE}/lambda=inf/histogram-gamma=1/{size}", message)
+        for size, message in [
+            ("n=0_runs=2", "n=0 must be a whole number from 1"),
+            ("n=1..0_runs=2", "n=0 must be a whole number from 1"),
+            ("n=-5_runs=2", "n=-5 must be a whole number"),
+            ("n=0100_runs=2", "n=0100 must be a whole number"),
+            ("n=1e3_runs=2", "n=1e3 must be a whole number"),
+            ("n=5..10_runs=2", "n=5..10 must be a whole number"),
+            ("n=100_runs=0", "runs=0 must be a whole number from 1"),
+            ("n=100_runs=x", "runs=x must be a whole number"),
+        ]
+    ],
+    (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
+    (f"histograms/{BASE}/n=100/cells=0/runs=0-1", "cells=0 must be a whole number from 1"),
+]
+
+
+@pytest.mark.parametrize(("target", "message"), SIZES)
+def test_a_size_that_means_nothing_is_told(target, message, monkeypatch):
+    """Asked directly, as starting Snakemake for each would take a minute."""
+    monkeypatch.chdir(ROOT)
+    jobs = Jobs(Study("config", overrides={"scale": "smoke"}))
+    path = f"results/smoke/{target}.parquet"
+    kinds = [
+        (paths.SAMPLE, jobs.sample_spec),
+        (paths.HISTOGRAM, jobs.histogram_spec),
+        (paths.ESTIMATE, jobs.estimate_spec),
+    ]
+    for template, ask in kinds:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(template))
+        match = re.fullmatch(pattern, path)
+        if match:
+            with pytest.raises(EpsilometerError, match=re.escape(message)):
+                ask(Wildcards(match.groupdict()))
+            return
+    pytest.fail(f"{path} is of no known kind")
 
 
 def test_a_path_of_another_scale_is_told(project: Project):

@@ -3,6 +3,9 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
+import time
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -80,6 +83,38 @@ def test_tables_hold_the_papers_numbers_and_every_key(finished: Project):
     assert keys <= set(estimates)
     caption = json.loads(pq.read_schema(tables / "table3.parquet").metadata[b"epsilometer"])
     assert caption["caption"].startswith("Table III.")
+
+
+def test_a_promised_file_that_is_gone_is_made_again(finished: Project, tmp_path):
+    copy = Project(tmp_path / "copy")
+    shutil.copytree(finished.folder, copy.folder)
+    base = copy.folder / "results/smoke"
+    lost = ["tables/gorla2022/table1.csv", "tables/gorla2022/fig2.parquet"]
+    lost += ["figures/gorla2022/fig1.png", "figures/gorla2022/fig5.pdf", "gorla2022.html"]
+    for name in lost:
+        (base / name).unlink()
+    assert copy.snakemake(*SMOKE).returncode == 0
+    assert all((base / name).is_file() for name in lost)
+    assert copy.tables() == finished.tables()
+
+
+def test_after_a_kill_the_same_command_goes_on(finished: Project, tmp_path):
+    """SIGKILL of Snakemake: no lock to undo, no half file left, the same tables."""
+    copy = copy_project(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *SMOKE, "gorla2022"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=-3, stderr=-3) as process:
+        while not list(tmp_path.rglob("runs=0-4.parquet")):
+            time.sleep(0.1)
+        refused = copy.snakemake(*SMOKE)
+        assert refused.returncode != 0
+        assert f"another run (process {process.pid}) is at work" in refused.stderr + refused.stdout
+        process.kill()
+    left = tmp_path / "results/smoke/samples/half.1.part.parquet"
+    left.write_text("half-written")
+    table = "results/smoke/tables/gorla2022/table4.csv"
+    assert copy.snakemake(table, *SMOKE).returncode == 0
+    assert not left.exists()
+    assert (tmp_path / table).read_bytes() == (finished.folder / table).read_bytes()
 
 
 def test_a_second_call_does_nothing(finished: Project):

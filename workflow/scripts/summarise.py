@@ -12,6 +12,6 @@ with job(snakemake):
     parts = []
     for path, member in zip(snakemake.input.estimates, spec["members"], strict=True):
         estimates = read_table(path, "estimates", member["identity"])
-        parts.append(summarise(with_truth(estimates, member), member["gamma"]))
+        parts.append(summarise(with_truth(estimates, member), member["precision"]))
     summary = pd.concat(parts, ignore_index=True)
     write_table(summary, snakemake.output[0], "summary", spec["identity"])

@@ -3,22 +3,21 @@
 from epsilometer.job import job
 
 with job(snakemake):
-    from epsilometer.config import options_model
+    from epsilometer.registry import load
     from epsilometer.storage import atomic, read_table, write_table
     from epsilometer.summaries import beside_paper
-    from epsilometer.tables import BUILDERS
+    from epsilometer.tables.building import build
 
     spec = snakemake.params.spec
     identity = spec["identity"]
-    data = {}
-    for experiment, path in zip(spec["data"], snakemake.input.summaries, strict=True):
-        expected = identity | {"experiment": experiment}
-        expected.pop("artifact")
-        data[experiment] = read_table(path, "summary", expected)
-    build = BUILDERS.load(spec["builder"])
-    options = dict(options_model(build).model_validate(spec["options"]))
-    where = f"config/papers/{identity['paper']}.yaml: artifacts.{identity['artifact']}"
-    table = beside_paper(build(data, **options), spec["paper"], where)
+    data = [
+        read_table(path, "summary", expected)
+        for path, expected in zip(snakemake.input.summaries, spec["summaries"], strict=True)
+    ]
+    where = f"artifacts.{identity['artifact']}"
+    file = f"config/papers/{identity['paper']}.yaml"
+    table = build(load(spec["builder"]), data, spec["options"], file, where)
+    table = beside_paper(table, spec["paper"], file, where)
     write_table(table, snakemake.output.parquet, "table", identity | {"caption": spec["caption"]})
     with atomic(snakemake.output.csv) as part:
         table.to_csv(part, index=False)

@@ -67,6 +67,10 @@ class PairEstimates:
 class Estimator(Protocol):
     """A method that reads histograms; implementations are frozen dataclasses."""
 
+    @property
+    def precision(self) -> float | None:
+        """The error that counts as a success; None where the answer is no level."""
+
     def cells(self, claims: Claims, order: float) -> int:
         """Return m, the number of histogram cells that the method wants."""
 

@@ -14,9 +14,11 @@ from typing import Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims, Counts, Floats, PairEstimates
+
+MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class HistogramEstimator:
         is not given, such a mechanism is an error.
     empty_cells
         ``fail`` as in the paper: one empty cell on either side and there is no answer; ``skip``:
-        answer from the cells that both sides hit.
+        answer from the cells that both sides hit, and never below 0. What only one side can do
+        is then overlooked: the answer is a lower level than the mechanism's.
     """
 
     gamma: float
@@ -52,11 +55,22 @@ class HistogramEstimator:
             return claims.outcomes
         if claims.lipschitz is None:
             raise ArgumentError("lipschitz", "must be claimed to choose the number of cells")
-        if self.unguaranteed_cells and claims.lipschitz * claims.width**2 >= 2:
+        try:
+            cells = planner.histogram_cells(
+                gamma=self.gamma, lipschitz=claims.lipschitz, width=claims.width, order=order
+            )
+        except NoGuaranteeError:
+            if self.unguaranteed_cells is None:
+                raise
             return self.unguaranteed_cells
-        return planner.histogram_cells(
-            gamma=self.gamma, lipschitz=claims.lipschitz, width=claims.width, order=order
-        )
+        if cells > MOST_CELLS:
+            raise ArgumentError("gamma", f"asks for {cells:.3g} cells, more than {MOST_CELLS:g}")
+        return cells
+
+    @property
+    def precision(self) -> float:
+        """The error that counts as a success."""
+        return self.gamma
 
     def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
         """Return n of (7) or (16), or of their finite counterparts."""
@@ -112,8 +126,8 @@ def histogram_estimate(
     array(1.0986)
     """
     x, x_prime = np.asarray(x), np.asarray(x_prime)
-    if x.shape[-1:] != x_prime.shape[-1:] or x.ndim == 0:
-        raise ArgumentError("x_prime", f"has cells {x_prime.shape[-1:]}, x has {x.shape[-1:]}")
+    if x.shape != x_prime.shape or x.ndim == 0 or x.shape[-1] == 0:
+        raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
     checks.order("order", order)
     common = (x > 0) & (x_prime > 0)
     answers = common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1)
@@ -123,6 +137,8 @@ def histogram_estimate(
         log_q = np.log(x_prime) - np.log(x_prime.sum(axis=-1, keepdims=True))
         forward = _level(log_p, log_q, common, order)
         reverse = _level(log_q, log_p, common, order)
+    if empty_cells == "skip":  # without the skipped cells' mass a ratio may fall below 0
+        forward, reverse = np.maximum(forward, 0.0), np.maximum(reverse, 0.0)
     return PairEstimates(
         np.where(failed, np.nan, forward), np.where(failed, np.nan, reverse), failed
     )

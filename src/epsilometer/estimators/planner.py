@@ -17,9 +17,11 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 
 from epsilometer import checks
-from epsilometer.errors import NoGuaranteeError
+from epsilometer.errors import ArgumentError, NoGuaranteeError
 
 PURE = math.inf
+
+_BEYOND = 10**40  # no plan is worth printing beyond this
 
 
 def histogram_cells(
@@ -176,7 +178,8 @@ def _deviation(n: int, p: float, gamma: float) -> float:
 
     Written with expm1 and log1p, so that it holds its digits for n up to 1e12 and tiny gamma.
     """
-    above = math.exp(-n * p * math.expm1(gamma) ** 2 / (1 + math.exp(gamma)))
+    # (e^g - 1)^2 / (1 + e^g), with the larger exponential cancelled
+    above = math.exp(-n * p * math.expm1(min(gamma, 700.0)) * math.tanh(gamma / 2))
     below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)
     return (above + below) / -math.expm1(n * math.log1p(-p))
 
@@ -186,6 +189,8 @@ def _smallest(bound: Callable[[int], float], allowed: float) -> int:
     high = 1
     while bound(high) > allowed:
         high *= 2
+        if high > _BEYOND:
+            raise ArgumentError("gamma", f"asks for more than {_BEYOND:.0e} samples a side")
     low = high // 2  # bound(low) > allowed, or low = 0
     while high - low > 1:
         middle = (low + high) // 2
@@ -199,6 +204,8 @@ def _decimal(value: float) -> Decimal:
 
 
 def _ceil(value: Decimal) -> int:
+    if value > _BEYOND:
+        raise ArgumentError("gamma", f"asks for more than {_BEYOND:.0e} cells or grid points")
     nearest = value.to_integral_value()
     if abs(value - nearest) <= Decimal("1e-40") * max(abs(value), Decimal(1)):
         return max(int(nearest), 1)

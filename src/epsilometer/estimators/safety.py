@@ -10,6 +10,7 @@ inequality gives exp(-2 n c^2) for any c, so the theorem holds as stated for eve
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,11 +58,21 @@ class SafetyCheck:
 
     def cells(self, claims: Claims, order: float) -> int:
         """Return m of (6) for the constant under test, unless given."""
+        if not math.isinf(order):
+            raise ArgumentError("lambda", "must be inf: the safety check has no order")
+        width = claims.width
         if self.cells_given is not None:
             return self.cells_given
-        return planner.histogram_cells(
-            gamma=self.gamma, lipschitz=self._tested(claims), width=claims.width
+        cells = planner.histogram_cells(
+            gamma=self.gamma, lipschitz=self._tested(claims), width=width
         )
+        if cells < 2:
+            raise ArgumentError("gamma", "asks for one cell, which has no neighbour to check")
+        return cells
+
+    @property
+    def precision(self) -> None:
+        """None: the answer is yes or no."""
 
     def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
         """Return n of (7), or more where Theorem 3 needs more to promise ``probability``."""

@@ -30,7 +30,7 @@ class Enumerated(ABC):
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return log sum p^order q^(1-order) / (order - 1)."""
-        order = checks.order("order", order)
+        order = checks.order("order", order, finite=True)
         p, q = self.probabilities(x), self.probabilities(x_prime)
         with np.errstate(divide="ignore"):
             terms = order * np.log(p[p > 0]) + (1 - order) * np.log(q[p > 0])
@@ -46,12 +46,13 @@ class RandomizedResponseLaw(Enumerated):
     @property
     def smallest_probability(self) -> float:
         """The least likely answer's probability, the lower bound that Remark 2 asks for."""
-        return 1 / (math.exp(self._epsilon) + self._outcomes - 1)
+        rare = math.exp(-self._epsilon)
+        return rare / (1 + (self._outcomes - 1) * rare)
 
     def probabilities(self, x: int) -> Floats:
         """Return the k probabilities at input ``x``."""
         probabilities = np.full(self._outcomes, self.smallest_probability)
-        probabilities[x] *= math.exp(self._epsilon)
+        probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
         return probabilities
 
 

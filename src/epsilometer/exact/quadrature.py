@@ -36,6 +36,6 @@ def nodes(kinks: ArrayLike, scale: float) -> tuple[Floats, Floats]:
 
 def renyi(order: float, log_p: Floats, log_q: Floats, weights: Floats) -> float:
     """Return the Rényi divergence from log densities at quadrature nodes."""
-    order = checks.order("order", order)
+    order = checks.order("order", order, finite=True)
     log_terms = order * log_p + (1 - order) * log_q + np.log(weights)
     return float(logsumexp(log_terms)) / (order - 1)

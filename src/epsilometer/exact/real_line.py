@@ -41,7 +41,7 @@ class LaplaceLaw:
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:
         """Return Mironov's closed form (2017, Table II), with the larger exponential taken out."""
-        a = checks.order("order", order)
+        a = checks.order("order", order, finite=True)
         distance = abs(x - x_prime) / self._scale
         rest = (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * distance)
         return distance + math.log(a / (2 * a - 1) + rest) / (a - 1)

@@ -95,7 +95,7 @@ class TruncatedGaussianLaw:
 
         Its square is completed, as for the untruncated Gaussian; log-masses keep far means exact.
         """
-        order = checks.order("order", order)
+        order = checks.order("order", order, finite=True)
         mean = order * x + (1 - order) * x_prime
         free = order * (order - 1) * (x - x_prime) ** 2 / (2 * self._sigma**2)
         ends = (self._lower - mean) / self._sigma, (self._upper - mean) / self._sigma

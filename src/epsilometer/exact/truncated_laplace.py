@@ -67,7 +67,7 @@ class TruncatedLaplaceLaw:
 
         On each piece the integrand p^order q^(1 - order) is an exponential in z.
         """
-        order = checks.order("order", order)
+        order = checks.order("order", order, finite=True)
         log_scale = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
         cuts = sorted({self._lower, self._upper, x, x_prime})
         pieces = []

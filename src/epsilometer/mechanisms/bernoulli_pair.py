@@ -43,6 +43,8 @@ class BernoulliPair:
         checks.integer("budget", self.budget)
         checks.between_0_and_1("delta", self.delta)
         checks.order("order", self.order)
+        if min(self.chances) == 0:
+            raise ArgumentError("epsilon", "and order make an output too rare for a number")
 
     @classmethod
     def against(

@@ -56,7 +56,7 @@ class TruncatedLaplace:
             block = outputs[start : start + _BLOCK]
             block *= left + right
             block -= left
-            distance = np.log(1 - np.abs(block))
+            distance = np.log1p(-np.abs(block))
             distance *= -self.scale
             np.copysign(distance, block, out=block)
             block += x

@@ -27,8 +27,7 @@ def cell_means(table: pd.DataFrame) -> Figure:
     right.plot(table["z"], table["log_ratio"], color=blue, label=r"$\log\, p(z)/q(z)$")
     _steps(right, table, "cell_log_ratio", orange, r"$\log\, p_j/q_j$")
     truth, gamma = table["truth"].iloc[0], table["gamma"].iloc[0]
-    right.axhspan(truth - gamma, truth + gamma, color=style.BAND, alpha=0.5, linewidth=0)
-    right.axhline(truth, color=style.TRUTH, linestyle="--", label=r"$\varepsilon^\star \pm \gamma$")
+    style.band(right, truth, gamma)
     right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
     for ax in (left, right):
         ax.legend()
@@ -62,10 +61,7 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
     first = table.iloc[0]
     truth, gamma = first["truth"], first["gamma"]
     answered = table[table["failures"] < table["runs"]]
-    ax.axhspan(
-        truth - gamma, truth + gamma, color=style.BAND, alpha=0.4, linewidth=0, label=r"$\pm\gamma$"
-    )
-    ax.axhline(truth, color=style.TRUTH, linestyle="--", label=r"exact $\varepsilon$")
+    style.band(ax, truth, gamma)
     ax.plot(answered["n"], answered["mean"], marker=".", label="mean of the runs")
     sd = answered["sd"].fillna(0)
     ax.fill_between(
@@ -117,15 +113,20 @@ def safety_check(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels()
     ax = axes[0, 0]
     first = table.iloc[0]
+    names = {
+        "safety-check-claimed": "claimed $C$ tested",
+        "safety-check-actual": "actual $C$ tested",
+    }
     for estimator, rows in table.groupby("estimator", sort=False):
-        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], marker=".", label=estimator)
+        label = names.get(str(estimator), str(estimator))
+        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], marker=".", label=label)
         ax.fill_between(
             rows["actual_C"], rows["low"], rows["high"], color=line.get_color(), alpha=0.2
         )
     ax.axhline(first["required"], color=style.TRUTH, linestyle="--", label="required probability")
     ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
     ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="x-small", loc="center right", bbox_to_anchor=(1, 0.6))
     return figure
 
 
@@ -176,15 +177,18 @@ def impossibility(table: pd.DataFrame) -> Figure:
             line = rows[rows["budget"] == budget]
             label = f"built for {budget:,} samples"
             column[0].plot(line["n"], line["answer"], color=colour, marker=".", label=label)
-            column[1].plot(line["n"], line["share_wrong"], color=colour, marker=".")
+            wide = {"linewidth": 1.2 + 1.2 * budgets[::-1].index(budget), "alpha": 0.8}
+            column[1].plot(line["n"], line["share_wrong"], color=colour, **wide)
             for ax in column:  # the budget counts both sides
                 ax.axvline(budget / 2, color=colour, linestyle=":", linewidth=1)
+        column[1].plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label="its budget")
         column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label="exact")
         column[1].axhline(
             1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"$1 - \delta$"
         )
-        kind = "pure" if np.isinf(float(order)) else rf"$\alpha$ = {order}"
-        column[0].set(title=f"{estimator}, {kind}", xscale="log")
+        kind = "Algorithm 1" if np.isinf(float(order)) else rf"Algorithm 3, $\alpha = {order}$"
+        how = "empty cells skipped" if "skip" in str(estimator) else "empty cells fail"
+        column[0].set(title=f"{kind}\n{how}", xscale="log")
         column[0].title.set_fontsize("small")
         column[1].set(xlabel="samples a side $n$")
     axes[0, 0].set(ylabel="mean answer")

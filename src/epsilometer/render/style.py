@@ -59,6 +59,19 @@ def colours(count: int) -> list[str]:
     return list(mpl.rcParams["axes.prop_cycle"].by_key()["color"][:count])
 
 
+def band(axes: Axes, truth: float, gamma: float) -> None:
+    """Draw the exact value as a line and the precision around it as an area."""
+    axes.axhspan(
+        truth - gamma,
+        truth + gamma,
+        color=BAND,
+        alpha=0.45,
+        linewidth=0,
+        label=r"exact $\varepsilon \pm \gamma$",
+    )
+    axes.axhline(truth, color=TRUTH, linestyle="--", label=r"exact $\varepsilon$")
+
+
 def guide(axes: Axes, n: float, label: str) -> None:
     """Mark a value of n by a dotted vertical line, where it is known and lies in view."""
     if n <= axes.get_xlim()[1]:  # NaN is not
@@ -67,8 +80,9 @@ def guide(axes: Axes, n: float, label: str) -> None:
             label,
             (n, 0.02),
             xycoords=("data", "axes fraction"),
-            xytext=(2, 0),
+            xytext=(-2, 0),
             textcoords="offset points",
+            horizontalalignment="right",
             color=GUIDE,
             fontsize="small",
         )

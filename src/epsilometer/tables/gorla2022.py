@@ -7,7 +7,6 @@ the truncated Laplace mechanism, whose pure level is 1/B.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from epsilometer.config import Epsilon, Fractional, Order
-from epsilometer.errors import NoGuaranteeError
+from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.exact.base import IntervalLaw, divergence
 from epsilometer.exact.finite import BernoulliPairLaw
@@ -26,7 +25,6 @@ from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer.summaries import clopper_pearson, smallest_sufficient_n
 
-Data = Mapping[str, pd.DataFrame]
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
@@ -35,7 +33,7 @@ def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
     return TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
 
 
-def lipschitz_constants(data: Data, *, scales: Values, sigmas: Values) -> pd.DataFrame:
+def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
     laws: list[tuple[str, float, float, IntervalLaw]] = [
         ("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)) for scale in scales
@@ -57,7 +55,7 @@ def lipschitz_constants(data: Data, *, scales: Values, sigmas: Values) -> pd.Dat
 
 
 def all_pairs(
-    data: Data,
+    summary: pd.DataFrame,
     *,
     pairs: Annotated[list[Pair], Field(min_length=1)],
     gamma: PositiveFloat,
@@ -69,7 +67,6 @@ def all_pairs(
     The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
-    (summary,) = data.values()
     frame = pd.DataFrame(
         {
             "x": summary["x"].astype(float),
@@ -80,9 +77,17 @@ def all_pairs(
             "cells": summary["cells"],
         },
     ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
-    rows = [frame.iloc[int(frame["estimate"].argmax())].to_dict() | {"pair": "maximum"}]
+    if (summary["runs"] > 1).any():
+        raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
+    answered = frame["estimate"].notna()
+    best = frame[answered].sort_values("estimate").iloc[-1:]  # nothing if every pair failed
+    maximum = best.iloc[0] if len(best) else frame.iloc[0].where(frame.columns.isin(["n", "cells"]))
+    rows = [maximum.to_dict() | {"pair": "maximum"}]
     for x, x_prime in pairs:
-        row = frame.loc[(min(x, x_prime), max(x, x_prime))].to_dict()
+        key = (min(x, x_prime), max(x, x_prime))
+        if key not in frame.index:
+            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is no pair of the grid")
+        row = frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
         rows.append(row | {"pair": f"{x:.2f} {x_prime:.2f}"})
@@ -106,14 +111,14 @@ def all_pairs(
     )
 
 
-def sample_sizes(data: Data, *, delta: Fractional) -> pd.DataFrame:
+def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.DataFrame:
     """Tables III and V: what the theorem asks for (n_th), and what was enough in practice (n_pr).
 
     Beside n_th: the n of the union bound that Theorem 2 needs, the confidence that this bound gives
     at n_th, and the share of runs within gamma at the largest n searched. ``n_pr`` is NaN where no
     n up to ``searched_to`` was enough.
     """
-    summary = pd.concat(data.values(), ignore_index=True)
+    summary = pd.concat(summaries, ignore_index=True)
     rows = []
     for (epsilon, order, gamma), search in summary.groupby(["epsilon", "lambda", "gamma"]):
         lipschitz = float(search["claimed_lipschitz"].iloc[0])
@@ -157,19 +162,22 @@ def _confidence(n: float, gamma: float, lipschitz: float, order: float) -> float
     return max(0.0, 1 - planner.failure_bound(int(n), **asked, union=True))
 
 
-def searches(data: Data) -> pd.DataFrame:
+def searches(summaries: list[pd.DataFrame]) -> pd.DataFrame:
     """List every rung of the searches for n_PR, with the share of runs within gamma."""
     columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth", "mean"]
     columns += ["share_within", "share_low", "share_high"]
-    return pd.concat(data.values(), ignore_index=True)[columns]
+    return pd.concat(summaries, ignore_index=True)[columns]
 
 
 def convergence(
-    data: Data, *, epsilon: Epsilon, gamma: PositiveFloat, delta: Fractional
+    summary: pd.DataFrame, *, epsilon: Epsilon, gamma: PositiveFloat, delta: Fractional
 ) -> pd.DataFrame:
     """Figures 3 and 7: mean, spread and share within gamma against n, for one search."""
-    (summary,) = data.values()
     chosen = summary[np.isclose(summary["epsilon"], epsilon) & np.isclose(summary["gamma"], gamma)]
+    if chosen.empty:
+        known = sorted(set(zip(summary["epsilon"], summary["gamma"], strict=True)))
+        known_pairs = ", ".join(f"{e:g} with {g:g}" for e, g in known)
+        raise ArgumentError("epsilon", f"and gamma must be one of the grid's: {known_pairs}")
     first = chosen.iloc[0]
     n_th, _ = _theory(gamma, delta, first["claimed_lipschitz"], float(first["lambda"]))
     columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
@@ -178,7 +186,6 @@ def convergence(
 
 
 def planned_samples(
-    data: Data,
     *,
     gamma: PositiveFloat,
     delta: Fractional,
@@ -201,7 +208,7 @@ def planned_samples(
 
 
 def cell_means(
-    data: Data, *, epsilon: Epsilon, cells: PositiveInt, gamma: PositiveFloat, points: PositiveInt
+    *, epsilon: Epsilon, cells: PositiveInt, gamma: PositiveFloat, points: PositiveInt
 ) -> pd.DataFrame:
     """Figure 1: a smooth density against its cell means (a), and the two log ratios (b)."""
     law = _laplace(epsilon)
@@ -225,7 +232,7 @@ def cell_means(
 
 
 def bernoulli_pair(
-    data: Data, *, gamma: PositiveFloat, delta: Fractional, budget: PositiveInt, order: Order
+    *, gamma: PositiveFloat, delta: Fractional, budget: PositiveInt, order: Order
 ) -> pd.DataFrame:
     """Figure 5: the two coins of the impossibility proof, for an estimator that answers 0."""
     rows = []
@@ -249,9 +256,10 @@ def bernoulli_pair(
     return pd.DataFrame(rows)
 
 
-def safety_check(data: Data, *, claimed: PositiveFloat, probability: Fractional) -> pd.DataFrame:
+def safety_check(
+    summary: pd.DataFrame, *, claimed: PositiveFloat, probability: Fractional
+) -> pd.DataFrame:
     """Figure 4: the share of runs that pass against the actual C, for the claim and the truth."""
-    (summary,) = data.values()
     table = summary.rename(columns={"claimed_lipschitz": "actual_C", "mean": "share_passing"})
     passing = (table["share_passing"] * table["runs"]).round()
     low, high = clopper_pearson(passing, table["runs"])
@@ -264,27 +272,15 @@ def safety_check(data: Data, *, claimed: PositiveFloat, probability: Fractional)
     )
 
 
-def impossibility(data: Data, *, gamma: PositiveFloat, delta: Fractional) -> pd.DataFrame:
+def impossibility(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     """Beyond the paper: every estimator's answer on the pair built to defeat it, against n."""
-    (summary,) = data.values()
     table = summary.rename(columns={"mean": "answer"})
     table["budget"] = table["mechanism"].str.extract(r"budget=(\d+)")[0].astype(int)
-    wrong = 1 - table["share_within"]
-    columns = [
-        "estimator",
-        "lambda",
-        "mechanism",
-        "budget",
-        "n",
-        "runs",
-        "failures",
-        "answer",
-        "truth",
-    ]
+    columns = ["estimator", "lambda", "mechanism", "budget", "n", "runs", "failures"]
+    columns += ["answer", "truth", "gamma"]
     return table[columns].assign(
-        share_wrong=wrong,
+        share_wrong=1 - table["share_within"],
         share_wrong_low=1 - table["share_high"],
         share_wrong_high=1 - table["share_low"],
-        gamma=gamma,
         delta=delta,
     )

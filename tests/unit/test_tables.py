@@ -1,0 +1,210 @@
+"""Builders of tables, on summaries made by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.tables import gorla2022 as tables
+from epsilometer.tables.building import build, check
+
+
+def summary(**columns):
+    """Return a summary with plausible values where none are given."""
+    size = max(len(v) for v in columns.values() if isinstance(v, list))
+    base = {
+        "mechanism": "m",
+        "epsilon": 1.0,
+        "inputs": "ends",
+        "lambda": "inf",
+        "estimator": "h",
+        "cells": 46,
+        "claimed_lipschitz": 1.5819767068693265,
+        "n": 100,
+        "side_x": 0,
+        "side_x_prime": 1,
+        "x": "0.0",
+        "x_prime": "1.0",
+        "gamma": 1.0,
+        "truth": 1.0,
+        "truth_reverse": 1.0,
+        "runs": 1,
+        "failures": 0,
+        "mean": 1.0,
+        "sd": 0.1,
+        "mean_reverse": 1.0,
+        "share_within": 1.0,
+        "share_low": 0.9,
+        "share_high": 1.0,
+    }
+    return pd.DataFrame({key: columns.get(key, [value] * size) for key, value in base.items()})
+
+
+def pairs_of_three(mean, mean_reverse):
+    """Return the summary of a grid of three inputs."""
+    return summary(
+        x=["0.0", "0.0", "0.5"],
+        x_prime=["0.5", "1.0", "1.0"],
+        mean=mean,
+        mean_reverse=mean_reverse,
+        truth=[0.4, 1.0, 0.5],
+        truth_reverse=[0.6, 0.9, 0.3],
+    )
+
+
+ALL = {"pairs": [[0.0, 0.5], [1.0, 0.0]], "gamma": 0.5, "delta": 0.8}
+
+
+def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
+    table = tables.all_pairs(pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1]), **ALL)
+    assert table["pair"].tolist() == ["maximum", "0.00 0.50", "1.00 0.00"]
+    assert table["estimate"].tolist() == [1.1, 0.7, 1.1]
+    assert table["truth"].tolist() == [1.0, 0.6, 1.0]
+    assert table[["x", "x_prime"]].to_numpy().tolist() == [[0.0, 1.0], [0.0, 0.5], [1.0, 0.0]]
+    assert table["grid_points"].tolist() == [3] * 3
+    assert table["planned_grid_points"].tolist() == [91] * 3
+    assert table["planned_n"].tolist() == [1871942] * 3
+
+
+def test_all_pairs_ignores_failures_and_may_find_none():
+    nan = math.nan
+    table = tables.all_pairs(pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
+    assert table["estimate"].tolist()[0] == 0.2
+    assert table["x"].tolist()[0] == 0.5
+    none = tables.all_pairs(pairs_of_three([nan] * 3, [nan] * 3), **ALL)
+    assert none["estimate"].isna().all()
+    assert none["n"].tolist() == [100] * 3
+    with pytest.raises(ArgumentError, match=r"pairs has \[0.0, 0.3\], which is no pair"):
+        tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3), **(ALL | {"pairs": [[0.0, 0.3]]}))
+    with pytest.raises(ArgumentError, match="must hold one run"):
+        tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
+
+
+def test_sample_sizes_by_hand():
+    searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9], runs=[20] * 3)
+    rough = searched.assign(epsilon=2.0, claimed_lipschitz=4.6, share_within=0.5)
+    table = tables.sample_sizes([searched, rough], delta=0.8)
+    assert table["epsilon"].tolist() == [1.0, 2.0]
+    assert table["scale"].tolist() == [1.0, 0.5]
+    assert table["n_th"].tolist() == [239943, pd.NA]
+    assert table["n_pr"].tolist() == [2, pd.NA]
+    assert table["n_th_union"].tolist() == [446507, pd.NA]
+    assert table["m"].tolist() == [46, 46]
+    assert table["searched_to"].tolist() == [4, 4]
+    assert table["share_at_last"].tolist() == [0.9, 0.5]
+    strict = tables.sample_sizes([searched], delta=0.88)
+    assert strict["n_pr"].tolist() == [4]
+
+
+def test_lipschitz_constants_mark_what_is_guaranteed():
+    table = tables.lipschitz_constants(scales=[0.8, 1.0], sigmas=[0.5, 0.6])
+    assert table["guaranteed"].tolist() == [False, True, False, True]
+    assert table["epsilon"].tolist() == pytest.approx([1.25, 1.0, 2.0, 1.3889], abs=1e-4)
+
+
+def test_convergence_takes_one_search():
+    searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9])
+    both = pd.concat([searched, searched.assign(gamma=0.5, n=[8, 16, 32])])
+    table = tables.convergence(both, epsilon=1.0, gamma=1.0, delta=0.8)
+    assert table["n"].tolist() == [1, 2, 4]
+    assert set(table["n_pr"]) == {2}
+    assert set(table["n_th"]) == {239943}
+    with pytest.raises(ArgumentError, match=r"one of the grid's: 1 with 0\.5, 1 with 1"):
+        tables.convergence(both, epsilon=1.0, gamma=0.3, delta=0.8)
+
+
+def test_planned_samples_vary_one_parameter_at_a_time():
+    table = tables.planned_samples(
+        gamma=0.1, delta=0.9, lipschitz=1.0, gammas=[0.1, 0.5], deltas=[0.9], lipschitzes=[0.5]
+    )
+    assert table["varied"].tolist() == ["delta", "gamma", "gamma", "lipschitz"]
+    n = table["n"].tolist()
+    assert n[0] == n[1]  # the fixed point itself
+    assert n[2] < n[1]
+    assert n[3] < n[1]
+    assert table["log_n"].tolist() == pytest.approx(np.log(n))
+
+
+def test_cell_means_are_means_of_the_density():
+    table = tables.cell_means(epsilon=1.0, cells=4, gamma=0.5, points=4001)
+    by_cell = table.groupby("cell")[["density", "cell_mean"]].mean()
+    assert by_cell["density"].tolist() == pytest.approx(by_cell["cell_mean"].tolist(), rel=1e-3)
+    assert table["log_ratio"].max() == pytest.approx(1.0)
+    assert table["cell_log_ratio"].max() < 1.0
+
+
+def test_bernoulli_pair_is_the_pair():
+    table = tables.bernoulli_pair(gamma=1.0, delta=0.8, budget=1000, order=2.0)
+    for _, coin in table.groupby(["order", "x"]):
+        assert coin["probability"].sum() == pytest.approx(1)
+    pure = table[np.isinf(table["order"])]
+    ones = pure[pure["outcome"] == 1].set_index("x")["probability"]
+    assert math.log(ones[0] / ones[1]) == pytest.approx(2.0)  # 0 + 2 gamma
+    assert (table["level"] >= table["log_h"] - 1e-12).all()
+    assert (table["zeros_only"] > 0.2).all()
+
+
+def test_safety_check_counts_the_passes():
+    table = tables.safety_check(
+        summary(mean=[0.9, 0.0], runs=[10, 10], claimed_lipschitz=[1.5, 3.0]),
+        claimed=1.0,
+        probability=0.9,
+    )
+    assert table["actual_C"].tolist() == [1.5, 3.0]
+    assert table["share_passing"].tolist() == [0.9, 0.0]
+    assert (table["low"] <= table["share_passing"]).all()
+    assert (table["share_passing"] <= table["high"]).all()
+    assert table["high"].tolist()[1] == pytest.approx(0.3085, abs=1e-4)
+
+
+def test_impossibility_counts_what_is_not_within():
+    table = tables.impossibility(
+        summary(mechanism=["bernoulli-pair-budget=1000"], share_within=[0.3], share_low=[0.2]),
+        delta=0.8,
+    )
+    assert table["budget"].tolist() == [1000]
+    assert table["share_wrong"].tolist() == [0.7]
+    assert table["share_wrong_high"].tolist() == [0.8]
+
+
+def one(summary: pd.DataFrame, *, k: int = 1):
+    if k < 0:
+        raise ArgumentError("k", "must not be negative")
+    return summary
+
+
+def several(summaries: list[pd.DataFrame]):
+    return pd.concat(summaries)
+
+
+def none(*, k: int):
+    if k < 0:
+        raise ArgumentError("k", "must not be negative")
+    return pd.DataFrame({"k": [k]})
+
+
+def test_builders_are_called_by_their_signature():
+    frame = pd.DataFrame({"a": [1]})
+    assert build(one, [frame], {"k": 2}, "f", "key") is frame
+    assert len(build(several, [frame, frame], {}, "f", "key")) == 2
+    assert build(none, [], {"k": 3}, "f", "key")["k"].tolist() == [3]
+    with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
+        build(one, [frame], {"k": -1}, "f", "key")
+
+
+@pytest.mark.parametrize(
+    ("builder", "data", "options", "message"),
+    [
+        (one, [], {}, "key.table.data: one takes one experiment"),
+        (one, ["a", "b"], {}, "key.table.data: one takes one experiment"),
+        (several, [], {}, "key.table.data: several takes experiments"),
+        (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
+        (none, [], {}, "key.table.options.k: is missing"),
+        (none, [], {"k": -1}, "key.table.options: k must not be negative"),
+    ],
+)
+def test_builders_are_checked_before_the_dag(builder, data, options, message):
+    with pytest.raises(ConfigError, match=message):
+        check(builder, data, options, "f", "key")
