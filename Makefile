@@ -12,7 +12,7 @@ BIN := .venv/bin
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
 	@echo "Tables: results/$(SCALE)/tables   figures: results/$(SCALE)/figures"
-	@echo "Everything on one page: $$(ls results/$(SCALE)/*.html | tr '\n' ' ')"
+	@echo "Everything on one page: $$(ls results/$(SCALE)/*2022.html | tr '\n' ' ')"
 
 report: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/report.html
