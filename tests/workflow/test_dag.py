@@ -101,9 +101,12 @@ def test_a_promised_file_that_is_gone_is_made_again(finished: Project, tmp_path)
 def test_after_a_kill_the_same_command_goes_on(finished: Project, tmp_path):
     """SIGKILL of Snakemake: no lock to undo, no half file left, the same tables."""
     copy = copy_project(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *SMOKE, "gorla2022"]
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "gorla2022", *SMOKE]
     with subprocess.Popen(command, cwd=tmp_path, stdout=-3, stderr=-3) as process:
+        deadline = time.monotonic() + 120
         while not list(tmp_path.rglob("runs=0-4.parquet")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
             time.sleep(0.1)
         refused = copy.snakemake(*SMOKE)
         assert refused.returncode != 0
