@@ -75,7 +75,7 @@ def test_n_of_table_2_comes_from_c_rounded_to_two_digits():
 @given(
     gamma=st.floats(0.005, 3),
     delta=st.floats(0.01, 0.999),
-    lipschitz=st.floats(0.01, 1.9),
+    lipschitz=st.floats(0.01, 1.5),
     order=st.sampled_from([1.1, 2.0, 5.0, math.inf]),
     union=st.booleans(),
 )
@@ -131,6 +131,22 @@ def test_width_scales_out():
 def test_no_guarantee_for_rough_densities(lipschitz, order):
     with pytest.raises(NoGuaranteeError, match=r"must be below 2/W\^2 = 2"):
         planner.sample_size(gamma=1, delta=0.8, lipschitz=lipschitz, order=order)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"lipschitz": 1.875, "order": 5.0}, "asks for more than 1e.40 samples"),
+        ({"lipschitz": 1.9, "order": 5000.0}, "asks for more than 1e.40 cells"),
+    ],
+)
+def test_plans_out_of_reach_are_refused(asked, message):
+    with pytest.raises(ArgumentError, match=message):
+        planner.sample_size(gamma=1.0, delta=0.8, **asked)
+
+
+def test_a_wide_precision_needs_few_samples():
+    assert planner.sample_size(gamma=1e5, delta=0.8, lipschitz=1.0) < 20
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def histogram_estimate(
     max_j log(N_j/n) - log(M_j/n') (Algorithm 1), or (17) at a finite order, in both directions. A
     failure is a NaN marked as failed, not an exception.
 
-    >>> histogram_estimate(np.array([3, 1]), np.array([1, 3])).forward.round(4)
-    array(1.0986)
+    >>> float(histogram_estimate(np.array([3, 1]), np.array([1, 3])).forward.round(4))
+    1.0986
     """
     x, x_prime = np.asarray(x), np.asarray(x_prime)
     if x.shape != x_prime.shape or x.ndim == 0 or x.shape[-1] == 0:
