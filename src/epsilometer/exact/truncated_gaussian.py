@@ -12,24 +12,16 @@ from scipy.special import log_ndtr, ndtr
 
 from epsilometer import checks
 from epsilometer.exact.base import Floats
+from epsilometer.exact.interval import OnIntervalLaw
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 
 
-class TruncatedGaussianLaw:
+class TruncatedGaussianLaw(OnIntervalLaw):
     """Density, levels and Lipschitz constants."""
 
     def __init__(self, mechanism: TruncatedGaussian) -> None:
-        self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
+        super().__init__(mechanism)
         self._sigma = mechanism.sigma
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The ends of the interval."""
-        return self._lower, self._upper
-
-    def window(self, x: float) -> tuple[float, float]:
-        """Return the interval, which holds all of the mass."""
-        return self.support
 
     def _phi(self, u: ArrayLike) -> Floats:
         """Return the density of the noise before truncation."""

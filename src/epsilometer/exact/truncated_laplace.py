@@ -11,24 +11,16 @@ from scipy.special import logsumexp
 
 from epsilometer import checks
 from epsilometer.exact.base import Floats
+from epsilometer.exact.interval import OnIntervalLaw
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 
-class TruncatedLaplaceLaw:
+class TruncatedLaplaceLaw(OnIntervalLaw):
     """Density, levels and Lipschitz constants, with B the scale and W the width."""
 
     def __init__(self, mechanism: TruncatedLaplace) -> None:
-        self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
+        super().__init__(mechanism)
         self._scale = mechanism.scale
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The ends of the interval."""
-        return self._lower, self._upper
-
-    def window(self, x: float) -> tuple[float, float]:
-        """Return the interval, which holds all of the mass."""
-        return self.support
 
     @property
     def lipschitz_output(self) -> float:

@@ -8,39 +8,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from epsilometer import checks
-from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.interval import OnInterval
 
 
 @dataclass(frozen=True)
-class TruncatedGaussian:
+class TruncatedGaussian(OnInterval):
     """Truncated Gaussian mechanism on inputs and outputs in ``[lower, upper]``."""
-
-    outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    lower: float = 0.0
-    upper: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.interval("interval", self.lower, self.upper)
 
     @property
     def sigma(self) -> float:
         """Standard deviation of the noise before truncation, in the units of the input."""
         return (self.upper - self.lower) / math.sqrt(2 * self.epsilon)
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` lies in ``[lower, upper]``."""
-        if not self.lower <= checks.real("input", x) <= self.upper:
-            raise ArgumentError("input", f"must lie in [{self.lower}, {self.upper}], got {x!r}")
 
     def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` outputs at input ``x``."""

@@ -8,40 +8,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer import checks
-from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.interval import OnInterval
 
 _BLOCK = 1 << 14  # draws that stay in the processor's cache from one step to the next
 
 
 @dataclass(frozen=True)
-class TruncatedLaplace:
+class TruncatedLaplace(OnInterval):
     """Truncated Laplace mechanism on inputs and outputs in ``[lower, upper]``."""
-
-    outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    lower: float = 0.0
-    upper: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.interval("interval", self.lower, self.upper)
 
     @property
     def scale(self) -> float:
         """B, in the units of the input."""
         return (self.upper - self.lower) / self.epsilon
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` lies in ``[lower, upper]``."""
-        if not self.lower <= checks.real("input", x) <= self.upper:
-            raise ArgumentError("input", f"must lie in [{self.lower}, {self.upper}], got {x!r}")
 
     def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` outputs at input ``x``.
