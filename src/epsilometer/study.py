@@ -349,13 +349,12 @@ class Study:
         return self._scale.temporary_samples
 
     def where_results_are(self) -> str:
-        """Return the lines that tell a user where to look."""
-        results = paths.RESULTS.format(scale=self.scale)
-        pages = "".join(
-            f"\n  all of {paper}: {paths.PAGE.format(scale=self.scale, paper=paper)}"
-            for paper in self.main.papers
-        )
-        return f"Done. Tables: {results}/tables, figures: {results}/figures{pages}"
+        """Return the lines that tell a user where to look, of what there is so far."""
+        results = Path(paths.RESULTS.format(scale=self.scale))
+        kinds = [kind for kind in ("tables", "figures", "estimates") if (results / kind).is_dir()]
+        pages = [Path(paths.PAGE.format(scale=self.scale, paper=paper)) for paper in self.papers]
+        lines = [f"Done: {', '.join(str(results / kind) for kind in kinds)}"]
+        return "\n".join(lines + [f"  everything on one page: {p}" for p in pages if p.is_file()])
 
 
 def _check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:
