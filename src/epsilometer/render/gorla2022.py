@@ -105,7 +105,7 @@ def share_within(table: pd.DataFrame) -> Figure:
 def _reach(table: pd.DataFrame) -> float:
     """Return the right end of the axis: what was run, and n_TH where that is within reach."""
     largest, n_th = table["n"].max(), table["n_th"].iloc[0]
-    return float(1.6 * (n_th if n_th <= 64 * largest else largest))
+    return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
 def safety_check(table: pd.DataFrame) -> Figure:
