@@ -17,6 +17,7 @@ from epsilometer.registry import load
 
 KEYS = [
     "mechanism",
+    "parameters",
     "epsilon",
     "inputs",
     "lambda",
@@ -35,7 +36,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
     """Summarise over runs: a row for every combination of `KEYS`.
 
     ``estimates`` has the columns `KEYS`, ``run``, ``estimate``, ``estimate_reverse``, ``failed``,
-    ``truth`` and ``truth_reverse``; inputs are written as JSON, so that any fits into a column.
+    ``truth`` and ``truth_reverse``; parameters and inputs are written as JSON, so that any fit.
     Moments are over the runs that did not fail; the share of runs within ``gamma`` of the truth
     counts a failure as a miss, as gorla2022's theorems do, and comes with an exact 95 %
     (Clopper-Pearson) interval.
@@ -67,7 +68,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
 
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
-    """Add the inputs and the exact levels of both directions (NaN without an exact law)."""
+    """Add parameters, inputs and the exact levels of both directions (NaN without a law)."""
     identity = member["identity"]
     inputs, order = identity["inputs"]["values"], float(identity["lambda"])
     pairs = estimates[["side_x", "side_x_prime"]].drop_duplicates()
@@ -86,7 +87,9 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
         )
     else:
         pairs = pairs.assign(truth=np.nan, truth_reverse=np.nan)
-    return estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
+    parameters = json.dumps(identity["mechanism_parameters"], sort_keys=True)
+    joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
+    return joined.assign(parameters=parameters)
 
 
 def clopper_pearson(

@@ -39,7 +39,7 @@ def estimates(values, reverse=None):
 
 
 def with_inputs(*values):
-    return estimates(*values).assign(x="0.0", x_prime="1.0")
+    return estimates(*values).assign(parameters="{}", x="0.0", x_prime="1.0")
 
 
 def test_summary_by_hand():
@@ -81,6 +81,7 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
         1.0 + np.log(2 * (1 - np.exp(-1)) / (1 - np.exp(-2)))
     )
     assert joined["x_prime"].item() == "0.5"
+    assert joined["parameters"].item() == "{}"
     renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
     law = LAWS.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
     assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)

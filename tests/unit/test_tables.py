@@ -16,6 +16,7 @@ def summary(**columns):
     size = max(len(v) for v in columns.values() if isinstance(v, list))
     base = {
         "mechanism": "m",
+        "parameters": "{}",
         "epsilon": 1.0,
         "inputs": "ends",
         "lambda": "inf",
@@ -161,10 +162,12 @@ def test_safety_check_counts_the_passes():
 
 def test_impossibility_counts_what_is_not_within():
     table = tables.impossibility(
-        summary(mechanism=["bernoulli-pair-budget=1000"], share_within=[0.3], share_low=[0.2]),
-        delta=0.8,
+        summary(parameters=['{"budget": 1000, "delta": 0.7}'], share_within=[0.3], share_low=[0.2])
     )
     assert table["budget"].tolist() == [1000]
+    assert table["delta"].tolist() == [0.7]
+    with pytest.raises(ArgumentError, match="must hold Bernoulli pairs"):
+        tables.impossibility(summary(share_within=[0.3]))
     assert table["share_wrong"].tolist() == [0.7]
     assert table["share_wrong_high"].tolist() == [0.8]
 

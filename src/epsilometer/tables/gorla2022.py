@@ -6,6 +6,7 @@ the truncated Laplace mechanism, whose pure level is 1/B.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Any
 
@@ -272,15 +273,21 @@ def safety_check(
     )
 
 
-def impossibility(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
-    """Beyond the paper: every estimator's answer on the pair built to defeat it, against n."""
+def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
+    """Beyond the paper: every estimator's answer on the pair built to defeat it, against n.
+
+    The pair's budget and the confidence it defeats are its mechanism's parameters.
+    """
     table = summary.rename(columns={"mean": "answer"})
-    table["budget"] = table["mechanism"].str.extract(r"budget=(\d+)")[0].astype(int)
+    built = pd.DataFrame([json.loads(text) for text in table["parameters"]], index=table.index)
+    if not {"budget", "delta"} <= set(built):
+        raise ArgumentError("data", "must hold Bernoulli pairs, which have a budget and a delta")
+    table["budget"] = built["budget"]
     columns = ["estimator", "lambda", "mechanism", "budget", "n", "runs", "failures"]
     columns += ["answer", "truth", "gamma"]
     return table[columns].assign(
         share_wrong=1 - table["share_within"],
         share_wrong_low=1 - table["share_high"],
         share_wrong_high=1 - table["share_low"],
-        delta=delta,
+        delta=built["delta"],
     )
