@@ -38,6 +38,11 @@ rule gorla2022:
         jobs.targets("gorla2022"),
 
 
+rule askin2022:
+    input:
+        jobs.targets("askin2022"),
+
+
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/estimate.smk"
 include: "workflow/rules/aggregate.smk"

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Hashable
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -54,8 +54,11 @@ def _order(value: float) -> float:
 def _size(value: int | str) -> int | str:
     if isinstance(value, int) and value < 1:
         raise ValueError("must be positive")
-    if isinstance(value, str) and value != "planned" and not re.fullmatch(r"1\.\.[1-9]\d*", value):
-        raise ValueError("must be a positive integer, 1..N for a search up to N, or planned")
+    if isinstance(value, str) and not re.fullmatch(r"planned|(1\.\.|[1-9]\d*\+)[1-9]\d*", value):
+        raise ValueError(
+            "must be a positive integer, 1..N for a search up to N, n+N to confirm by N fresh "
+            "samples, or planned"
+        )
     return value
 
 
@@ -64,6 +67,7 @@ Epsilon = Annotated[float, BeforeValidator(_number), AfterValidator(_privacy)]
 Order = Annotated[float, BeforeValidator(_number), AfterValidator(_order)]
 Fractional = Annotated[float, Field(gt=0, lt=1)]
 Scalar = bool | int | float | str
+_SOME = Field(min_length=1)
 
 
 class _Model(BaseModel):
@@ -105,6 +109,43 @@ class Grid(_Model):
         return [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
 
 
+class Pairs(_Model):
+    """Pairs of inputs by name; each side of each pair has samples of its own."""
+
+    pairs: Annotated[dict[str, Annotated[list[Any], Field(min_length=2, max_length=2)]], _SOME]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [x for pair in self.pairs.values() for x in pair]
+
+    def names(self) -> list[str]:
+        """Return the pairs' names."""
+        return list(self.pairs)
+
+
+class Neighbourhood(_Model):
+    """An input and all its neighbours: vectors of as many entries, each one of ``entries``.
+
+    The largest level of its pairs is the data-centric level of ``around``.
+    """
+
+    around: Annotated[list[float], _SOME]
+    entries: Annotated[list[float], _SOME]
+
+    def neighbours(self) -> list[list[float]]:
+        """Return every vector of the entries but ``around`` itself."""
+        every = product(self.entries, repeat=len(self.around))
+        return [list(vector) for vector in every if list(vector) != self.around]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [x for neighbour in self.neighbours() for x in (self.around, neighbour)]
+
+    def names(self) -> list[str]:
+        """Return the neighbours, written out."""
+        return [" ".join(f"{entry:g}" for entry in vector) for vector in self.neighbours()]
+
+
 class ClaimsEntry(_Model):
     """What the provider of a mechanism states; ``exact`` takes the true value."""
 
@@ -115,13 +156,17 @@ class ClaimsEntry(_Model):
 
 
 class MechanismEntry(_Model):
-    """One entry of ``config/mechanisms.yaml``."""
+    """One entry of ``config/mechanisms.yaml``.
+
+    ``region`` is where an auditor looks for the local loss, in each dimension.
+    """
 
     mechanism: str
     parameters: dict[str, Scalar] = {}
     claims: ClaimsEntry = ClaimsEntry()
+    region: tuple[float, float] | None = Field(default=None, strict=False)
     inputs: Annotated[
-        dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid], Field(min_length=1)
+        dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid | Pairs | Neighbourhood], _SOME
     ]
 
 
@@ -132,11 +177,18 @@ class EstimatorEntry(_Model):
     parameters: dict[str, Scalar] = {}
 
 
+Samples = Annotated[int | str, AfterValidator(_size)]
+
+
 class Size(_Model):
-    """How much an experiment draws: runs, and samples a side in each."""
+    """How much an experiment draws: runs, and samples a side in each (several sizes, if a list)."""
 
     runs: PositiveInt
-    n: Annotated[int | str, AfterValidator(_size)]
+    n: Samples | Annotated[list[Samples], _SOME]
+
+    def sizes(self) -> list[str]:
+        """Return every n, as paths write it."""
+        return [str(n) for n in (self.n if isinstance(self.n, list) else [self.n])]
 
 
 class Scale(_Model):

@@ -1,58 +1,69 @@
-"""From files of histograms to a tidy table of estimates: a row per run, n and pair of sides."""
+"""From files of what samples were reduced to, to a tidy table of estimates.
+
+A row per run, n and pair of sides; for a lower bound the pair is the one that was selected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from epsilometer.estimators.base import Claims, Counts, Estimator, PairEstimates, over_pairs
+from epsilometer.estimators.base import Claims, Counts, PairEstimates, over_pairs
+from epsilometer.estimators.lower_bounds import Evidence
 from epsilometer.registry import load
-from epsilometer.storage import read_counts
+from epsilometer.storage import read_counts, read_table
+
+Spec = Mapping[str, Any]
 
 
-def estimate_files(files: Sequence[str], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Estimate from every file of histograms; ``spec`` says what they hold and who estimates."""
+def estimate_files(files: Sequence[str], spec: Spec) -> pd.DataFrame:
+    """Estimate from every file; ``spec`` says what they hold and who estimates."""
     identity = spec["identity"]
-    estimator: Estimator = load(identity["registered"])(**identity["parameters"])
-    claims = Claims(**identity["claims"])
+    estimator = load(identity["registered"])(**identity["parameters"])
+    rows = _ROWS[spec["reads"]]
+    frames = [
+        rows(estimator, file, expected, identity)
+        for file, expected in zip(files, spec["data"], strict=True)
+    ]
+    frame = pd.concat(frames, ignore_index=True)
     keys = {key: identity[key] for key in ("mechanism", "epsilon", "lambda", "estimator", "cells")}
     keys["inputs"] = identity["inputs"]["id"]
-    frames = []
-    for file, expected in zip(files, spec["histograms"], strict=True):
-        runs, n, counts = _by_run(read_counts(file, expected))
-        answers = over_pairs(
-            estimator, counts, claims, float(identity["lambda"]), identity["inputs"]["pairing"]
-        )
-        frames.append(_rows(answers, runs, n))
-    frame = pd.concat(frames, ignore_index=True)
     for position, (key, value) in enumerate(keys.items()):
         frame.insert(position, key, value)
-    frame.insert(len(keys), "claimed_lipschitz", np.float64(claims.lipschitz or np.nan))
+    claimed = identity["claims"]["lipschitz"]
+    frame.insert(len(keys), "claimed_lipschitz", np.float64(claimed or np.nan))
     return frame
 
 
-def _rows(
-    answers: Mapping[tuple[int, int], PairEstimates], runs: np.ndarray, n: np.ndarray
-) -> pd.DataFrame:
-    """Return a row a run and n for every pair, from answers of shape ``(runs, len(n))``."""
-    parts = [
-        pd.DataFrame(
-            {
-                "run": np.repeat(runs, n.size),
-                "n": np.tile(n, runs.size),
-                "side_x": np.int32(x),
-                "side_x_prime": np.int32(x_prime),
-                "estimate": answer.forward.ravel(),
-                "estimate_reverse": answer.reverse.ravel(),
-                "failed": answer.failed.ravel(),
-            }
-        )
-        for (x, x_prime), answer in answers.items()
-    ]
+def _from_histograms(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+    claims = Claims(**identity["claims"])
+    runs, n, counts = _by_run(read_counts(file, expected))
+    answers = over_pairs(
+        estimator, counts, claims, float(identity["lambda"]), identity["inputs"]["pairing"]
+    )
+    parts = [_rows(runs, n, sides, answer) for sides, answer in answers.items()]
     return pd.concat(parts, ignore_index=True)
+
+
+def _rows(
+    runs: np.ndarray, n: np.ndarray, sides: tuple[int, int], answer: PairEstimates
+) -> pd.DataFrame:
+    """Return a row a run and n for a pair, from answers of shape ``(runs, len(n))``."""
+    return pd.DataFrame(
+        {
+            "run": np.repeat(runs, n.size),
+            "n": np.tile(n, runs.size),
+            "fresh": np.int64(0),
+            "side_x": np.int32(sides[0]),
+            "side_x_prime": np.int32(sides[1]),
+            "estimate": answer.forward.ravel(),
+            "estimate_reverse": answer.reverse.ravel(),
+            "failed": answer.failed.ravel(),
+        }
+    )
 
 
 def _by_run(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, Counts]:
@@ -61,3 +72,30 @@ def _by_run(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, C
     sides = int(arrays["side"].max()) + 1
     counts = arrays["counts"].reshape(runs.size, sides, n.size, -1)
     return runs, n, counts.swapaxes(1, 2)
+
+
+def _from_losses(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+    losses = read_table(file, "losses", expected)
+    if estimator.largest:
+        losses = losses[losses["selected"]]
+    return _symmetric(losses, losses["loss"])
+
+
+def _from_evidence(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+    weighed = read_table(file, "evidence", expected)
+    evidence = Evidence(**{name: weighed[name] for name in Evidence.__dataclass_fields__})
+    return _symmetric(weighed, np.asarray(estimator.bound(evidence)))
+
+
+def _symmetric(keys: pd.DataFrame, answers: Any) -> pd.DataFrame:
+    """Return rows for answers that count for both directions."""
+    rows = keys[["run", "n", "fresh", "side_x", "side_x_prime"]].reset_index(drop=True)
+    values = np.asarray(answers, np.float64)
+    return rows.assign(estimate=values, estimate_reverse=values, failed=False)
+
+
+_ROWS: dict[str, Callable[[Any, str, Spec, Spec], pd.DataFrame]] = {
+    "histograms": _from_histograms,
+    "losses": _from_losses,
+    "evidence": _from_evidence,
+}

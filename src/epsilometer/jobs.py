@@ -22,7 +22,7 @@ from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.render import RENDERERS
 from epsilometer.study import Combination, Study
-from epsilometer.tables import BUILDERS
+from epsilometer.tables import BUILDERS, building
 
 Spec = dict[str, Any]
 Keys = Mapping[str, str]
@@ -81,9 +81,72 @@ class Jobs:
             "parameters": dict(entry.parameters),
             "epsilon": epsilon,
             "inputs": {"id": inputs, "values": self._study.input_values(name, inputs)},
-            "n": _whole("n", keys["n"].removeprefix("1..")),
+            "sides": len(self._study.input_values(name, inputs)),
+            "n": _whole("n", paths.first_stage(keys["n"]).removeprefix("1..")),
             "runs": list(runs),
         }
+
+    # -- two stages: the loss of every pair, fresh samples of the largest, what they say -----------
+
+    def losses_samples(self, wildcards: Any) -> str:
+        """Return the samples that one batch of losses is computed from."""
+        keys = self._keys(wildcards)
+        return paths.SAMPLE.format(**(keys | {"n": paths.first_stage(keys["n"])}))
+
+    def losses_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of losses."""
+        keys = self._keys(wildcards)
+        return self._losses(keys, _runs(keys))
+
+    def losses_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that compute them."""
+        entry = _entry(self._study.estimators, "estimator", wildcards.screen)
+        return self._code("screen", ESTIMATORS.module(entry.estimator))
+
+    def _losses(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        samples = self._samples(keys, runs)
+        screen = _entry(self._study.estimators, "estimator", keys["screen"])
+        if self._study.screen(keys["screen"]) != keys["screen"]:
+            raise EpsilometerError(f"{keys['screen']} is no local loss, so it cannot screen pairs")
+        region = self._study.mechanisms[samples["mechanism"]].region
+        fresh = _fresh(keys["n"])
+        return self._common | {
+            "samples": samples,
+            "registered": ESTIMATORS[screen.estimator],
+            "parameters": dict(screen.parameters),
+            "region": None if region is None else list(region),
+            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
+            "draws": fresh or samples["n"],
+        }
+
+    def confirmation_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of fresh samples, and that of the losses before it."""
+        keys = self._keys(wildcards)
+        return self._confirmation(keys, _runs(keys))
+
+    def _confirmation(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        losses = self._losses(keys, runs)
+        if not (fresh := _fresh(keys["n"])):
+            raise EpsilometerError(f"n={keys['n']} must be n+N, with N fresh samples")
+        drawn = {"stage": "confirm", "sides": 2, "n": fresh}
+        return losses["samples"] | drawn | {"selected_by": losses}
+
+    def confirmation_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that draw them."""
+        entry = _entry(self._study.mechanisms, "mechanism", wildcards.mechanism)
+        return self._code("confirm", MECHANISMS.module(entry.mechanism))
+
+    def evidence_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of what one batch of fresh samples says."""
+        keys = self._keys(wildcards)
+        return self._evidence(keys, _runs(keys))
+
+    def evidence_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that weigh them."""
+        return self._code("weigh")
+
+    def _evidence(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        return self._common | {"fresh": self._confirmation(keys, runs)}
 
     # -- histograms -------------------------------------------------------------------------------
 
@@ -109,38 +172,46 @@ class Jobs:
     # -- estimates --------------------------------------------------------------------------------
 
     def estimate_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one file of estimates, and that of each histogram it reads."""
+        """Return the identity of one file of estimates, and that of each file it reads."""
         keys = self._keys(wildcards)
         combination = self._combination(keys)
-        identity = self._estimates(combination)
         return {
-            "identity": identity,
-            "histograms": [
-                self._histograms(keys, identity["cells"], batch)
-                for batch in self._study.batches(combination)
-            ],
+            "identity": self._estimates(combination),
+            "reads": self._study.estimator(combination.estimator).reads,
+            "data": [made for _, made in self._reductions(keys, combination)],
         }
 
-    def estimate_histograms(self, wildcards: Any) -> list[str]:
-        """Return the histograms that one file of estimates reads."""
+    def estimate_data(self, wildcards: Any) -> list[str]:
+        """Return the files that one file of estimates reads."""
         keys = self._keys(wildcards)
-        combination = self._combination(keys)
-        cells = str(self._study.cells(combination))
-        return [
-            paths.HISTOGRAM.format(**(keys | {"first": first, "last": last, "cells": cells}))
-            for first, last in self._study.batches(combination)
-        ]
+        return [path for path, _ in self._reductions(keys, self._combination(keys))]
 
     def estimate_code(self, wildcards: Any) -> list[str]:
         """Return the library files that estimate."""
         entry = _entry(self._study.estimators, "estimator", wildcards.estimator)
         return self._code("estimate", ESTIMATORS.module(entry.estimator))
 
+    def _reductions(self, keys: Keys, combination: Combination) -> list[tuple[str, Spec]]:
+        """Return path and identity of what samples are reduced to for an estimator."""
+        cells, screen = self._study.cells(combination), self._study.screen(combination.estimator)
+        found = []
+        for first, last in self._study.batches(combination):
+            names = {"first": first, "last": last, "cells": cells, "screen": screen}
+            batch = {**keys, **{key: str(value) for key, value in names.items()}}
+            reads = self._study.estimator(combination.estimator).reads
+            template, identity = {
+                "histograms": (paths.HISTOGRAM, lambda b, r: self._histograms(b, cells, r)),
+                "losses": (paths.LOSSES, self._losses),
+                "evidence": (paths.EVIDENCE, self._evidence),
+            }[reads]
+            found.append((template.format(**batch), identity(batch, (first, last))))
+        return found
+
     def _combination(self, keys: Keys) -> Combination:
         """Return the combination that a path of estimates names."""
         _entry(self._study.estimators, "estimator", keys["estimator"])
         samples = self._samples(keys, (0, 0))
-        return Combination(
+        combination = Combination(
             mechanism=samples["mechanism"],
             epsilon=samples["epsilon"],
             inputs=samples["inputs"]["id"],
@@ -149,6 +220,8 @@ class Jobs:
             n=keys["n"],
             runs=_whole("runs", keys["runs"]),
         )
+        self._study.check(combination)
+        return combination
 
     def _estimates(self, c: Combination) -> Spec:
         mechanism, estimator = (
@@ -164,16 +237,26 @@ class Jobs:
                 "id": c.inputs,
                 "values": self._study.input_values(c.mechanism, c.inputs),
                 "pairing": self._study.pairing(c.mechanism, c.inputs),
+                "names": self._study.pair_names(c.mechanism, c.inputs),
             },
             "lambda": paths.number(c.order),
             "estimator": c.estimator,
             "registered": ESTIMATORS[estimator.estimator],
             "parameters": dict(estimator.parameters),
+            "after": self._screen(c.estimator),
             "claims": asdict(self._study.claims(c.mechanism, c.epsilon)),
             "cells": self._study.cells(c),
             "n": c.n,
             "runs": c.runs,
         }
+
+    def _screen(self, estimator: str) -> Spec | None:
+        """Return what chose the pairs that an estimator reads, where there is a choice."""
+        screen = self._study.screen(estimator)
+        if screen in (None, estimator):
+            return None
+        entry = self._study.estimators[screen]
+        return {"registered": ESTIMATORS[entry.estimator], "parameters": dict(entry.parameters)}
 
     # -- summaries --------------------------------------------------------------------------------
 
@@ -185,6 +268,7 @@ class Jobs:
                 "identity": self._estimates(c),
                 "law": LAWS.get(self._study.mechanisms[c.mechanism].mechanism),
                 "precision": self._study.estimator(c.estimator).precision,
+                "symmetric": self._study.estimator(c.estimator).symmetric,
             }
             for c in self._members(keys)
         ]
@@ -209,6 +293,36 @@ class Jobs:
         _entry(paper.experiments, "experiment", keys["experiment"])
         return self._study.combinations(keys["paper"], keys["experiment"])
 
+    def timing_spec(self, wildcards: Any) -> Spec:
+        """Return what is timed: a two-stage estimate for each combination, one run after another."""
+        keys = self._keys(wildcards)
+        members = []
+        for c in self._members(keys):
+            if self._study.estimator(c.estimator).reads != "evidence":
+                where = f"experiments.{keys['experiment']}"
+                raise EpsilometerError(f"{keys['paper']}: {where}: {c.estimator} has no two stages")
+            batch = self._drawn(keys, c, (0, c.runs - 1)) | {
+                "n": c.n,
+                "screen": str(self._study.screen(c.estimator)),
+            }
+            members.append(
+                {
+                    "fresh": self._confirmation(batch, (0, c.runs - 1)),
+                    "estimates": self._estimates(c),
+                }
+            )
+        named = {"paper": keys["paper"], "experiment": keys["experiment"]}
+        identity = self._common | named | {"made_of": _digest(members)}
+        return {"identity": identity, "members": members}
+
+    def timing_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that are timed."""
+        members = self._members(self._keys(wildcards))
+        mechanisms = {self._study.mechanisms[c.mechanism].mechanism for c in members}
+        estimators = {self._study.estimators[c.estimator].estimator for c in members}
+        modules = [MECHANISMS.module(m) for m in mechanisms]
+        return self._code("time", *modules, *(ESTIMATORS.module(e) for e in estimators))
+
     # -- tables, figures, pages -------------------------------------------------------------------
 
     def table_spec(self, wildcards: Any) -> Spec:
@@ -219,21 +333,49 @@ class Jobs:
             "builder": BUILDERS[artifact.table.builder],
             "options": artifact.table.options,
             "paper": artifact.paper.model_dump() if artifact.paper else None,
-            "summaries": [
-                self.summary_spec(Wildcards(wildcards, experiment=experiment))["identity"]
-                for experiment in artifact.table.data
-            ],
+            "data": [[made for _, made in parts] for parts in self._table_parts(wildcards)],
         }
         named = {"paper": wildcards.paper, "artifact": wildcards.artifact}
         return {"identity": self._common | named | {"made_of": _digest(spec)}, **spec}
 
-    def table_summaries(self, wildcards: Any) -> list[str]:
-        """Return the summaries that one table is built from, in the order of its ``data``."""
-        scale = self._study.scale
+    def table_data(self, wildcards: Any) -> list[str]:
+        """Return the files that one table is built from, in the order of its ``data``."""
+        return [path for parts in self._table_parts(wildcards) for path, _ in parts]
+
+    def _table_parts(self, wildcards: Any) -> list[list[tuple[str, Spec]]]:
+        """Return, for each experiment, path and identity of every file its builder reads."""
+        table = self._artifact(wildcards).table
+        kind = building.reads(BUILDERS.load(table.builder))
         return [
-            paths.SUMMARY.format(scale=scale, paper=wildcards.paper, experiment=experiment)
-            for experiment in self._artifact(wildcards).table.data
+            self._experiment_parts(kind, Wildcards(wildcards, experiment=experiment))
+            for experiment in table.data
         ]
+
+    def _experiment_parts(self, kind: str | None, wildcards: Wildcards) -> list[tuple[str, Spec]]:
+        keys = self._keys(wildcards)
+        if kind == "samples":
+            parts: dict[str, Spec] = {}
+            for c in self._members(keys):
+                for batch in self._study.batches(c):
+                    drawn = self._drawn(keys, c, batch)
+                    parts[paths.SAMPLE.format(**drawn)] = self._samples(drawn, batch)
+            return list(parts.items())
+        if kind == "timings":
+            return [(paths.TIMING.format(**keys), self.timing_spec(wildcards)["identity"])]
+        template = paths.RUNS if kind == "runs" else paths.SUMMARY
+        return [(template.format(**keys), self.summary_spec(wildcards)["identity"])]
+
+    def _drawn(self, keys: Keys, c: Combination, batch: tuple[int, int]) -> dict[str, str]:
+        """Return the keys of a path of samples for one batch of a combination."""
+        return {
+            "scale": keys["scale"],
+            "mechanism": c.mechanism,
+            "epsilon": paths.number(c.epsilon),
+            "inputs": c.inputs,
+            "n": paths.first_stage(c.n),
+            "first": str(batch[0]),
+            "last": str(batch[1]),
+        }
 
     def table_code(self, wildcards: Any) -> list[str]:
         """Return the library files that build one table."""
@@ -347,6 +489,11 @@ def _order(text: str) -> float:
     if not value > 1:
         raise EpsilometerError(f"lambda={text} must be above 1 (inf for pure privacy)")
     return value
+
+
+def _fresh(n: str) -> int:
+    """Return the N of n+N; 0 where there is none."""
+    return _whole("n", n.partition("+")[2]) if "+" in n else 0
 
 
 def _runs(keys: Keys) -> tuple[int, int]:

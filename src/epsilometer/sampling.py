@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,41 @@ from numpy.typing import NDArray
 
 from epsilometer import seeds
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms.base import Mechanism
+from epsilometer.mechanisms.base import Mechanism, dimension_of
 from epsilometer.registry import load
 from epsilometer.storage import SampleWriter, atomic
 
-_KINDS = {"scalar": np.floating, "index": np.integer}
+_DTYPES = {
+    "scalar": np.float64,
+    "index": np.int32,
+    "vector": np.float64,
+    "tuple": np.int32,
+    "mixed": np.float64,
+}
 
 
 def write_batch(path: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
     """Write the samples that ``spec`` (their full identity) asks for to one Parquet file."""
+    write_sides(path, spec, lambda _: range(spec["sides"]), progress)
+
+
+def write_sides(
+    path: str,
+    spec: Mapping[str, Any],
+    sides_of: Callable[[int], Iterable[int]],
+    progress: Callable[[str], None],
+) -> None:
+    """Write samples of the sides that ``sides_of`` names for each run, in that order."""
     mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
     first, last = spec["runs"]
     inputs = spec["inputs"]
-    with atomic(path) as part, SampleWriter(part, mechanism.outputs, spec) as writer:
+    dimension = dimension_of(mechanism)
+    with (
+        atomic(path) as part,
+        SampleWriter(part, mechanism.outputs, dimension, spec) as writer,
+    ):
         for run in range(first, last + 1):
-            for side, x in enumerate(inputs["values"]):
+            for side in sides_of(run):
                 rng = seeds.generator(
                     spec["seed"],
                     spec["mechanism"],
@@ -34,6 +54,7 @@ def write_batch(path: str, spec: Mapping[str, Any], progress: Callable[[str], No
                     f"run={run}",
                     spec["stage"],
                 )
+                x = inputs["values"][side]
                 writer.write(draw(mechanism, x, spec["n"], rng, name=spec["mechanism"]))
             progress(f"run {run - first + 1} of {last - first + 1}")
 
@@ -52,17 +73,29 @@ def draw(
             f"{where}: sample() raised {type(error).__name__}: {one_line(error)}"
         ) from error
     outputs = np.asarray(returned)
-    if outputs.ndim != 1:
-        raise MechanismError(f"{where}: sample() returned shape {outputs.shape}, not ({size},)")
-    if outputs.size != size:
-        raise MechanismError(f"{where}: sample() returned {outputs.size} outputs, not {size}")
-    if not np.issubdtype(outputs.dtype, _KINDS[mechanism.outputs]):
+    dimension = dimension_of(mechanism)
+    shape = (size,) if dimension is None else (size, dimension)
+    if outputs.shape[1:] != shape[1:] or outputs.ndim != len(shape):
+        raise MechanismError(f"{where}: sample() returned shape {outputs.shape}, not {shape}")
+    if len(outputs) != size:
+        raise MechanismError(f"{where}: sample() returned {len(outputs)} outputs, not {size}")
+    dtype = _DTYPES[mechanism.outputs]
+    if not np.issubdtype(outputs.dtype, np.floating if dtype is np.float64 else np.integer):
         raise MechanismError(
             f"{where}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
         )
-    if mechanism.outputs == "scalar":
-        bad = size - int(np.count_nonzero(np.isfinite(outputs)))
+    if mechanism.outputs in ("scalar", "vector"):
+        bad = outputs.size - int(np.count_nonzero(np.isfinite(outputs)))
         if bad:
             raise MechanismError(f"{where}: sample() returned {bad} NaN or infinite outputs")
-        return np.asarray(outputs, np.float64)
-    return np.asarray(outputs, np.int32)
+    if dtype is np.int32 and outputs.size and not _fits(outputs):
+        raise MechanismError(f"{where}: sample() returned outputs beyond 32 bits")
+    return np.asarray(outputs, dtype)
+
+
+def _fits(outputs: NDArray[Any]) -> bool:
+    """Tell whether integers keep their values as int32."""
+    limits = np.iinfo(np.int32)
+    return outputs.dtype == np.int32 or (
+        bool(outputs.min() >= limits.min) and bool(outputs.max() <= limits.max)
+    )

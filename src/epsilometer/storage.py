@@ -40,16 +40,30 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-class SampleWriter:
-    """Writes one row group per (run, side), runs slowest; the single column is ``output``."""
+_COLUMNS = {
+    "scalar": pa.float64(),
+    "index": pa.int32(),
+    "vector": pa.float64(),
+    "tuple": pa.int32(),
+    "mixed": pa.float64(),
+}
 
-    def __init__(self, path: Path, dtype: str, identity: Identity) -> None:
-        kind = {"scalar": pa.float64(), "index": pa.int32()}[dtype]
-        self._schema = pa.schema([("output", kind)], metadata=_metadata("samples", identity))
+
+class SampleWriter:
+    """Writes one row group per (run, side), runs slowest; the single column is ``output``.
+
+    Outputs of several entries, shape ``(n, dimension)``, are lists of that many.
+    """
+
+    def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
+        kind = _COLUMNS[outputs]
+        self._dimension = dimension
+        column = kind if dimension is None else pa.list_(kind, dimension)
+        self._schema = pa.schema([("output", column)], metadata=_metadata("samples", identity))
         self._writer = pq.ParquetWriter(
             path,
             self._schema,
-            compression="none" if dtype == "scalar" else "zstd",
+            compression="lz4" if kind == pa.int32() else "none",
             use_dictionary=False,
             write_statistics=False,
             write_page_checksum=True,
@@ -63,33 +77,35 @@ class SampleWriter:
 
     def write(self, outputs: NDArray[Any]) -> None:
         """Append the outputs of the next (run, side)."""
-        table = pa.Table.from_arrays([pa.array(outputs)], schema=self._schema)
-        self._writer.write_table(table, row_group_size=max(outputs.size, 1))
+        column = pa.array(np.ascontiguousarray(outputs).ravel())
+        if self._dimension is not None:
+            column = pa.FixedSizeListArray.from_arrays(column, self._dimension)
+        table = pa.Table.from_arrays([column], schema=self._schema)
+        self._writer.write_table(table, row_group_size=max(len(outputs), 1))
 
 
 def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield (run, side, outputs) in the order written, outputs of shape ``(n,)``.
+    """Yield (run, side, outputs) in the order written, outputs of shape ``(n,)`` or ``(n, d)``.
 
-    ``expected`` is the identity of the samples; it holds ``runs`` (first, last), the inputs, whose
-    number is the number of sides, and ``n``.
+    ``expected`` is the identity of the samples; it holds ``runs`` (first, last), the number of
+    ``sides`` drawn in each, and ``n``.
     """
     file = _open(path, "samples", expected)
     first, last = expected["runs"]
-    keys = [
-        (r, s) for r in range(first, last + 1) for s in range(len(expected["inputs"]["values"]))
-    ]
+    keys = [(r, s) for r in range(first, last + 1) for s in range(expected["sides"])]
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group, (run, side) in enumerate(keys):
         try:
-            outputs = file.read_row_group(group, use_threads=False).column(0).to_numpy()
+            column = file.read_row_group(group, use_threads=False).column(0).combine_chunks()
         except (pa.ArrowException, OSError) as error:
             raise _damaged(path, error) from error
-        if outputs.size != expected["n"]:
-            raise DataError(
-                path, f"row group {group} has {outputs.size} draws, not {expected['n']}"
-            )
-        yield run, side, outputs
+        if len(column) != expected["n"]:
+            raise DataError(path, f"row group {group} has {len(column)} draws, not {expected['n']}")
+        if pa.types.is_fixed_size_list(column.type):
+            yield run, side, column.flatten().to_numpy().reshape(len(column), -1)
+        else:
+            yield run, side, column.to_numpy()
 
 
 def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from epsilometer import config, paths
 from epsilometer.errors import (
@@ -28,12 +28,12 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.base import Mechanism
+from epsilometer.mechanisms.base import Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer.render import RENDERERS
 from epsilometer.tables import BUILDERS, building
 
-_BYTES = {"scalar": 8, "index": 4}
+_BYTES = {"scalar": 8, "index": 4, "vector": 8, "tuple": 4, "mixed": 8}  # an entry of an output
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,8 @@ class Study:
         for name, estimator in self.estimators.items():
             self._check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
             self.estimator(name)
+        for name in self.estimators:
+            self.screen(name)
         self._check_scale()
         for name in self.papers:
             self._check_paper(name)
@@ -169,7 +171,7 @@ class Study:
                 first = min(c.path(self.scale) for c in twice)
                 raise ConfigError(file, f"experiments.{experiment}.grid", f"asks twice for {first}")
             for combination in combinations:
-                self.cells(combination)
+                self.check(combination)
         for name, artifact in entry.artifacts.items():
             self._check_artifact(file, f"artifacts.{name}", artifact, entry)
 
@@ -226,6 +228,9 @@ class Study:
         self._check_parameters(file, name, kind, entry.parameters)
         with _placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
+        if kind.outputs not in ("scalar", "index") and not hasattr(mechanism, "dimension"):
+            message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
+            raise ConfigError(file, f"{name}.mechanism", message)
         for inputs in entry.inputs:
             with _placed(file, f"{name}.inputs.{inputs}"):
                 for x in self.input_values(name, inputs):
@@ -233,7 +238,7 @@ class Study:
         return mechanism
 
     @cache  # noqa: B019
-    def estimator(self, name: str) -> Estimator:
+    def estimator(self, name: str) -> Any:
         """Return the estimator of an entry."""
         entry = self.estimators[name]
         file = str(self._file("estimators.yaml"))
@@ -257,16 +262,34 @@ class Study:
             if required and field.name in known - set(given):
                 raise ConfigError(file, f"{name}.parameters", f"{field.name!r} is missing")
 
+    @cache  # noqa: B019
+    def screen(self, name: str) -> str | None:
+        """Return the entry of the local loss that an entry reads; none for other estimators."""
+        reads = self.estimator(name).reads
+        if reads == "histograms":
+            return None
+        file, key = str(self._file("estimators.yaml")), f"{name}.parameters.after"
+        screen = name if reads == "losses" else self.estimators[name].parameters["after"]
+        losses = [n for n in self.estimators if self.estimator(n).reads == "losses"]
+        _check_known(file, key, "local loss", str(screen), losses)
+        return str(screen)
+
     def input_values(self, mechanism: str, inputs: str) -> list[Any]:
         """Return the inputs, one a side."""
         entry = self.mechanisms[mechanism].inputs[inputs]
-        return entry.sides() if isinstance(entry, config.Grid) else entry
+        return entry if isinstance(entry, list) else entry.sides()
 
-    def pairing(self, mechanism: str, inputs: str) -> str:
+    def pairing(self, mechanism: str, inputs: str) -> Literal["all", "consecutive"]:
         """Return which sides make pairs: ``all``, or ``consecutive`` where each has its own."""
         entry = self.mechanisms[mechanism].inputs[inputs]
-        fresh = isinstance(entry, config.Grid) and entry.samples == "fresh"
-        return "consecutive" if fresh else "all"
+        if isinstance(entry, list) or (isinstance(entry, config.Grid) and entry.samples != "fresh"):
+            return "all"
+        return "consecutive"
+
+    def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
+        """Return what the pairs are called, where they have names."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        return entry.names() if isinstance(entry, config.Pairs | config.Neighbourhood) else None
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:
@@ -296,14 +319,19 @@ class Study:
         size = self._scale.papers[paper][experiment]
         found = []
         for block in definition.grid:
-            for mechanism, epsilon, inputs, order, estimator in product(
-                block.mechanism, block.epsilon, block.inputs, block.order, block.estimator
+            for mechanism, epsilon, inputs, order, estimator, n in product(
+                block.mechanism,
+                block.epsilon,
+                block.inputs,
+                block.order,
+                block.estimator,
+                size.sizes(),
             ):
-                n = str(size.n)
+                samples = n
                 if n == "planned":
-                    n = self._planned(paper, experiment, mechanism, epsilon, order, estimator)
+                    samples = self._planned(paper, experiment, mechanism, epsilon, order, estimator)
                 found.append(
-                    Combination(mechanism, epsilon, inputs, order, estimator, n, size.runs)
+                    Combination(mechanism, epsilon, inputs, order, estimator, samples, size.runs)
                 )
         return found
 
@@ -320,23 +348,47 @@ class Study:
                 file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
             )
         claims = self.claims(mechanism, epsilon)
+        estimator = self.estimator(name)
+        if not hasattr(estimator, "planned_samples"):
+            raise ConfigError(file, key, f"{name} has no theorem that gives n")
         with _placed(file, f"{key}: {name} on {mechanism}"):
-            return str(self.estimator(name).planned_samples(claims, order, plan.delta))
+            return str(estimator.planned_samples(claims, order, plan.delta))
+
+    @cache  # noqa: B019
+    def check(self, combination: Combination) -> None:
+        """Raise `ConfigError` unless the estimator applies to the mechanism and to such an n."""
+        mechanism = self.mechanism(combination.mechanism, combination.epsilon)
+        estimator = self.estimator(combination.estimator)
+        two_stages = estimator.reads == "evidence"
+        with self._estimating(combination):
+            estimator.check(mechanism.outputs, combination.order)
+            if two_stages != ("+" in combination.n):
+                wanted = "two sizes, n+N" if two_stages else "one size"
+                raise ArgumentError("n", f"must be {wanted}, got {combination.n}")
+            if estimator.reads != "histograms" and ".." in combination.n:
+                raise ArgumentError("n", "cannot be searched: a prefix of samples has no loss")
+        self.cells(combination)
 
     @cache  # noqa: B019
     def cells(self, combination: Combination) -> int:
-        """Return the number of histogram cells an estimator wants of a mechanism."""
-        self.mechanism(combination.mechanism, combination.epsilon)
+        """Return the number of histogram cells an estimator wants; 0 if it reads none."""
+        estimator = self.estimator(combination.estimator)
+        if estimator.reads != "histograms":
+            return 0
         claims = self.claims(combination.mechanism, combination.epsilon)
+        with self._estimating(combination):
+            return int(estimator.cells(claims, combination.order))
+
+    def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
         where = f"{combination.mechanism} at epsilon={paths.number(combination.epsilon)}"
-        with _placed(str(self._file("estimators.yaml")), f"{combination.estimator} on {where}"):
-            return self.estimator(combination.estimator).cells(claims, combination.order)
+        return _placed(str(self._file("estimators.yaml")), f"{combination.estimator} on {where}")
 
     def batches(self, combination: Combination) -> list[tuple[int, int]]:
         """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
-        outputs = self.mechanism(combination.mechanism, combination.epsilon).outputs
+        mechanism = self.mechanism(combination.mechanism, combination.epsilon)
         sides = len(self.input_values(combination.mechanism, combination.inputs))
-        run_bytes = _BYTES[outputs] * sides * paths.largest(combination.n)
+        draws = max(sides * paths.largest(combination.n), 2 * paths.fresh(combination.n))
+        run_bytes = _BYTES[mechanism.outputs] * draws * (dimension_of(mechanism) or 1)
         size = max(1, self.main.batch_bytes // run_bytes)
         return [
             (first, min(first + size, combination.runs) - 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from epsilometer.errors import ConfigError
+from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence
 from epsilometer.registry import load
 
@@ -25,10 +28,13 @@ KEYS = [
     "cells",
     "claimed_lipschitz",
     "n",
+    "fresh",
+    "pair",
     "side_x",
     "side_x_prime",
     "x",
     "x_prime",
+    "level",
 ]
 
 
@@ -68,28 +74,55 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
 
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
-    """Add parameters, inputs and the exact levels of both directions (NaN without a law)."""
+    """Add parameters, inputs, the pair's name and the exact levels (NaN without a law).
+
+    ``truth`` and ``truth_reverse`` are the pair's levels in both directions, or twice the larger for
+    an estimator that answers for both at once; ``level`` is the largest of all pairs of the inputs:
+    the data-centric level, where they are an input's neighbourhood.
+    """
     identity = member["identity"]
-    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
-    pairs = estimates[["side_x", "side_x_prime"]].drop_duplicates()
+    inputs, names = identity["inputs"]["values"], identity["inputs"]["names"]
+    chosen = pairs_of(len(inputs), identity["inputs"]["pairing"])
+    pairs = pd.DataFrame(chosen, columns=["side_x", "side_x_prime"]).astype("int32")
+    pairs["pair"] = "" if names is None else names
     for key in ("x", "x_prime"):
         pairs[key] = [json.dumps(inputs[side]) for side in pairs[f"side_{key}"]]
-    if member["law"] is not None:
-        mechanism = load(identity["mechanism_registered"])
-        law = load(member["law"])(
-            mechanism(epsilon=identity["epsilon"], **identity["mechanism_parameters"])
-        )
-        chosen = zip(pairs["side_x"], pairs["side_x_prime"], strict=True)
-        sides = [(inputs[i], inputs[j]) for i, j in chosen]
-        pairs = pairs.assign(
-            truth=[divergence(law, order, x, y) for x, y in sides],
-            truth_reverse=[divergence(law, order, y, x) for x, y in sides],
-        )
-    else:
-        pairs = pairs.assign(truth=np.nan, truth_reverse=np.nan)
+    pairs["truth"], pairs["truth_reverse"] = _levels(member, chosen)
+    larger = pairs[["truth", "truth_reverse"]].max(axis=1)
+    pairs["level"] = larger.max()
+    if member["symmetric"]:
+        pairs["truth"] = pairs["truth_reverse"] = larger
     parameters = json.dumps(identity["mechanism_parameters"], sort_keys=True)
     joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
     return joined.assign(parameters=parameters)
+
+
+def _levels(
+    member: Mapping[str, Any], pairs: Sequence[tuple[int, int]]
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the exact levels of pairs of sides in both directions."""
+    if member["law"] is None:
+        return [math.nan] * len(pairs), [math.nan] * len(pairs)
+    identity = member["identity"]
+    law = _law(
+        member["law"],
+        identity["mechanism_registered"],
+        identity["epsilon"],
+        json.dumps(identity["mechanism_parameters"]),
+    )
+    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
+    levels = {
+        (i, j): divergence(law, order, inputs[i], inputs[j])
+        for pair in pairs
+        for i, j in (pair, pair[::-1])
+    }
+    return [levels[pair] for pair in pairs], [levels[pair[::-1]] for pair in pairs]
+
+
+@lru_cache(maxsize=64)
+def _law(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
+    """Return a law, which estimators of one mechanism share, with what it has worked out."""
+    return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))
 
 
 def clopper_pearson(

@@ -53,10 +53,10 @@ def main() -> None:
     sample = mechanism.sample(0.3, N, rng)
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder, "ours.parquet"), Path(folder, "theirs.parquet")
-        identity = {"runs": [0, 0], "inputs": {"values": [0.3]}, "n": N}
+        identity = {"runs": [0, 0], "sides": 1, "n": N}
 
         def write() -> None:
-            with SampleWriter(ours, "scalar", identity) as writer:
+            with SampleWriter(ours, "scalar", None, identity) as writer:
                 writer.write(sample)
 
         frame = pd.DataFrame({"output": sample})

@@ -63,6 +63,7 @@ SPEC = {
     "parameters": {"lower": 0.0, "upper": 1.0},
     "epsilon": 1.0,
     "inputs": {"id": "ends", "values": [0.0, 1.0]},
+    "sides": 2,
     "n": 50,
     "runs": [0, 3],
 }

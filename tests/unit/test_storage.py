@@ -28,6 +28,7 @@ IDENTITY = {
     "scale": "smoke",
     "version": "0",
     "n": 1000,
+    "sides": 2,
     "runs": [3, 4],
 }
 
@@ -37,7 +38,7 @@ def samples(tmp_path):
     path = tmp_path / "runs=3-4.parquet"
     rng = np.random.default_rng(0)
     arrays = [rng.random(1000) for _ in range(4)]
-    with SampleWriter(path, "scalar", IDENTITY) as writer:
+    with SampleWriter(path, "scalar", None, IDENTITY) as writer:
         for outputs in arrays:
             writer.write(outputs)
     return path, arrays
@@ -115,11 +116,11 @@ def test_a_stale_file_is_told_with_the_key(samples, key, value):
 
 def test_row_groups_must_be_complete(tmp_path):
     path = tmp_path / "short.parquet"
-    with SampleWriter(path, "scalar", IDENTITY) as writer:
+    with SampleWriter(path, "scalar", None, IDENTITY) as writer:
         writer.write(np.zeros(1000))
     with pytest.raises(DataError, match="has 1 row groups instead of 4"):
         read_all(path)
-    with SampleWriter(path, "scalar", IDENTITY) as writer:
+    with SampleWriter(path, "scalar", None, IDENTITY) as writer:
         for size in (1000, 999, 1000, 1000):
             writer.write(np.zeros(size))
     with pytest.raises(DataError, match="row group 1 has 999 draws, not 1000"):

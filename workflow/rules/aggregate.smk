@@ -6,7 +6,8 @@ rule summarise:
         estimates=jobs.summary_estimates,
         code=jobs.summary_code,
     output:
-        paths.SUMMARY,
+        summary=paths.SUMMARY,
+        runs=paths.RUNS,
     log:
         paths.log(paths.SUMMARY),
     benchmark:
@@ -21,7 +22,7 @@ rule summarise:
 
 rule tabulate:
     input:
-        summaries=jobs.table_summaries,
+        data=jobs.table_data,
         code=jobs.table_code,
     output:
         csv=paths.TABLE,

@@ -1,4 +1,5 @@
-# Reduce samples to histograms, once for all estimators with the same cells; then estimate.
+# Reduce samples once for all estimators that ask alike: to histograms, to losses of pairs, to what
+# fresh samples say; then estimate.
 
 
 rule histogram:
@@ -20,9 +21,66 @@ rule histogram:
         "../scripts/histogram.py"
 
 
+rule screen:
+    input:
+        samples=jobs.losses_samples,
+        code=jobs.losses_code,
+    output:
+        paths.LOSSES,
+    log:
+        paths.log(paths.LOSSES),
+    benchmark:
+        paths.benchmark(paths.LOSSES)
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.losses_spec,
+    script:
+        "../scripts/screen.py"
+
+
+rule weigh:
+    input:
+        samples=paths.CONFIRMATION,
+        losses=paths.LOSSES,
+        code=jobs.evidence_code,
+    output:
+        paths.EVIDENCE,
+    log:
+        paths.log(paths.EVIDENCE),
+    benchmark:
+        paths.benchmark(paths.EVIDENCE)
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.evidence_spec,
+    script:
+        "../scripts/weigh.py"
+
+
+rule time:
+    input:
+        code=jobs.timing_code,
+    output:
+        paths.TIMING,
+    log:
+        paths.log(paths.TIMING),
+    benchmark:
+        paths.benchmark(paths.TIMING)
+    conda:
+        "../../envs/environment.yaml"
+    threads: workflow.cores or 1  # one job at a time
+    params:
+        spec=jobs.timing_spec,
+    script:
+        "../scripts/time.py"
+
+
 rule estimate:
     input:
-        histograms=jobs.estimate_histograms,
+        data=jobs.estimate_data,
         code=jobs.estimate_code,
     output:
         paths.ESTIMATE,

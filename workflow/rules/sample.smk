@@ -1,4 +1,5 @@
-# Draw: a batch of runs of one mechanism at one epsilon on one set of inputs.
+# Draw: a batch of runs of one mechanism at one epsilon on one set of inputs; then, for methods of
+# two stages, fresh samples of the pair that each run selected.
 
 
 rule sample:
@@ -16,3 +17,22 @@ rule sample:
         spec=jobs.sample_spec,
     script:
         "../scripts/sample.py"
+
+
+rule confirm:
+    input:
+        losses=paths.LOSSES,
+        code=jobs.confirmation_code,
+    output:
+        temp(paths.CONFIRMATION) if study.temporary_samples else paths.CONFIRMATION,
+    log:
+        paths.log(paths.CONFIRMATION),
+    benchmark:
+        paths.benchmark(paths.CONFIRMATION)
+    priority: 5
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.confirmation_spec,
+    script:
+        "../scripts/confirm.py"

@@ -7,5 +7,5 @@ with job(snakemake):
     from epsilometer.storage import write_table
 
     spec = snakemake.params.spec
-    estimates = estimate_files(snakemake.input.histograms, spec)
+    estimates = estimate_files(snakemake.input.data, spec)
     write_table(estimates, snakemake.output[0], "estimates", spec["identity"])

@@ -1,4 +1,4 @@
-"""Summarise the estimates of one experiment."""
+"""Collect the estimates of one experiment beside the exact values, and summarise them."""
 
 from epsilometer.job import job
 
@@ -9,9 +9,11 @@ with job(snakemake):
     from epsilometer.summaries import summarise, with_truth
 
     spec = snakemake.params.spec
-    parts = []
+    parts, summaries = [], []
     for path, member in zip(snakemake.input.estimates, spec["members"], strict=True):
         estimates = read_table(path, "estimates", member["identity"])
-        parts.append(summarise(with_truth(estimates, member), member["precision"]))
-    summary = pd.concat(parts, ignore_index=True)
-    write_table(summary, snakemake.output[0], "summary", spec["identity"])
+        parts.append(with_truth(estimates, member))
+        summaries.append(summarise(parts[-1], member["precision"]))
+    for kind, frames in (("runs", parts), ("summary", summaries)):
+        frame = pd.concat(frames, ignore_index=True)
+        write_table(frame, snakemake.output[kind], kind, spec["identity"])

@@ -4,16 +4,13 @@ from epsilometer.job import job
 
 with job(snakemake):
     from epsilometer.registry import load
-    from epsilometer.storage import atomic, read_table, write_table
+    from epsilometer.storage import atomic, write_table
     from epsilometer.summaries import beside_paper
-    from epsilometer.tables.building import build
+    from epsilometer.tables.building import build, read
 
     spec = snakemake.params.spec
     identity = spec["identity"]
-    data = [
-        read_table(path, "summary", expected)
-        for path, expected in zip(snakemake.input.summaries, spec["summaries"], strict=True)
-    ]
+    data = read(snakemake.input.data, spec["data"], load(spec["builder"]))
     where = f"artifacts.{identity['artifact']}"
     file = f"config/papers/{identity['paper']}.yaml"
     table = build(load(spec["builder"]), data, spec["options"], file, where)

@@ -26,15 +26,21 @@ _FINEST = 12.0  # grid points a bandwidth that linear binning needs for four dig
 def nrd0(sample: ArrayLike) -> float:
     """Return Silverman's bandwidth as R's ``bw.nrd0``: 0.9 min(sd, IQR/1.34) n^(-1/5).
 
-    Where the spread is 0, R takes the standard deviation, then |x_1|, then 1.
+    Where the spread is 0, R takes the standard deviation, then |x_1|, then 1. For a sample of shape
+    ``(n, d)`` it is the geometric mean over the columns, with n^(-1/(d + 4)).
     """
-    x = _vector(sample)
-    if x.size < 2:
+    x = _matrix("sample", sample)
+    n, d = x.shape
+    if n < 2:
         raise ArgumentError("sample", "must hold at least 2 draws for a bandwidth")
+    spreads = [_spread(column) for column in x.T]
+    return float(0.9 * np.exp(np.mean(np.log(spreads))) * n ** (-1 / (d + 4)))
+
+
+def _spread(x: Floats) -> float:
     low, high = np.quantile(x, [0.25, 0.75])
     sd = float(x.std(ddof=1))
-    spread = min(sd, float(high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
-    return float(0.9 * spread * x.size**-0.2)
+    return min(sd, float(high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
 
 
 def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats:

@@ -8,7 +8,10 @@ from epsilometer.registry import Registry
 ESTIMATORS = Registry(
     "estimator",
     {
+        "clopper_pearson": "epsilometer.estimators.lower_bounds:ClopperPearson",
         "histogram": "epsilometer.estimators.histogram:HistogramEstimator",
+        "local_loss": "epsilometer.estimators.local_loss:LocalLoss",
+        "mpl": "epsilometer.estimators.lower_bounds:MaximumPrivacyLoss",
         "safety_check": "epsilometer.estimators.safety:SafetyCheck",
     },
 )

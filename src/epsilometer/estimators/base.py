@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,27 @@ class PairEstimates:
 
 
 class Estimator(Protocol):
-    """A method that reads histograms; implementations are frozen dataclasses."""
+    """What all methods share; implementations are frozen dataclasses.
+
+    ``reads`` names what samples are reduced to for the method: ``histograms`` (`HistogramMethod`),
+    ``losses`` (the local loss of every pair) or ``evidence`` (of fresh samples of one pair, with
+    ``after`` the entry that chose it and ``bound``).
+    """
+
+    reads: ClassVar[Literal["histograms", "losses", "evidence"]]
+    symmetric: ClassVar[bool]
+    """Whether it answers for both directions at once, by the larger of their levels."""
 
     @property
     def precision(self) -> float | None:
-        """The error that counts as a success; None where the answer is no level."""
+        """The error that counts as a success; None where the answer is a bound or no level."""
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""
+
+
+class HistogramMethod(Estimator, Protocol):
+    """A method that reads histograms."""
 
     def cells(self, claims: Claims, order: float) -> int:
         """Return m, the number of histogram cells that the method wants."""
@@ -81,8 +97,25 @@ class Estimator(Protocol):
         """Answer for histograms of shape ``(..., cells)`` of the two sides."""
 
 
+def check_countable(outputs: str) -> None:
+    """Raise `ArgumentError` unless outputs can be counted in a histogram of one dimension."""
+    if outputs not in ("scalar", "index"):
+        raise ArgumentError("outputs", f"must be scalar or index for a histogram, not {outputs}")
+
+
+def pairs_of(sides: int, pairing: Literal["all", "consecutive"]) -> list[tuple[int, int]]:
+    """Return the pairs that so many sides make.
+
+    With ``all``, one sample of each input serves all its pairs; with ``consecutive``, sides 0 and 1
+    are a pair of their own, 2 and 3 the next.
+    """
+    if pairing == "all":
+        return list(combinations(range(sides), 2))
+    return list(zip(range(0, sides, 2), range(1, sides, 2), strict=True))
+
+
 def over_pairs(
-    estimator: Estimator,
+    estimator: HistogramMethod,
     counts: Counts,
     claims: Claims,
     order: float,
@@ -90,16 +123,11 @@ def over_pairs(
 ) -> dict[tuple[int, int], PairEstimates]:
     """Run an estimator on pairs of sides (gorla2022, Algorithms 2 and 4).
 
-    ``counts`` has shape ``(..., sides, cells)``. With ``all``, one sample of each input serves all
-    its pairs; with ``consecutive``, sides 0 and 1 are a pair of their own, 2 and 3 the next.
+    ``counts`` has shape ``(..., sides, cells)``; see `pairs_of` for the pairing.
     """
-    sides = range(counts.shape[-2])
-    chosen = (
-        combinations(sides, 2) if pairing == "all" else zip(sides[::2], sides[1::2], strict=True)
-    )
     return {
         (i, j): estimator.estimate(counts[..., i, :], counts[..., j, :], claims, order)
-        for i, j in chosen
+        for i, j in pairs_of(counts.shape[-2], pairing)
     }
 
 

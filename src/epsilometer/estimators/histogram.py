@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, Floats, PairEstimates
+from epsilometer.estimators.base import Claims, Counts, Floats, PairEstimates, check_countable
 
 MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 
@@ -38,6 +38,9 @@ class HistogramEstimator:
         is then overlooked: the answer is a lower level than the mechanism's.
     """
 
+    reads: ClassVar[Literal["histograms"]] = "histograms"
+    symmetric: ClassVar[bool] = False
+
     gamma: float
     unguaranteed_cells: int | None = None
     empty_cells: Literal["fail", "skip"] = "fail"
@@ -48,6 +51,10 @@ class HistogramEstimator:
             checks.integer("unguaranteed_cells", self.unguaranteed_cells)
         if self.empty_cells not in ("fail", "skip"):
             raise ArgumentError("empty_cells", f"must be fail or skip, got {self.empty_cells!r}")
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        check_countable(outputs)
 
     def cells(self, claims: Claims, order: float) -> int:
         """Return m of (6) or (15), or the number of outcomes."""

@@ -1,139 +1,274 @@
-"""The local privacy loss of a pair of inputs, and lower confidence bounds for its maximum.
+"""The local privacy loss of pairs of inputs: where it is largest, and how large (askin2022).
 
-askin2022: the loss at an output t is l(t) = |ln f_x(t) - ln f_x'(t)|, and the violation of the pair
-is its supremum (Theorem 1). DPL (Algorithm 3) maximises the empirical loss; MPL (Algorithm 4) does
-so on several pairs, keeps the pair and the output t_hat of the largest, and bounds the loss there
-from fresh samples of that pair:
+The loss at an output t is l(t) = |ln f_x(t) - ln f_x'(t)|, and the violation of the pair is its
+supremum (Theorem 1). `screen` maximises the empirical loss on each pair (DPL, Algorithm 3) and
+keeps the pair of the largest, the first half of MPL (Algorithm 4); what follows from fresh samples
+of that pair is in `epsilometer.estimators.lower_bounds`.
 
-    LB = l*(t_hat) + Phi^-1(alpha) sigma / c_N,
-
-with sigma^2 = 1/f_x + 1/f_x' - 2 and c_N = sqrt(N) for outputs with atoms (relative frequencies),
-and sigma^2 = (1/f_x + 1/f_x') int K^2, c_N = sqrt(N h) for densities.
-
-The fresh samples' bandwidth has to undersmooth (C4): h of an order below N^(-1/(2 beta + d)), so
-that the bias at t_hat vanishes faster than the standard deviation; the paper names no rule. Here it
-is h = nrd0 N^(-1/10), of the order N^(-0.3); a density that is smooth at t_hat (beta = 2) asks
-for less than N^(-0.2). At a kink (beta = 1, a Laplace density at its peak) C4 would ask for less
-than N^(-1/3). Measured coverage at N = 12,000: 93 % for Laplace, 93 % for Report Noisy Max.
+Integers are outputs with atoms (relative frequencies), floats have a density (Gaussian kernels).
+What is neither, an atom in a continuum, is refused: Theorem 1 does not apply to it.
 
 Erratum: the appendix defines l* as |f - f'|; the proof and the main text mean the log ratio.
-
-Beside it, a bound that holds for every n: the set {t : loss near its maximum} is chosen on the
-first samples; on the fresh ones both of its probabilities are bounded by Clopper and Pearson at
-1 - alpha/2 each, and the log ratio of these ends is a lower bound for the loss of the set, hence
-for the supremum, with confidence 1 - alpha.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from epsilometer import checks
+from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
+Sample = NDArray[Any]
+Region = tuple[float, float]
 
-_INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, d = 1
+_ATOM = 0.01  # share of the draws on one value from which a float output counts as an atom
+_LOOKED_AT = 1000  # draws among which an atom is looked for
+_CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
+_TAIL = 0.01  # share of the draws that the default region leaves out at each end
 
 
 @dataclass(frozen=True)
-class Maximum:
-    """Where an empirical loss is largest: the output, the loss, and which side is likelier."""
+class LocalLoss:
+    """DPL: the largest empirical loss of each pair of inputs.
 
-    output: float
+    Parameters
+    ----------
+    floor
+        tau, below which no density is believed.
+    points
+        Grid points on the region C, for real outputs.
+    largest
+        Answer for the pair with the largest loss only: an estimate of the level of the whole set of
+        pairs, which is the data-centric level where they are an input's neighbourhood.
+    """
+
+    reads: ClassVar[Literal["losses"]] = "losses"
+    symmetric: ClassVar[bool] = True
+    precision: ClassVar[None] = None
+
+    floor: float
+    points: int = 1001
+    largest: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive("floor", self.floor)
+        checks.integer("points", self.points, minimum=2)
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        check_applies(outputs, order)
+
+    def screen(
+        self,
+        pairs: Iterable[tuple[Sample, Sample]],
+        *,
+        draws: int,
+        region: Sequence[float] | None = None,
+    ) -> tuple[int, list[Loss]]:
+        """Return what `screen` does, at these parameters."""
+        ends = None if region is None else (region[0], region[1])
+        return screen(pairs, floor=self.floor, points=self.points, draws=draws, region=ends)
+
+
+def check_applies(outputs: str, order: float) -> None:
+    """Raise `ArgumentError` unless outputs are discrete or continuous, and the order is infinite."""
+    if outputs == "mixed":
+        raise ArgumentError(
+            "outputs",
+            "are mixed, neither discrete nor continuous: the local loss does not apply "
+            "(askin2022, Section III)",
+        )
+    if not math.isinf(order):
+        raise ArgumentError("lambda", "must be inf: the local loss is the pure level")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The largest empirical loss of one pair.
+
+    ``output`` is where, of shape ``(d,)``; ``sign`` is 1 where x is likelier there, -1 where x' is.
+    ``event`` is a set around it, chosen for an exact bound: outcomes of shape ``(k, d)`` for
+    discrete outputs, disjoint rising intervals ``(k, 2)`` for real ones, the box ``(d, 2)`` for
+    real vectors. Of many pairs, only the selected one has an event.
+    """
+
     loss: float
     sign: int
+    output: Floats
+    event: Floats = field(default_factory=lambda: np.empty((0, 1)))
 
 
-def undersmoothed(sample: ArrayLike) -> float:
-    """Return the bandwidth of the second stage: nrd0 n^(-1/10), see the module's text."""
-    x = np.asarray(sample, np.float64)
-    return float(nrd0(x) * x.size**-0.1)
+def screen(
+    pairs: Iterable[tuple[Sample, Sample]],
+    *,
+    floor: float,
+    draws: int,
+    region: Region | None = None,
+    points: int = 1001,
+) -> tuple[int, list[Loss]]:
+    """Run DPL on pairs of samples, and select the pair with the largest loss (the first of ties).
+
+    Parameters
+    ----------
+    pairs
+        Samples of both sides, of shape ``(n,)`` or ``(n, d)``, integers or floats. Each pair is
+        looked at once, in order.
+    floor
+        tau.
+    draws
+        N, how many fresh draws a side the event is chosen for.
+    region
+        The closed region C of real outputs, for each dimension; see `default_region`.
+    points
+        Grid points on C.
+
+    Returns
+    -------
+    The selected position, and a `Loss` for every pair.
+    """
+    checks.positive("floor", floor)
+    best, event, losses = -1, np.empty((0, 1)), []
+    for k, (x, x_prime) in enumerate(pairs):
+        look = _Look.at(x, x_prime, floor, region, points)
+        losses.append(look.largest())
+        if best < 0 or losses[k].loss > losses[best].loss:
+            best, event = k, look.event(losses[k], draws, floor)
+    if best < 0:
+        raise ArgumentError("pairs", "must not be empty")
+    losses[best] = replace(losses[best], event=event)
+    return best, losses
+
+
+class _Look:
+    """One pair's loss over all candidates: what the three kinds of outputs share."""
+
+    def __init__(self, outputs: NDArray[Any], p: Floats, q: Floats, floor: float) -> None:
+        self.outputs, self.p, self.q = outputs, p, q
+        self.signed = signed_loss(p, q, floor)
+
+    @staticmethod
+    def at(x: Sample, x_prime: Sample, floor: float, region: Region | None, points: int) -> _Look:
+        if np.issubdtype(x.dtype, np.integer):
+            return _Look(*frequencies(x, x_prime), floor)
+        for side in (x, x_prime):
+            refuse_atoms(side)
+        if x.ndim == 1:
+            return _Line(x, x_prime, floor, region or default_region(x, x_prime), points)
+        return _Space(x, x_prime, floor, region)
+
+    def largest(self) -> Loss:
+        i = int(np.argmax(np.abs(self.signed)))
+        output = np.atleast_1d(np.asarray(self.outputs[i], np.float64))
+        return Loss(float(abs(self.signed[i])), 1 if self.signed[i] >= 0 else -1, output)
+
+    def event(self, best: Loss, draws: int, floor: float) -> Floats:
+        sides = (self.p, self.q)[:: best.sign]
+        chosen = self.outputs[best_set(*sides, draws, floor=floor)]
+        return np.asarray(chosen, np.float64).reshape(len(chosen), -1)
+
+
+class _Line(_Look):
+    """Real outputs: densities on an even grid of the region."""
+
+    def __init__(
+        self, x: Floats, x_prime: Floats, floor: float, region: Region, points: int
+    ) -> None:
+        lower, upper = checks.interval("region", *region)
+        p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
+        super().__init__(np.linspace(lower, upper, points), p, q, floor)
+        self._sides = x, x_prime
+
+    def event(self, best: Loss, draws: int, floor: float) -> Floats:
+        """Choose among the cells around the grid points, and the two tails beyond them."""
+        spacing = self.outputs[1] - self.outputs[0]
+        edges = np.append(self.outputs - spacing / 2, self.outputs[-1] + spacing / 2)
+        mass = []
+        for side, density in zip(self._sides, (self.p, self.q), strict=True):
+            tails = (side < edges[0]).mean(), (side >= edges[-1]).mean()
+            mass.append(np.concatenate([tails[:1], density * spacing, tails[1:]]))
+        chosen = best_set(*mass[:: best.sign], draws, floor=floor * spacing)
+        ends = np.concatenate([[-np.inf], edges, [np.inf]])
+        turns = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
+        return ends[turns].reshape(-1, 2)
+
+
+class _Space(_Look):
+    """Real vectors: densities at draws of both sides, as a grid would be too large."""
+
+    def __init__(self, x: Floats, x_prime: Floats, floor: float, region: Region | None) -> None:
+        candidates = np.concatenate([x[:_CANDIDATES], x_prime[:_CANDIDATES]])
+        if region is not None:
+            lower, upper = checks.interval("region", *region)
+            low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
+        else:
+            ends = [default_region(*columns) for columns in zip(x.T, x_prime.T, strict=True)]
+            low, high = np.array(ends).T
+        inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
+        if not inside.any():
+            raise ArgumentError("region", f"[{low}, {high}] holds none of the first draws")
+        at = candidates[inside]
+        super().__init__(at, *(density_at(side, at, nrd0(side)) for side in (x, x_prime)), floor)
+        self._sides = x, x_prime
+
+    def event(self, best: Loss, draws: int, floor: float) -> Floats:
+        """Choose the size of a box around the output."""
+        spread = np.concatenate(self._sides).std(axis=0)
+        boxes = [best.output + np.outer([-size, size], spread) for size in 2.0 ** np.arange(-3, 4)]
+        likelier, other = self._sides[:: best.sign]
+        mass = [[in_box(side, box.T).mean() for box in boxes] for side in (likelier, other)]
+        return boxes[int(np.argmax(_promise(*np.array(mass), draws, 0.05)))].T
+
+
+def loss_on_grid(
+    x: Floats, x_prime: Floats, region: Region, points: int, floor: float
+) -> tuple[Floats, Floats]:
+    """Return an even grid on the closed region C, and ln f_x - ln f_x' there, estimated.
+
+    Densities are Gaussian-kernel estimates with each side's own nrd0 bandwidth, as the paper's.
+    """
+    line = _Line(x, x_prime, floor, region, points)
+    return line.outputs, line.signed
 
 
 def signed_loss(p: ArrayLike, q: ArrayLike, floor: float) -> Floats:
     """Return ln p - ln q with both floored at tau (Algorithms 1 and 2)."""
-    tau = checks.positive("floor", floor)
-    loss: Floats = np.log(np.maximum(p, tau)) - np.log(np.maximum(q, tau))
+    loss: Floats = np.log(np.maximum(p, floor)) - np.log(np.maximum(q, floor))
     return loss
 
 
-def loss_on_grid(
-    x: Floats, x_prime: Floats, region: tuple[float, float], points: int, floor: float
-) -> tuple[Floats, Floats]:
-    """Return a grid on the closed region C and the signed empirical loss there.
-
-    Densities are Gaussian-kernel estimates with each side's own nrd0 bandwidth, as the paper's.
-    """
-    lower, upper = checks.interval("region", *region)
-    p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
-    return np.linspace(lower, upper, points), signed_loss(p, q, floor)
-
-
-def default_region(x: Floats, x_prime: Floats) -> tuple[float, float]:
-    """Return C where none is given: what lies between the 1 % and 99 % quantiles of both sides.
+def default_region(x: Floats, x_prime: Floats) -> Region:
+    """Return C where none is given: from the lowest 1 % quantile to the highest 99 % quantile.
 
     Further out, densities are estimated from few draws and their log ratio is noise.
     """
-    low = min(np.quantile(x, 0.01), np.quantile(x_prime, 0.01))
-    high = max(np.quantile(x, 0.99), np.quantile(x_prime, 0.99))
+    low = min(np.quantile(x, _TAIL), np.quantile(x_prime, _TAIL))
+    high = max(np.quantile(x, 1 - _TAIL), np.quantile(x_prime, 1 - _TAIL))
     return float(low), float(high)
 
 
-def largest(outputs: ArrayLike, loss: ArrayLike) -> Maximum:
-    """Return the output at which a signed loss is largest in absolute value (the first of ties)."""
-    at, signed = np.asarray(outputs, np.float64), np.asarray(loss, np.float64)
-    if at.shape != signed.shape or at.ndim != 1 or at.size == 0:
-        raise ArgumentError("loss", f"has shape {signed.shape}, the outputs {at.shape}")
-    i = int(np.argmax(np.abs(signed)))
-    return Maximum(float(at[i]), float(abs(signed[i])), 1 if signed[i] >= 0 else -1)
-
-
-def density_bound(
-    x: Floats, x_prime: Floats, output: float, *, alpha: float = 0.05, floor: float
-) -> float:
-    """Return MPL's lower bound at an output, from fresh samples of both sides (densities)."""
-    level = checks.between_0_and_1("alpha", alpha)
-    densities, variance = [], 0.0
-    for side in (x, x_prime):
-        bandwidth = undersmoothed(side)
-        densities.append(max(float(density_at(side, [output], bandwidth)[0]), floor))
-        variance += _INT_K_SQUARED / (densities[-1] * side.size * bandwidth)
-    loss = abs(math.log(densities[0] / densities[1]))
-    return loss + float(ndtri(level)) * math.sqrt(variance)
-
-
-def frequency_bound(
-    successes: tuple[int, int], trials: tuple[int, int], *, alpha: float = 0.05, floor: float
-) -> float:
-    """Return MPL's lower bound at an atom, from how often each side shows it."""
-    level = checks.between_0_and_1("alpha", alpha)
-    p, q = (max(k / n, floor) for k, n in zip(successes, trials, strict=True))
-    variance = (1 / p - 1) / trials[0] + (1 / q - 1) / trials[1]
-    loss = abs(float(signed_loss(p, q, floor)))
-    return loss + float(ndtri(level)) * math.sqrt(variance)
-
-
-def exact_bound(likelier: tuple[int, int], other: tuple[int, int], *, alpha: float = 0.05) -> float:
-    """Return a lower bound for the loss of a set that was chosen beforehand, valid for every n.
-
-    ``likelier`` and ``other`` are (draws in the set, draws) of the two sides; the result is at
-    least 0, which every pair satisfies.
-    """
-    tail = checks.between_0_and_1("alpha", alpha) / 2
-    (k, n), (k_other, n_other) = likelier, other
-    for count, draws in (likelier, other):
-        if not 0 <= count <= draws or draws < 1:
-            raise ArgumentError("counts", f"must have 0 <= {count} <= {draws} draws, at least one")
-    low = float(betaincinv(k, n - k + 1, tail)) if k else 0.0
-    high = float(betaincinv(k_other + 1, n_other - k_other, 1 - tail)) if k_other < n_other else 1.0
-    return max(math.log(low / high), 0.0) if low > 0 else 0.0
+def refuse_atoms(sample: Floats) -> None:
+    """Raise `ArgumentError` where one value holds 1 % or more of the first thousand draws."""
+    looked = sample[:_LOOKED_AT]
+    columns = looked[:, None] if looked.ndim == 1 else looked
+    for column in columns.T:
+        ends = np.flatnonzero(np.diff(np.sort(column), prepend=np.nan, append=np.nan))
+        most = int(np.diff(ends).max())
+        if most > max(2.0, _ATOM * column.size):
+            raise ArgumentError(
+                "outputs",
+                f"are reals with an atom ({most} of {column.size} draws on one value): the local "
+                "loss does not apply to mixed outputs, and discrete ones are to be integers",
+            )
 
 
 def best_set(
@@ -143,16 +278,38 @@ def best_set(
 
     ``p`` and ``q`` are the first samples' probabilities of the same cells (atoms, or cells of a
     grid), ``p`` the side that is likelier where the loss is largest. Cells are taken in the order
-    of their loss; the promise is that of the normal approximation, which is enough to choose by.
+    of their loss.
     """
     order = np.argsort(-signed_loss(p, q, max(floor, 1e-300)), kind="stable")
-    mass, other = np.cumsum(p[order]), np.cumsum(q[order])
-    z = -float(ndtri(alpha / 2))
-    one = 1 / draws  # a set that is not expected to be hit promises nothing
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = mass - z * np.sqrt(mass * (1 - mass) / draws)
-        high = other + z * np.sqrt(np.maximum(other, one) / draws) + one
-        promise = np.where(low > 0, np.log(low / high), -np.inf)
+    promise = _promise(np.cumsum(p[order]), np.cumsum(q[order]), draws, alpha)
     chosen = np.zeros(p.size, bool)
     chosen[order[: int(np.argmax(promise)) + 1]] = True
     return chosen
+
+
+def _promise(mass: Floats, other: Floats, draws: int, alpha: float) -> Floats:
+    """Return about what the exact bound will be: by normal approximation, enough to choose by."""
+    z = -float(ndtri(alpha / 2))
+    one = 1 / draws  # a set that is not expected to be hit promises nothing
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = mass - z * np.sqrt(np.maximum(mass * (1 - mass), 0) / draws)
+        high = other + z * np.sqrt(np.maximum(other, one) / draws) + one
+        return np.where(low > 0, np.log(low / high), -np.inf)
+
+
+def in_event(sample: Sample, event: Floats) -> NDArray[np.bool_]:
+    """Tell which draws lie in a set as `Loss` describes it."""
+    if np.issubdtype(sample.dtype, np.integer):
+        if sample.ndim == 1:
+            return np.isin(sample, event[:, 0].astype(np.int64))
+        wanted = {tuple(row) for row in event.astype(np.int64).tolist()}
+        return np.fromiter((tuple(row) in wanted for row in sample.tolist()), bool, len(sample))
+    if sample.ndim == 1:
+        return np.asarray(np.searchsorted(event.ravel(), sample, side="right") % 2 == 1)
+    return in_box(sample, event)
+
+
+def in_box(sample: Floats, box: Floats) -> NDArray[np.bool_]:
+    """Tell which of ``(n, d)`` draws lie in the box ``(d, 2)``."""
+    inside: NDArray[np.bool_] = ((sample >= box[:, 0]) & (sample < box[:, 1])).all(axis=1)
+    return inside

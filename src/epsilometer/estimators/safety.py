@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, PairEstimates
+from epsilometer.estimators.base import Claims, Counts, PairEstimates, check_countable
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class SafetyCheck:
     probability
         The lower bound of Theorem 3 that the planned n must reach.
     """
+
+    reads: ClassVar[Literal["histograms"]] = "histograms"
+    symmetric: ClassVar[bool] = False
 
     gamma: float
     lipschitz: float | None = None
@@ -56,10 +60,14 @@ class SafetyCheck:
             raise ArgumentError("lipschitz", "must be claimed or given to be checked")
         return tested
 
-    def cells(self, claims: Claims, order: float) -> int:
-        """Return m of (6) for the constant under test, unless given."""
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        check_countable(outputs)
         if not math.isinf(order):
             raise ArgumentError("lambda", "must be inf: the safety check has no order")
+
+    def cells(self, claims: Claims, order: float) -> int:
+        """Return m of (6) for the constant under test, unless given."""
         width = claims.width
         if self.cells_given is not None:
             return self.cells_given

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from epsilometer import checks
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.rare_match import RareMatch
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 
@@ -70,3 +71,14 @@ class BernoulliPairLaw(Enumerated):
     def probabilities(self, x: int) -> Floats:
         """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([1 - self._chances[x], self._chances[x]])
+
+
+class RareMatchLaw(Enumerated):
+    """The mechanism that gives itself away with probability e^-rarity."""
+
+    def __init__(self, mechanism: RareMatch) -> None:
+        self._chance = mechanism.chance
+
+    def probabilities(self, x: int) -> Floats:
+        """Return the probabilities of 0 and 1 at input ``x``."""
+        return np.array([1 - x * self._chance, x * self._chance])

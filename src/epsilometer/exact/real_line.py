@@ -1,4 +1,4 @@
-"""Exact laws of Laplace noise and of the exponential mechanism on the half line."""
+"""Exact laws of Laplace and Gaussian noise and of the exponential mechanism on the half line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from epsilometer import checks
 from epsilometer.exact import quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
+from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 
 
@@ -45,6 +47,37 @@ class LaplaceLaw:
         distance = abs(x - x_prime) / self._scale
         rest = (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * distance)
         return distance + math.log(a / (2 * a - 1) + rest) / (a - 1)
+
+
+class GaussianLaw:
+    """The answer plus Gaussian noise."""
+
+    def __init__(self, mechanism: Gaussian) -> None:
+        self._sigma = mechanism.sigma
+
+    def window(self, x: float) -> tuple[float, float]:
+        """Return an interval outside of which there is less than 1e-12 of the mass."""
+        return x - 7.5 * self._sigma, x + 7.5 * self._sigma
+
+    def pdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the density at ``z``."""
+        u = (np.asarray(z, float) - x) / self._sigma
+        density: Floats = np.exp(-0.5 * u**2)
+        return density / (self._sigma * math.sqrt(2 * math.pi))
+
+    def cdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the distribution function at ``z``."""
+        values: Floats = ndtr((np.asarray(z, float) - x) / self._sigma)
+        return values
+
+    def privacy_loss(self, x: float, x_prime: float) -> float:
+        """Return infinity, unless the answers are the same: the loss is linear in the output."""
+        return 0.0 if x == x_prime else math.inf
+
+    def renyi(self, order: float, x: float, x_prime: float) -> float:
+        """Return order (x - x')^2 / (2 sigma^2)."""
+        a = checks.order("order", order, finite=True)
+        return a * (x - x_prime) ** 2 / (2 * self._sigma**2)
 
 
 class ExponentialHalfLineLaw:

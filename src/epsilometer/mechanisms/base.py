@@ -7,8 +7,14 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Outputs = Literal["scalar", "index"]
-"""``scalar``: real numbers (float64); ``index``: integers 0, 1, ..., k - 1 (int32)."""
+Outputs = Literal["scalar", "index", "vector", "tuple", "mixed"]
+"""What one output is, and how a sample of ``n`` is returned.
+
+``scalar``: a real number, float64 of shape ``(n,)``; ``index``: an integer 0, 1, ..., k - 1, int32 of
+shape ``(n,)`` (bit i of it for entry i of a bit vector). With a property ``dimension`` d, of shape
+``(n, d)``: ``vector``, d real numbers with a joint density; ``tuple``, d integers; ``mixed``, d
+numbers of which some have atoms and others densities, NaN where there is none.
+"""
 
 Sample = NDArray[np.float64] | NDArray[np.int32]
 
@@ -27,4 +33,11 @@ class Mechanism(Protocol):
         """Raise `ArgumentError` if ``x`` is outside the mechanism's domain."""
 
     def sample(self, x: Any, size: int, rng: np.random.Generator) -> Sample:
-        """Draw ``size`` independent outputs on input ``x``; shape ``(size,)``."""
+        """Draw ``size`` independent outputs on input ``x``, as `Outputs` says."""
+
+
+def dimension_of(mechanism: Mechanism) -> int | None:
+    """Return how many entries an output has; none where it is a single number."""
+    if mechanism.outputs in ("scalar", "index"):
+        return None
+    return int(mechanism.dimension)  # type: ignore[attr-defined]

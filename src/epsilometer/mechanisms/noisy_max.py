@@ -5,10 +5,12 @@ askin2022, Section V, mechanisms b and c (Ding et al. 2018, Algorithms 5 and 7).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,14 +50,36 @@ class ReportNoisyMax:
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` indices."""
-        best = rng.laplace(x[0], self.scale, size)
-        index = np.zeros(size, np.int32)
-        for i, answer in enumerate(x[1:], start=1):
-            noisy = rng.laplace(answer, self.scale, size)
-            higher = noisy > best
-            index[higher] = i
-            np.maximum(best, noisy, out=best)
+        answers, group = np.unique(np.asarray(x, np.float64), return_inverse=True)
+        index = np.empty(size, np.int32)
+        _largest(index, answers, group, self.scale, rng)
         return index
+
+
+@numba.njit(cache=True)
+def _largest(index, answers, group, scale, rng):  # type: ignore[no-untyped-def]
+    """Draw the index of the largest noisy answer.
+
+    Noise is the inverted CDF of a uniform. Among equal answers the largest uniform has the largest
+    noise, so that only that one is inverted.
+    """
+    best = np.empty(answers.size)
+    who = np.empty(answers.size, np.int32)
+    for i in range(index.size):
+        best[:] = -1.0
+        for j in range(group.size):
+            u = rng.random()
+            if u > best[group[j]]:
+                best[group[j]] = u
+                who[group[j]] = j
+        top = -math.inf
+        for g in range(answers.size):
+            u = 2.0 * best[g] - 1.0
+            noise = -scale * math.log(1.0 - abs(u))
+            noisy = answers[g] + (noise if u >= 0 else -noise)
+            if noisy > top:
+                top = noisy
+                index[i] = who[g]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ Numbered as in Lyu, Su and Li (PVLDB 2017, Algorithms 1 to 6), sensitivity 1, at
   6   Lap(1/e1), e1 = e2 = eps/2      Lap(1/e2)               never stops; not private
 ====  ==============================  =====================  ==========================
 
-Variant 3 releases a noisy number with each positive: `SparseVectorMixed`.
+Variant 3, `SparseVectorMixed`, releases a noisy number with each positive.
 
 An output is an integer whose bit i says that query i was answered "above"; queries after the stop
 count as not above, which is one-to-one as the stop follows from the positives.
@@ -97,6 +97,52 @@ class SparseVector:
         return outputs
 
 
+@dataclass(frozen=True)
+class SparseVectorMixed:
+    """Variant 3: each positive releases its noisy answer, Lap(c/e2) with e1 = e2 = epsilon/2.
+
+    An output has an entry a query: the number released, or NaN where the answer was "below" or the
+    query came after the stop. It is neither discrete nor continuous, and not private.
+    """
+
+    outputs: ClassVar[Outputs] = "mixed"
+    epsilon: float
+    queries: int = 10
+    threshold: float = 1.0
+    positives: int = 1
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.integer("queries", self.queries)
+        checks.real("threshold", self.threshold)
+        checks.integer("positives", self.positives)
+
+    @property
+    def dimension(self) -> int:
+        """Entries of an output."""
+        return self.queries
+
+    @property
+    def noise_scales(self) -> tuple[float, float]:
+        """Scales of rho and of nu."""
+        return 2 / self.epsilon, 2 * self.positives / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
+        check_answers(x, self.queries)
+
+    def sample(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw ``size`` outputs of shape ``(size, queries)``."""
+        rho_scale, nu_scale = self.noise_scales
+        bar = self.threshold + rng.laplace(0, rho_scale, (size, 1))
+        noisy = np.asarray(x, np.float64) + rng.laplace(0, nu_scale, (size, self.queries))
+        positive = noisy >= bar
+        running = np.cumsum(positive, axis=1) - positive < self.positives  # not yet stopped
+        return np.where(positive & running, noisy, np.nan)
+
+
 @numba.njit(cache=True)
 def _laplace(scale, rng):  # type: ignore[no-untyped-def]
     """Draw Laplace noise: a uniform in (-1, 1) gives the sign and, by inversion, the size."""
@@ -106,18 +152,30 @@ def _laplace(scale, rng):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
+def _below(c, scale):  # type: ignore[no-untyped-def]
+    """Return P(nu < c): a uniform at or above it is a query noise nu >= c, without a logarithm."""
+    if scale == 0:
+        return 1.0 if c > 0 else 0.0
+    tail = 0.5 * math.exp(-abs(c) / scale)
+    return 1.0 - tail if c > 0 else tail
+
+
+@numba.njit(cache=True)
 def _run(outputs, gaps, rho_scale, nu_scale, most, redraws, rng):  # type: ignore[no-untyped-def]
     for i in range(outputs.size):
         rho = _laplace(rho_scale, rng)
+        chance = _below(rho - gaps[0], nu_scale)
         found = 0
         bits = 0
         for j in range(gaps.size):
-            nu = _laplace(nu_scale, rng) if nu_scale > 0 else 0.0
-            if gaps[j] + nu >= rho:
+            if j > 0 and gaps[j] != gaps[j - 1]:
+                chance = _below(rho - gaps[j], nu_scale)
+            if chance == 0.0 if nu_scale == 0 else rng.random() >= chance:
                 bits |= 1 << j
                 found += 1
                 if found == most:
                     break
                 if redraws:
                     rho = _laplace(rho_scale, rng)
+                    chance = _below(rho - gaps[j], nu_scale)
         outputs[i] = bits

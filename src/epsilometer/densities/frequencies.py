@@ -1,0 +1,40 @@
+"""Relative frequencies of discrete outputs, over everything that either side has shown."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.errors import ArgumentError
+
+Integers = NDArray[np.integer]
+Floats = NDArray[np.float64]
+
+
+def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
+    """Return the outcomes of either sample, in order, and how often each side shows them.
+
+    Parameters
+    ----------
+    x, x_prime
+        Integers of shape ``(n,)``, or ``(n, d)`` where an output is a tuple of d integers.
+
+    Returns
+    -------
+    Outcomes of shape ``(k,)`` or ``(k, d)``, sorted, and two vectors of k relative frequencies. An
+    outcome that one side alone has shown has frequency 0 on the other.
+    """
+    if x.ndim != x_prime.ndim or x.ndim not in (1, 2) or x.shape[1:] != x_prime.shape[1:]:
+        raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
+    if not len(x) or not len(x_prime):
+        raise ArgumentError("sample", "must not be empty")
+    together = np.concatenate([x, x_prime])
+    if x.ndim == 1 and together.min() >= 0 and together.max() < 4 * together.size:
+        counts = [np.bincount(side, minlength=int(together.max()) + 1) for side in (x, x_prime)]
+        outcomes = np.flatnonzero(counts[0] + counts[1])
+        return outcomes, counts[0][outcomes] / x.size, counts[1][outcomes] / x_prime.size
+    outcomes, which = np.unique(together, axis=0, return_inverse=True)
+    which = which.ravel()
+    p = np.bincount(which[: len(x)], minlength=len(outcomes)) / len(x)
+    q = np.bincount(which[len(x) :], minlength=len(outcomes)) / len(x_prime)
+    return outcomes, p, q

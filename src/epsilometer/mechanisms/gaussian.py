@@ -1,0 +1,44 @@
+"""The Gaussian mechanism on the real line, which is private only up to a delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.mechanisms.base import Outputs
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """``x + N(0, sigma^2)`` with the classical calibration sigma = sqrt(2 ln(1.25/delta)) / epsilon.
+
+    At every epsilon its pure level is infinite: the loss grows without end in the tails.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: float
+    delta: float = 1e-5
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.between_0_and_1("delta", self.delta)
+        checks.positive("sensitivity", self.sensitivity)
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise, in the units of the input."""
+        return self.sensitivity * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a finite number."""
+        checks.real("input", x)
+
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw ``size`` outputs at answer ``x``."""
+        return rng.normal(x, self.sigma, size)

@@ -1,0 +1,44 @@
+"""A mechanism that gives itself away so rarely that no sample shows it (askin2022, Example 2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer.mechanisms.base import Outputs
+
+
+@dataclass(frozen=True)
+class RareMatch:
+    """Answers 1 with probability e^-rarity if the input matches (1), and 0 otherwise.
+
+    What it does not keep at any epsilon: an answer 1 proves the match.
+    """
+
+    outputs: ClassVar[Outputs] = "index"
+    epsilon: float
+    rarity: float
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.positive("rarity", self.rarity)
+
+    @property
+    def chance(self) -> float:
+        """The probability of an answer 1 to a match."""
+        return math.exp(-self.rarity)
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is 0 or 1."""
+        if checks.integer("input", x, minimum=0) > 1:
+            raise ArgumentError("input", f"must be 0 or 1 (a match), got {x!r}")
+
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ``size`` answers."""
+        return (rng.random(size) < x * self.chance).astype(np.int32)

@@ -1,0 +1,227 @@
+"""The tables of askin2022, and those behind its figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, PositiveFloat
+
+from epsilometer.config import Epsilon
+from epsilometer.densities.kernel import density_at, nrd0
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.local_loss import loss_on_grid
+from epsilometer.exact.finite import RandomizedResponseLaw
+from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.mechanisms.gaussian import Gaussian
+from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.summaries import clopper_pearson
+
+Points = Annotated[int, Field(ge=2)]
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
+Titles = Annotated[dict[str, str], Field(min_length=1)]
+
+_KINDS = {"mpl": "MPL", "clopper-pearson": "Clopper-Pearson", "largest-loss": "estimate"}
+
+
+def density_estimate(
+    samples: pd.DataFrame, *, points: Points, reach: PositiveFloat
+) -> pd.DataFrame:
+    """Figure 1: a density, its kernel estimate, and the draws it was made of.
+
+    Rows of kind ``curve`` have density and estimate at ``z``; rows of kind ``draw`` are a draw each.
+    """
+    one = _one_side(samples, 0)
+    law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
+    z = np.linspace(-reach, reach, points)
+    bandwidth = nrd0(one)
+    curve = {
+        "kind": "curve",
+        "z": z,
+        "density": law.pdf(z, json.loads(samples["x"].iloc[0])),
+        "estimate": density_at(one, z, bandwidth),
+        "bandwidth": bandwidth,
+    }
+    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(one)})])
+
+
+def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
+    """Return the draws of one side of the first run of the only mechanism there is."""
+    if samples[["mechanism", "epsilon"]].drop_duplicates().shape[0] != 1:
+        raise ArgumentError("data", "must hold samples of one mechanism at one epsilon")
+    chosen = (samples["run"] == samples["run"].min()) & (samples["side"] == side)
+    return samples.loc[chosen, "output"].to_numpy()
+
+
+def losses(
+    *, epsilon: Epsilon, sigma: PositiveFloat, points: Points, reach: PositiveFloat
+) -> pd.DataFrame:
+    """Figure 2: densities and losses of three mechanisms on the inputs 0 and 1."""
+    response = RandomizedResponseLaw(RandomizedResponse(epsilon))
+    rows = [_loss_rows("Randomized Response", [0, 1], *map(response.probabilities, (0, 1)))]
+    z = np.linspace(-reach, 1 + reach, points)
+    # the classical calibration is inverted: a delta at which sigma is what is asked for
+    gaussian = GaussianLaw(Gaussian(1.0, delta=1.25 * math.exp(-(sigma**2) / 2)))
+    for name, law in [("Laplace", LaplaceLaw(Laplace(epsilon))), ("Gaussian", gaussian)]:
+        rows.append(_loss_rows(name, z, *(law.pdf(z, x) for x in (0.0, 1.0))))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _loss_rows(name: str, z: object, p: np.ndarray, q: np.ndarray) -> pd.DataFrame:
+    loss = np.abs(np.log(p) - np.log(q))
+    return pd.DataFrame({"mechanism": name, "z": z, "p": p, "q": q, "loss": loss})
+
+
+def empirical_loss(
+    samples: pd.DataFrame, *, region: Ends, points: Points, floor: PositiveFloat
+) -> pd.DataFrame:
+    """Figure 3: loss and empirical loss of the Laplace mechanism, and where the latter is largest."""
+    x, x_prime = (_one_side(samples, side) for side in (0, 1))
+    z, signed = loss_on_grid(x, x_prime, (region[0], region[1]), points, floor)
+    inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
+    law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
+    exact = np.abs(np.log(law.pdf(z, inputs[0])) - np.log(law.pdf(z, inputs[1])))
+    empirical = np.abs(signed)
+    best = int(np.argmax(empirical))
+    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": x.size})
+    return table.assign(t_hat=z[best], eps_hat=empirical[best])
+
+
+def patterns(summary: pd.DataFrame) -> pd.DataFrame:
+    """Table I: the input patterns, with the exact violation of each and its mean estimate."""
+    table = summary.rename(columns={"pair": "pattern", "truth": "violation", "mean": "estimate"})
+    table["x"] = [_vector(text) for text in table["x"]]
+    table["x_prime"] = [_vector(text) for text in table["x_prime"]]
+    columns = ["mechanism", "epsilon", "pattern", "x", "x_prime", "violation", "estimate", "sd"]
+    return table[[*columns, "n", "runs", "level"]].reset_index(drop=True)
+
+
+def _vector(text: str) -> str:
+    return " ".join(f"{entry:g}" for entry in json.loads(text))
+
+
+def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+    """Figures 4 and 5: the answer of every run, in rising order, with its rank as a share.
+
+    ``level`` is the exact level of the set of pairs, ``violation`` that of the selected pair.
+    """
+    frame = _chosen(runs, panels)
+    frame = frame.sort_values(["panel", "epsilon", "estimator", "bound"], kind="stable")
+    groups = frame.groupby(["panel", "epsilon", "estimator"], sort=False)["bound"]
+    frame["share"] = (groups.cumcount() + 1) / groups.transform("size")
+    return frame.reset_index(drop=True)
+
+
+def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
+    """Return the runs of the mechanisms that have a panel, under its title."""
+    frame = pd.concat(runs, ignore_index=True)
+    missing = sorted(set(panels) - set(frame["mechanism"]))
+    if missing:
+        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
+    frame = frame[frame["mechanism"].isin(panels)]
+    return pd.DataFrame(
+        {
+            "panel": frame["mechanism"].map(panels),
+            "mechanism": frame["mechanism"],
+            "epsilon": frame["epsilon"],
+            "estimator": [_kind(name) for name in frame["estimator"]],
+            "run": frame["run"],
+            "bound": frame["estimate"],
+            "pair": frame["pair"],
+            "violation": frame["truth"],
+            "level": frame["level"],
+            "n": frame["n"],
+            "fresh": frame["fresh"],
+        }
+    )
+
+
+def _kind(estimator: str) -> str:
+    """Return what an entry of the configuration is called in a legend."""
+    return next((kind for start, kind in _KINDS.items() if estimator.startswith(start)), estimator)
+
+
+def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+    """Beyond the paper: how often the bounds hold, and how close they come.
+
+    ``covered`` is the share of runs with LB <= exact violation of the selected pair, with an exact
+    95 % interval; ``share_above_epsilon`` those that refute the promise epsilon; ``median_ratio``
+    the median of LB / level.
+    """
+    rows = []
+    frame = _chosen(runs, panels)
+    for (panel, epsilon, estimator), group in frame.groupby(["panel", "epsilon", "estimator"]):
+        held = int((group["bound"] <= group["violation"]).sum())
+        low, high = clopper_pearson(held, len(group))
+        level = group["level"].iloc[0]
+        rows.append(
+            {
+                "panel": panel,
+                "epsilon": epsilon,
+                "estimator": estimator,
+                "runs": len(group),
+                "level": level,
+                "covered": held / len(group),
+                "covered_low": float(low),
+                "covered_high": float(high),
+                "median": group["bound"].median(),
+                "median_ratio": group["bound"].median() / level,
+                "sd": group["bound"].std(),
+                "share_above_epsilon": (group["bound"] > epsilon).mean(),
+                "best_pair_selected": (group["violation"] > level - 1e-9).mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def errors(summary: pd.DataFrame) -> pd.DataFrame:
+    """Figure 6: the mean squared error of the estimated violation against n.
+
+    The paper's statement is on ``mse_share``, the error as a share of epsilon.
+    """
+    table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse"]]
+    return (
+        table.assign(mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"]))
+        .sort_values(["mechanism", "n"])
+        .reset_index(drop=True)
+    )
+
+
+def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
+    """Table II: seconds of one run of MPL (medians), sampling and the rest apart."""
+    every = pd.concat(timings, ignore_index=True)
+    keys = ["mechanism", "epsilon", "n", "fresh", "pairs"]
+    measured = every.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
+    runs = every.groupby(keys, sort=False).size().rename("runs")
+    return measured.join(runs).reset_index()
+
+
+def rare_match(summaries: list[pd.DataFrame]) -> pd.DataFrame:
+    """Example 2: what each estimator answers where only an event of probability e^-k tells.
+
+    ``expected`` is the mean number of draws among n that show it.
+    """
+    frame = pd.concat(summaries, ignore_index=True)
+    rarity = [json.loads(text).get("rarity") for text in frame["parameters"]]
+    if None in rarity:
+        raise ArgumentError("data", "must hold mechanisms with a rarity")
+    table = pd.DataFrame(
+        {
+            "k": rarity,
+            "estimator": frame["estimator"],
+            "epsilon": frame["epsilon"],
+            "n": frame["n"],
+            "fresh": frame["fresh"],
+            "expected": frame["n"] * np.exp(-np.array(rarity, float)),
+            "runs": frame["runs"],
+            "failures": frame["failures"],
+            "answer": frame["mean"],
+            "sd": frame["sd"],
+            "truth": frame["truth"],
+        }
+    )
+    return table.sort_values(["estimator", "k"]).reset_index(drop=True)
