@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from epsilometer.estimators.base import Claims, Counts, PairEstimates, over_pairs
-from epsilometer.estimators.lower_bounds import Evidence
+from epsilometer.estimators.base import Claims, Counts, Evidence, PairEstimates, over_pairs
 from epsilometer.registry import load
 from epsilometer.storage import read_counts, read_table
 
@@ -74,14 +73,14 @@ def _by_run(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, C
     return runs, n, counts.swapaxes(1, 2)
 
 
-def _from_losses(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> pd.DataFrame:
     losses = read_table(file, "losses", expected)
     if estimator.largest:
         losses = losses[losses["selected"]]
     return _symmetric(losses, losses["loss"])
 
 
-def _from_evidence(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+def _from_evidence(estimator: Any, file: str, expected: Spec, _: Spec) -> pd.DataFrame:
     weighed = read_table(file, "evidence", expected)
     evidence = Evidence(**{name: weighed[name] for name in Evidence.__dataclass_fields__})
     return _symmetric(weighed, np.asarray(estimator.bound(evidence)))

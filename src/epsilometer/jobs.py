@@ -128,8 +128,9 @@ class Jobs:
         losses = self._losses(keys, runs)
         if not (fresh := _fresh(keys["n"])):
             raise EpsilometerError(f"n={keys['n']} must be n+N, with N fresh samples")
+        samples: Spec = losses["samples"]
         drawn = {"stage": "confirm", "sides": 2, "n": fresh}
-        return losses["samples"] | drawn | {"selected_by": losses}
+        return samples | drawn | {"selected_by": losses}
 
     def confirmation_code(self, wildcards: Any) -> list[str]:
         """Return the library files that draw them."""
@@ -194,13 +195,17 @@ class Jobs:
     def _reductions(self, keys: Keys, combination: Combination) -> list[tuple[str, Spec]]:
         """Return path and identity of what samples are reduced to for an estimator."""
         cells, screen = self._study.cells(combination), self._study.screen(combination.estimator)
+
+        def histograms(batch: Keys, runs: tuple[int, int]) -> Spec:
+            return self._histograms(batch, cells, runs)
+
         found = []
         for first, last in self._study.batches(combination):
             names = {"first": first, "last": last, "cells": cells, "screen": screen}
             batch = {**keys, **{key: str(value) for key, value in names.items()}}
             reads = self._study.estimator(combination.estimator).reads
             template, identity = {
-                "histograms": (paths.HISTOGRAM, lambda b, r: self._histograms(b, cells, r)),
+                "histograms": (paths.HISTOGRAM, histograms),
                 "losses": (paths.LOSSES, self._losses),
                 "evidence": (paths.EVIDENCE, self._evidence),
             }[reads]
@@ -294,7 +299,7 @@ class Jobs:
         return self._study.combinations(keys["paper"], keys["experiment"])
 
     def timing_spec(self, wildcards: Any) -> Spec:
-        """Return what is timed: a two-stage estimate for each combination, one run after another."""
+        """Return what is timed: two-stage estimates for each combination, run after run."""
         keys = self._keys(wildcards)
         members = []
         for c in self._members(keys):

@@ -76,9 +76,9 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
     """Add parameters, inputs, the pair's name and the exact levels (NaN without a law).
 
-    ``truth`` and ``truth_reverse`` are the pair's levels in both directions, or twice the larger for
-    an estimator that answers for both at once; ``level`` is the largest of all pairs of the inputs:
-    the data-centric level, where they are an input's neighbourhood.
+    ``truth`` and ``truth_reverse`` are the pair's levels in both directions; for an estimator that
+    answers for both at once, both are the larger. ``level`` is the largest of all pairs of the
+    inputs: the data-centric level, where they are an input's neighbourhood.
     """
     identity = member["identity"]
     inputs, names = identity["inputs"]["values"], identity["inputs"]["names"]

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import fftconvolve
+from scipy import fft
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
@@ -88,8 +88,16 @@ def density_on_grid(
     mass = linear_binning(x, low - margin * fine, fine, (points - 1) * divide + 1 + 2 * margin)
     offsets = np.arange(-margin, margin + 1) * (fine / h)
     kernel = np.exp(-0.5 * offsets**2) / (x.size * h * math.sqrt(2 * math.pi))
-    density: Floats = fftconvolve(mass, kernel, mode="valid")[::divide]
+    density = _convolved(mass, kernel)[::divide]
     return np.maximum(density, 0.0)  # the FFT leaves -1e-17 where the density is 0
+
+
+def _convolved(mass: Floats, kernel: Floats) -> Floats:
+    """Return the part of a convolution in which the kernel lies within the mass entirely."""
+    size = fft.next_fast_len(mass.size, real=True)  # what wraps around falls outside that part
+    product = fft.rfft(mass, size) * fft.rfft(kernel, size)
+    whole: Floats = fft.irfft(product, size)
+    return whole[kernel.size - 1 : mass.size]
 
 
 def linear_binning(sample: Floats, start: float, spacing: float, size: int) -> Floats:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
@@ -62,6 +62,25 @@ class PairEstimates:
     def both(self) -> Floats:
         """The larger of the two directions."""
         return np.maximum(self.forward, self.reverse)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the fresh samples of a pair say; a number, or one a run of shape ``(runs,)``.
+
+    ``density`` at the output t_hat (floored; a relative frequency where outputs have atoms) with
+    the variance of its logarithm, and how many of ``draws`` lie in the event: for x and for x'.
+    ``sign`` is 1 where x is the side that was likelier in the first samples.
+    """
+
+    density: ArrayLike
+    density_prime: ArrayLike
+    log_variance: ArrayLike
+    log_variance_prime: ArrayLike
+    in_event: ArrayLike
+    in_event_prime: ArrayLike
+    draws: ArrayLike
+    sign: ArrayLike
 
 
 class Estimator(Protocol):

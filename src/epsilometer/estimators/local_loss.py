@@ -34,6 +34,7 @@ Region = tuple[float, float]
 _ATOM = 0.01  # share of the draws on one value from which a float output counts as an atom
 _LOOKED_AT = 1000  # draws among which an atom is looked for
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
+_QUANTILE = float(ndtri(0.975))  # both ends of an exact bound at alpha = 0.05
 _TAIL = 0.01  # share of the draws that the default region leaves out at each end
 
 
@@ -81,7 +82,7 @@ class LocalLoss:
 
 
 def check_applies(outputs: str, order: float) -> None:
-    """Raise `ArgumentError` unless outputs are discrete or continuous, and the order is infinite."""
+    """Raise `ArgumentError` unless outputs are all discrete or continuous, at order infinity."""
     if outputs == "mixed":
         raise ArgumentError(
             "outputs",
@@ -172,8 +173,8 @@ class _Look:
         return Loss(float(abs(self.signed[i])), 1 if self.signed[i] >= 0 else -1, output)
 
     def event(self, best: Loss, draws: int, floor: float) -> Floats:
-        sides = (self.p, self.q)[:: best.sign]
-        chosen = self.outputs[best_set(*sides, draws, floor=floor)]
+        likelier, other = (self.p, self.q)[:: best.sign]
+        chosen = self.outputs[best_set(likelier, other, draws, floor=floor)]
         return np.asarray(chosen, np.float64).reshape(len(chosen), -1)
 
 
@@ -196,7 +197,8 @@ class _Line(_Look):
         for side, density in zip(self._sides, (self.p, self.q), strict=True):
             tails = (side < edges[0]).mean(), (side >= edges[-1]).mean()
             mass.append(np.concatenate([tails[:1], density * spacing, tails[1:]]))
-        chosen = best_set(*mass[:: best.sign], draws, floor=floor * spacing)
+        likelier, other = mass[:: best.sign]
+        chosen = best_set(likelier, other, draws, floor=floor * spacing)
         ends = np.concatenate([[-np.inf], edges, [np.inf]])
         turns = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
         return ends[turns].reshape(-1, 2)
@@ -217,7 +219,8 @@ class _Space(_Look):
         if not inside.any():
             raise ArgumentError("region", f"[{low}, {high}] holds none of the first draws")
         at = candidates[inside]
-        super().__init__(at, *(density_at(side, at, nrd0(side)) for side in (x, x_prime)), floor)
+        p, q = (density_at(side, at, nrd0(side)) for side in (x, x_prime))
+        super().__init__(at, p, q, floor)
         self._sides = x, x_prime
 
     def event(self, best: Loss, draws: int, floor: float) -> Floats:
@@ -225,8 +228,10 @@ class _Space(_Look):
         spread = np.concatenate(self._sides).std(axis=0)
         boxes = [best.output + np.outer([-size, size], spread) for size in 2.0 ** np.arange(-3, 4)]
         likelier, other = self._sides[:: best.sign]
-        mass = [[in_box(side, box.T).mean() for box in boxes] for side in (likelier, other)]
-        return boxes[int(np.argmax(_promise(*np.array(mass), draws, 0.05)))].T
+        p, q = (
+            np.array([in_box(side, box.T).mean() for box in boxes]) for side in (likelier, other)
+        )
+        return boxes[int(np.argmax(_promise(p, q, draws)))].T
 
 
 def loss_on_grid(
@@ -271,25 +276,23 @@ def refuse_atoms(sample: Floats) -> None:
             )
 
 
-def best_set(
-    p: Floats, q: Floats, draws: int, *, alpha: float = 0.05, floor: float = 0.0
-) -> NDArray[np.bool_]:
-    """Choose the set {loss >= c} whose exact bound on ``draws`` fresh draws promises most.
+def best_set(p: Floats, q: Floats, draws: int, *, floor: float = 0.0) -> NDArray[np.bool_]:
+    """Choose the set {loss >= c} whose exact 95 % bound on ``draws`` fresh draws promises most.
 
     ``p`` and ``q`` are the first samples' probabilities of the same cells (atoms, or cells of a
     grid), ``p`` the side that is likelier where the loss is largest. Cells are taken in the order
     of their loss.
     """
     order = np.argsort(-signed_loss(p, q, max(floor, 1e-300)), kind="stable")
-    promise = _promise(np.cumsum(p[order]), np.cumsum(q[order]), draws, alpha)
+    promise = _promise(np.cumsum(p[order]), np.cumsum(q[order]), draws)
     chosen = np.zeros(p.size, bool)
     chosen[order[: int(np.argmax(promise)) + 1]] = True
     return chosen
 
 
-def _promise(mass: Floats, other: Floats, draws: int, alpha: float) -> Floats:
+def _promise(mass: Floats, other: Floats, draws: int) -> Floats:
     """Return about what the exact bound will be: by normal approximation, enough to choose by."""
-    z = -float(ndtri(alpha / 2))
+    z = _QUANTILE
     one = 1 / draws  # a set that is not expected to be hit promises nothing
     with np.errstate(divide="ignore", invalid="ignore"):
         low = mass - z * np.sqrt(np.maximum(mass * (1 - mass), 0) / draws)
@@ -311,5 +314,4 @@ def in_event(sample: Sample, event: Floats) -> NDArray[np.bool_]:
 
 def in_box(sample: Floats, box: Floats) -> NDArray[np.bool_]:
     """Tell which of ``(n, d)`` draws lie in the box ``(d, 2)``."""
-    inside: NDArray[np.bool_] = ((sample >= box[:, 0]) & (sample < box[:, 1])).all(axis=1)
-    return inside
+    return np.asarray(((sample >= box[:, 0]) & (sample < box[:, 1])).all(axis=1))

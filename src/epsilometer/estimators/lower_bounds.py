@@ -32,30 +32,12 @@ from scipy.special import betaincinv, ndtri
 from epsilometer import checks
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.base import Evidence
 from epsilometer.estimators.local_loss import Loss, check_applies, in_event
 
 Floats = NDArray[np.float64]
 
 _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, a dimension
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the fresh samples of a pair say; a number, or one a run of shape ``(runs,)``.
-
-    ``density`` at the output t_hat (floored; a relative frequency where outputs have atoms) with
-    the variance of its logarithm, and how many of ``draws`` lie in the event: for x and for x'.
-    ``sign`` is 1 where x is the side that was likelier in the first samples.
-    """
-
-    density: ArrayLike
-    density_prime: ArrayLike
-    log_variance: ArrayLike
-    log_variance_prime: ArrayLike
-    in_event: ArrayLike
-    in_event_prime: ArrayLike
-    draws: ArrayLike
-    sign: ArrayLike
 
 
 def weigh(x: NDArray[Any], x_prime: NDArray[Any], selected: Loss, *, floor: float) -> Evidence:
@@ -125,7 +107,7 @@ class MaximumPrivacyLoss(LowerBound):
 
 
 class ClopperPearson(LowerBound):
-    """The bound for the event, which holds at every N; never below 0, which every pair satisfies."""
+    """The bound for the event, which holds at every N; at least 0, which every pair satisfies."""
 
     def bound(self, evidence: Evidence) -> Floats:
         """Return ln(lower end / upper end), at least 0."""

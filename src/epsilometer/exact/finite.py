@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 from epsilometer import checks
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
-from epsilometer.mechanisms.rare_match import RareMatch
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.mechanisms.rare_match import RareMatch
 
 
 class Enumerated(ABC):
@@ -23,16 +23,24 @@ class Enumerated(ABC):
     def probabilities(self, x: Any) -> Floats:
         """Return the probabilities of 0, ..., k - 1 at input ``x``."""
 
+    def _known(self, x: Any) -> Floats:
+        """Return the probabilities, worked out once for an input."""
+        known: dict[str, Floats] = self.__dict__.setdefault("_worked_out", {})
+        key = repr(x)
+        if key not in known:
+            known[key] = self.probabilities(x)
+        return known[key]
+
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return the largest log ratio; infinity if x can do what x' cannot."""
-        p, q = self.probabilities(x), self.probabilities(x_prime)
+        p, q = self._known(x), self._known(x_prime)
         with np.errstate(divide="ignore"):
             return float((np.log(p[p > 0]) - np.log(q[p > 0])).max())
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return log sum p^order q^(1-order) / (order - 1)."""
         order = checks.order("order", order, finite=True)
-        p, q = self.probabilities(x), self.probabilities(x_prime)
+        p, q = self._known(x), self._known(x_prime)
         with np.errstate(divide="ignore"):
             terms = order * np.log(p[p > 0]) + (1 - order) * np.log(q[p > 0])
         return float(logsumexp(terms)) / (order - 1)

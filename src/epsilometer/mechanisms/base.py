@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Outputs = Literal["scalar", "index", "vector", "tuple", "mixed"]
 """What one output is, and how a sample of ``n`` is returned.
 
-``scalar``: a real number, float64 of shape ``(n,)``; ``index``: an integer 0, 1, ..., k - 1, int32 of
+``scalar``: a real number, float64 of shape ``(n,)``; ``index``: an integer 0, ..., k - 1, int32 of
 shape ``(n,)`` (bit i of it for entry i of a bit vector). With a property ``dimension`` d, of shape
 ``(n, d)``: ``vector``, d real numbers with a joint density; ``tuple``, d integers; ``mixed``, d
 numbers of which some have atoms and others densities, NaN where there is none.

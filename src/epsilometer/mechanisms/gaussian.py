@@ -15,7 +15,7 @@ from epsilometer.mechanisms.base import Outputs
 
 @dataclass(frozen=True)
 class Gaussian:
-    """``x + N(0, sigma^2)`` with the classical calibration sigma = sqrt(2 ln(1.25/delta)) / epsilon.
+    """``x + N(0, sigma^2)``, calibrated as usual: sigma = sqrt(2 ln(1.25/delta)) / epsilon.
 
     At every epsilon its pure level is infinite: the loss grows without end in the tails.
     """

@@ -138,7 +138,7 @@ def errors(table: pd.DataFrame) -> Figure:
 
 
 def rare_match(table: pd.DataFrame) -> Figure:
-    """Example 2: the mean answers against k."""
+    """Draw Example 2: the mean answers against k."""
     figure, axes = style.panels()
     ax = axes[0, 0]
     names = list(dict.fromkeys(table["estimator"]))

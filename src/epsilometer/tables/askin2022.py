@@ -14,6 +14,7 @@ from epsilometer.config import Epsilon
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
+from epsilometer.exact.base import ContinuousLaw
 from epsilometer.exact.finite import RandomizedResponseLaw
 from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
 from epsilometer.mechanisms.gaussian import Gaussian
@@ -33,7 +34,7 @@ def density_estimate(
 ) -> pd.DataFrame:
     """Figure 1: a density, its kernel estimate, and the draws it was made of.
 
-    Rows of kind ``curve`` have density and estimate at ``z``; rows of kind ``draw`` are a draw each.
+    Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
     one = _one_side(samples, 0)
     law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
@@ -54,7 +55,7 @@ def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
     if samples[["mechanism", "epsilon"]].drop_duplicates().shape[0] != 1:
         raise ArgumentError("data", "must hold samples of one mechanism at one epsilon")
     chosen = (samples["run"] == samples["run"].min()) & (samples["side"] == side)
-    return samples.loc[chosen, "output"].to_numpy()
+    return np.asarray(samples.loc[chosen, "output"])
 
 
 def losses(
@@ -66,7 +67,8 @@ def losses(
     z = np.linspace(-reach, 1 + reach, points)
     # the classical calibration is inverted: a delta at which sigma is what is asked for
     gaussian = GaussianLaw(Gaussian(1.0, delta=1.25 * math.exp(-(sigma**2) / 2)))
-    for name, law in [("Laplace", LaplaceLaw(Laplace(epsilon))), ("Gaussian", gaussian)]:
+    laws: list[tuple[str, ContinuousLaw]] = [("Laplace", LaplaceLaw(Laplace(epsilon)))]
+    for name, law in [*laws, ("Gaussian", gaussian)]:
         rows.append(_loss_rows(name, z, *(law.pdf(z, x) for x in (0.0, 1.0))))
     return pd.concat(rows, ignore_index=True)
 
@@ -79,7 +81,7 @@ def _loss_rows(name: str, z: object, p: np.ndarray, q: np.ndarray) -> pd.DataFra
 def empirical_loss(
     samples: pd.DataFrame, *, region: Ends, points: Points, floor: PositiveFloat
 ) -> pd.DataFrame:
-    """Figure 3: loss and empirical loss of the Laplace mechanism, and where the latter is largest."""
+    """Figure 3: loss and empirical loss of the Laplace mechanism, and the latter's maximum."""
     x, x_prime = (_one_side(samples, side) for side in (0, 1))
     z, signed = loss_on_grid(x, x_prime, (region[0], region[1]), points, floor)
     inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
@@ -201,7 +203,7 @@ def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def rare_match(summaries: list[pd.DataFrame]) -> pd.DataFrame:
-    """Example 2: what each estimator answers where only an event of probability e^-k tells.
+    """Tabulate Example 2: all answers where only an event of probability e^-k tells.
 
     ``expected`` is the mean number of draws among n that show it.
     """
