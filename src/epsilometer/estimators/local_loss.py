@@ -226,11 +226,11 @@ class _Space(_Look):
     def event(self, best: Loss, draws: int, floor: float) -> Floats:
         """Choose the size of a box around the output."""
         spread = np.concatenate(self._sides).std(axis=0)
-        boxes = [best.output + np.outer([-size, size], spread) for size in 2.0 ** np.arange(-3, 4)]
+        sizes = 2.0 ** np.arange(-3, 4)
+        boxes = [best.output + np.outer([-size, size], spread) for size in sizes]
         likelier, other = self._sides[:: best.sign]
-        p, q = (
-            np.array([in_box(side, box.T).mean() for box in boxes]) for side in (likelier, other)
-        )
+        p = np.array([in_box(likelier, box.T).mean() for box in boxes])
+        q = np.array([in_box(other, box.T).mean() for box in boxes])
         return boxes[int(np.argmax(_promise(p, q, draws)))].T
 
 

@@ -221,9 +221,9 @@ def rare_match(summaries: list[pd.DataFrame]) -> pd.DataFrame:
             "expected": frame["n"] * np.exp(-np.array(rarity, float)),
             "runs": frame["runs"],
             "failures": frame["failures"],
-            "answer": frame["mean"],
+            "answer": frame[["mean", "mean_reverse"]].max(axis=1),
             "sd": frame["sd"],
-            "truth": frame["truth"],
+            "truth": frame["level"],
         }
     )
     return table.sort_values(["estimator", "k"]).reset_index(drop=True)
