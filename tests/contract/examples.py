@@ -20,10 +20,13 @@ OUTSIDE: dict[str, tuple[Any, ...]] = {
     "bernoulli_pair": (2, -1, 0.5),
     "continuous_noisy_max": (1.0, [1.0], [1.0, 2.0, "3"]),
     "exponential_half_line": (0.9, 2.1, "1"),
+    "gaussian": (float("nan"), [1.0], None),
     "laplace": (float("nan"), float("inf"), [1.0]),
     "randomized_response": (5, -1, "0"),
+    "rare_match": (2, -1, 0.5),
     "report_noisy_max": ([1] * 5, "123456", 3),
     "sparse_vector": ([1] * 9, None, [float("nan")] * 10),
+    "sparse_vector_mixed": ([1] * 9, None),
     "truncated_gaussian": (-0.1, 1.1, None),
     "truncated_laplace": (-0.1, 1.1, "x"),
 }

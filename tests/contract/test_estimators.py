@@ -8,13 +8,21 @@ import math
 import numpy as np
 import pytest
 
+from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, over_pairs
 from epsilometer.exact.base import divergence
 from tests.contract.examples import law
 
-ARGUMENTS = {"histogram": {"gamma": 0.5}, "safety_check": {"gamma": 2.0, "lipschitz": 1.0}}
-LEVELS = sorted(set(ESTIMATORS) - {"safety_check"})
+ARGUMENTS = {
+    "clopper_pearson": {"after": "local-loss"},
+    "histogram": {"gamma": 0.5},
+    "local_loss": {"floor": 1e-3},
+    "mpl": {"after": "local-loss"},
+    "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
+}
+COUNTING = [n for n in sorted(ESTIMATORS) if ESTIMATORS.load(n).reads == "histograms"]
+LEVELS = sorted(set(COUNTING) - {"safety_check"})
 every_level = pytest.mark.parametrize("name", LEVELS)
 orders = pytest.mark.parametrize("order", [2.0, math.inf])
 INTERVAL = Claims(support=(0.0, 1.0), lipschitz=law("truncated_gaussian").lipschitz_output)
@@ -42,8 +50,14 @@ def answers(name, claims, pair, n, order, runs=40):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_has_arguments(name):
-    estimator(name)
+def test_says_what_it_reads_and_refuses_mixed_outputs(name):
+    method = estimator(name)
+    assert method.reads in ("histograms", "losses", "evidence")
+    assert method.symmetric == (method.reads != "histograms")
+    method.check("scalar", math.inf)
+    method.check("index", math.inf)
+    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar or index)"):
+        method.check("mixed", math.inf)
 
 
 @every_level
@@ -93,7 +107,7 @@ def test_the_planned_n_keeps_the_promise(name, order):
         assert (got.failed | miss).mean() <= 1 - delta
 
 
-@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+@pytest.mark.parametrize("name", COUNTING)
 def test_all_pairs_are_the_pairs_one_by_one(name):
     claims = INTERVAL
     method = estimator(name)

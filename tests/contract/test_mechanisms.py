@@ -10,11 +10,13 @@ from epsilometer import seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.base import dimension_of
 from epsilometer.sampling import draw
 from tests.contract.examples import EPSILON, OUTSIDE, inputs, law, mechanism, parameters
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
-with_a_law = pytest.mark.parametrize("name", sorted(LAWS))
+MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
+with_a_law = pytest.mark.parametrize("name", sorted(set(LAWS) - set(MIXED)))
 calibrated = pytest.mark.parametrize(
     "name", ["bernoulli_pair", "randomized_response", "truncated_gaussian", "truncated_laplace"]
 )
@@ -28,18 +30,25 @@ def sample(name, x, size=N, run=0):
 @every_mechanism
 def test_same_seed_same_draws_other_seed_other_draws(name):
     for x in inputs(name):
-        assert (sample(name, x) == sample(name, x)).all()
-        assert (sample(name, x) != sample(name, x, run=1)).any()
+        np.testing.assert_array_equal(sample(name, x), sample(name, x))
+        if not constant(name, x):
+            assert (sample(name, x) != sample(name, x, run=1)).any()
 
 
 @every_mechanism
 def test_draws_have_the_promised_shape_and_type(name):
-    kind = {"scalar": np.float64, "index": np.int32}[mechanism(name).outputs]
+    dtype = {"index": np.int32, "tuple": np.int32}.get(mechanism(name).outputs, np.float64)
+    dimension = dimension_of(mechanism(name))
     for x in inputs(name):
         for size in (1, 7):
             outputs = sample(name, x, size)
-            assert outputs.shape == (size,)
-            assert outputs.dtype == kind
+            assert outputs.shape == ((size,) if dimension is None else (size, dimension))
+            assert outputs.dtype == dtype
+
+
+def constant(name, x):
+    """Tell whether there is one output only."""
+    return hasattr(law(name), "probabilities") and law(name).probabilities(x).max() == 1
 
 
 @with_a_law
@@ -55,12 +64,17 @@ def test_draws_follow_the_exact_law(name):
             rare = N * probabilities < 5  # one cell for all of these
             cells = [np.append(v[~rare], v[rare].sum()) for v in (seen, N * probabilities)]
             usable = cells[1] > 0
+            if constant(name, x):
+                assert seen.max() == N
+                continue
             assert stats.chisquare(*(v[usable] for v in cells)).pvalue > 1e-4
 
 
 @with_a_law
 def test_moments(name):
     for x in inputs(name):
+        if constant(name, x):
+            continue
         exact = law(name)
         if mechanism(name).outputs == "scalar":
             z = np.linspace(*exact.window(x), 200_001)

@@ -18,6 +18,7 @@ LAWS = Registry(
         "rare_match": "epsilometer.exact.finite:RareMatchLaw",
         "report_noisy_max": "epsilometer.exact.noisy_max:ReportNoisyMaxLaw",
         "sparse_vector": "epsilometer.exact.sparse_vector:SparseVectorLaw",
+        "sparse_vector_mixed": "epsilometer.exact.sparse_vector:SparseVectorMixedLaw",
         "truncated_gaussian": "epsilometer.exact.truncated_gaussian:TruncatedGaussianLaw",
         "truncated_laplace": "epsilometer.exact.truncated_laplace:TruncatedLaplaceLaw",
     },

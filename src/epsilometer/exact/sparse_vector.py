@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
 from epsilometer.exact import quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
-from epsilometer.mechanisms.sparse_vector import SparseVector
+from epsilometer.mechanisms.sparse_vector import SparseVector, SparseVectorMixed
 
 
 class SparseVectorLaw(Enumerated):
@@ -24,7 +29,7 @@ class SparseVectorLaw(Enumerated):
         gaps = np.asarray(x, float) - m.threshold
         rho_scale, nu_scale = m.noise_scales
         rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(rho_scale, nu_scale))
-        density = weights * np.exp(-np.abs(rho) / rho_scale) / (2 * rho_scale)
+        density = weights * _laplace_pdf(rho, rho_scale)
         above = _above(gaps[:, None] - rho, nu_scale)
         total = np.zeros(1 << gaps.size)
         # a state is (bits so far, positives so far) with the density over rho that led there
@@ -43,6 +48,73 @@ class SparseVectorLaw(Enumerated):
         for (bits, _), weight in states.items():
             total[bits] += weight.sum()
         return total
+
+
+class SparseVectorMixedLaw:
+    """Variant 3 with one positive: nothing released, or a query's noisy answer v.
+
+    The joint density of query j and v is f_nu(v - x_j) times the chance that rho is at most
+    v - threshold and all queries before were below.
+    """
+
+    def __init__(self, mechanism: SparseVectorMixed) -> None:
+        if mechanism.positives != 1:
+            raise ArgumentError("positives", "must be 1 for an exact law")
+        self._threshold = mechanism.threshold
+        self._rho, self._nu = mechanism.noise_scales
+
+    def nothing(self, x: Sequence[float]) -> float:
+        """Return the probability that no answer is released."""
+        gaps = np.asarray(x, float) - self._threshold
+        rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(self._rho, self._nu))
+        below = 1 - _above(gaps[:, None] - rho, self._nu)
+        return float((weights * _laplace_pdf(rho, self._rho)) @ below.prod(axis=0))
+
+    def pdf(self, v: ArrayLike, x: Sequence[float]) -> Floats:
+        """Return the density of releasing ``v`` (rising), a row for every query j."""
+        at, answers = np.asarray(v, float), np.asarray(x, float)
+        noise = _laplace_pdf(at - answers[:, None], self._nu)
+        density: Floats = noise * self._reached(at - self._threshold, answers - self._threshold)
+        return density
+
+    def _reached(self, u: Floats, gaps: Floats) -> Floats:
+        """Return P(rho <= u, all queries before j below), of shape (queries, len(u))."""
+        inner = np.unique(np.concatenate([u, gaps, [0.0]]))
+        steps = max(self._rho, self._nu) * 2.0 ** np.arange(6, -5, -1)
+        ends = np.concatenate([inner[0] - steps, inner])
+        half = np.diff(ends)[:, None] / 2
+        nodes, weights = np.polynomial.legendre.leggauss(16)
+        rho = ends[:-1, None] + half * (1 + nodes)
+        below = 1 - _above(gaps[:, None, None] - rho, self._nu)
+        before = np.cumprod(np.concatenate([np.ones_like(below[:1]), below[:-1]]), axis=0)
+        areas = (before * _laplace_pdf(rho, self._rho) * half * weights).sum(axis=-1)
+        reached: Floats = np.cumsum(areas, axis=1)[:, np.searchsorted(ends, u) - 1]
+        return reached
+
+    def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
+        """Return the largest log ratio; below all kinks it is constant in v."""
+        kinks = np.unique([*x, *x_prime, self._threshold])
+        scale = max(self._rho, self._nu)
+        v = np.unique(np.append(np.linspace(kinks[0] - 1, kinks[-1] + 40 * scale, 4001), kinks))
+        losses = np.log(self.pdf(v, x)) - np.log(self.pdf(v, x_prime))
+        return max(float(losses.max()), math.log(self.nothing(x) / self.nothing(x_prime)))
+
+    def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
+        """Return the divergence: one atom, and a density for every query."""
+        a = checks.order("order", order, finite=True)
+        kinks = np.unique([*x, *x_prime, self._threshold])
+        v, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
+        densities = np.append(self.pdf(v, x), self.nothing(x))
+        others = np.append(self.pdf(v, x_prime), self.nothing(x_prime))
+        weight = np.append(np.tile(weights, len(x)), 1.0)
+        seen = np.minimum(densities, others) > 1e-280  # further out, both lose their digits
+        log_p, log_q = np.log(densities[seen]), np.log(others[seen])
+        return float(logsumexp(a * log_p + (1 - a) * log_q, b=weight[seen])) / (a - 1)
+
+
+def _laplace_pdf(u: Floats, scale: float) -> Floats:
+    density: Floats = np.exp(-np.abs(u) / scale) / (2 * scale)
+    return density
 
 
 def _above(u: Floats, scale: float) -> Floats:
