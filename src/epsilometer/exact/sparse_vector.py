@@ -67,7 +67,7 @@ class SparseVectorMixedLaw:
         """Return the probability that no answer is released."""
         gaps = np.asarray(x, float) - self._threshold
         rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(self._rho, self._nu))
-        below = 1 - _above(gaps[:, None] - rho, self._nu)
+        below = _above(rho - gaps[:, None], self._nu)
         return float((weights * _laplace_pdf(rho, self._rho)) @ below.prod(axis=0))
 
     def pdf(self, v: ArrayLike, x: Sequence[float]) -> Floats:
@@ -85,7 +85,7 @@ class SparseVectorMixedLaw:
         half = np.diff(ends)[:, None] / 2
         nodes, weights = np.polynomial.legendre.leggauss(16)
         rho = ends[:-1, None] + half * (1 + nodes)
-        below = 1 - _above(gaps[:, None, None] - rho, self._nu)
+        below = _above(rho - gaps[:, None, None], self._nu)  # keeps the lower tail's digits
         before = np.cumprod(np.concatenate([np.ones_like(below[:1]), below[:-1]]), axis=0)
         areas = (before * _laplace_pdf(rho, self._rho) * half * weights).sum(axis=-1)
         reached: Floats = np.cumsum(areas, axis=1)[:, np.searchsorted(ends, u) - 1]
