@@ -20,6 +20,30 @@ def test_grids_of_inputs():
     assert fresh == [0, 0.5, 0, 1, 0.5, 1]  # three pairs, two sides each
 
 
+def test_pairs_and_neighbourhoods():
+    pairs = config.parse(config.Pairs, {"pairs": {"near": [0, 1], "far": [0, 2]}}, "here")
+    assert pairs.sides() == [0, 1, 0, 2]
+    assert pairs.names() == ["near", "far"]
+    around = {"around": [0, 0.5], "entries": [0, 0.5]}
+    neighbours = config.parse(config.Neighbourhood, around, "here")
+    assert neighbours.sides()[::2] == [[0, 0.5]] * 3
+    assert neighbours.sides()[1::2] == [[0, 0], [0.5, 0], [0.5, 0.5]]
+    assert neighbours.names() == ["0 0", "0.5 0", "0.5 0.5"]
+
+
+def test_sizes_as_people_write_them():
+    def sizes(n):
+        return config.parse(config.Size, {"runs": 1, "n": n}, "here").sizes()
+
+    assert sizes(5) == ["5"]
+    assert sizes("1..16") == ["1..16"]
+    assert sizes("20+50") == ["20+50"]
+    assert sizes([5, "20+50"]) == ["5", "20+50"]
+    for wrong in [0, "20+", "+5", "20+0", "020+5", "1..0", "2..9", [], [0], "5"]:
+        with pytest.raises(ConfigError, match=r"here: n(\.0)?: "):
+            sizes(wrong)
+
+
 def block(**values):
     keys = {"mechanism": ["m"], "epsilon": [1], "inputs": ["i"], "estimator": ["e"]}
     return config.parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")

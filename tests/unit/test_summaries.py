@@ -28,6 +28,7 @@ def estimates(values, reverse=None):
             "cells": 4,
             "claimed_lipschitz": np.nan,
             "n": 100,
+            "fresh": 0,
             "side_x": 0,
             "side_x_prime": 1,
             "run": range(len(values)),
@@ -39,7 +40,7 @@ def estimates(values, reverse=None):
 
 
 def with_inputs(*values):
-    return estimates(*values).assign(parameters="{}", x="0.0", x_prime="1.0")
+    return estimates(*values).assign(parameters="{}", x="0.0", x_prime="1.0", pair="", level=1.0)
 
 
 def test_summary_by_hand():
@@ -72,8 +73,9 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
             "mechanism_parameters": {},
             "epsilon": 2.0,
             "lambda": "inf",
-            "inputs": {"values": [0.0, 0.5]},
+            "inputs": {"values": [0.0, 0.5], "pairing": "all", "names": None},
         },
+        "symmetric": False,
     }
     joined = with_truth(estimates([1.0]), member)
     assert joined["truth"].item() != joined["truth_reverse"].item()
@@ -85,8 +87,35 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
     renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
     law = LAWS.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
     assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)
+    both = with_truth(estimates([1.0]), member | {"symmetric": True})
+    larger = max(joined["truth"].item(), joined["truth_reverse"].item())
+    assert both["truth"].item() == both["truth_reverse"].item() == larger
+    assert both["level"].item() == joined["level"].item() == larger
     unknown = with_truth(estimates([1.0]), member | {"law": None})
     assert np.isnan(unknown["truth"].item())
+
+
+def test_the_level_is_that_of_all_pairs_whichever_was_selected():
+    """The data-centric level of 0 among the neighbours 1/2 and 1, where 1/2 was selected."""
+    member = {
+        "law": LAWS["laplace"],
+        "identity": {
+            "mechanism_registered": MECHANISMS["laplace"],
+            "mechanism_parameters": {},
+            "epsilon": 2.0,
+            "lambda": "inf",
+            "inputs": {
+                "values": [0.0, 0.5, 0.0, 1.0],
+                "pairing": "consecutive",
+                "names": ["near", "far"],
+            },
+        },
+        "symmetric": True,
+    }
+    joined = with_truth(estimates([0.9]), member)
+    assert joined["pair"].item() == "near"
+    assert joined["truth"].item() == pytest.approx(1.0)
+    assert joined["level"].item() == pytest.approx(2.0)
 
 
 def test_clopper_pearson_is_exact():

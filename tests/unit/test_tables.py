@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.tables import askin2022
 from epsilometer.tables import gorla2022 as tables
 from epsilometer.tables.building import build, check
 
@@ -40,7 +42,9 @@ def summary(**columns):
         "share_low": 0.9,
         "share_high": 1.0,
     }
-    return pd.DataFrame({key: columns.get(key, [value] * size) for key, value in base.items()})
+    return pd.DataFrame(
+        {k: v if isinstance(v, list) else [v] * size for k, v in (base | columns).items()}
+    )
 
 
 def pairs_of_three(mean, mean_reverse):
@@ -172,6 +176,130 @@ def test_impossibility_counts_what_is_not_within():
     assert table["share_wrong_high"].tolist() == [0.8]
 
 
+def some_runs(**columns):
+    """Return runs of one mechanism with plausible values where none are given."""
+    size = max(len(v) for v in columns.values() if isinstance(v, list))
+    base = {
+        "mechanism": "laplace",
+        "epsilon": 1.0,
+        "estimator": "mpl-floor=0.001",
+        "run": list(range(size)),
+        "estimate": 0.9,
+        "pair": "b=10",
+        "truth": 1.0,
+        "level": 1.0,
+        "n": 100,
+        "fresh": 200,
+    }
+    return pd.DataFrame(
+        {k: v if isinstance(v, list) else [v] * size for k, v in (base | columns).items()}
+    )
+
+
+PANELS = {"panels": {"laplace": "(a) Laplace"}}
+
+
+def test_bounds_are_ranked_in_each_curve():
+    exact = some_runs(estimate=[0.5, 0.6], estimator="clopper-pearson-floor=0.001")
+    table = askin2022.bounds([some_runs(estimate=[0.9, 0.7, 0.8]), exact], **PANELS)
+    mpl = table[table["estimator"] == "MPL"]
+    assert mpl["bound"].tolist() == [0.7, 0.8, 0.9]
+    assert mpl["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
+    assert table[table["estimator"] == "Clopper-Pearson"]["share"].tolist() == [0.5, 1.0]
+    with pytest.raises(ArgumentError, match="panels has 'svt2', which is not in the data"):
+        askin2022.bounds([exact], panels={"svt2": "(e)"})
+
+
+def test_coverage_by_hand():
+    frame = some_runs(estimate=[0.7, 0.9, 1.05, 1.2], truth=[1.0, 0.8, 1.1, 1.1], level=[1.1] * 4)
+    (row,) = askin2022.coverage([frame], **PANELS).to_dict("records")
+    assert row["covered"] == 0.5  # of the pair that each run selected
+    assert row["share_above_epsilon"] == 0.5
+    assert row["median_ratio"] == pytest.approx(0.975 / 1.1)
+    assert row["best_pair_selected"] == 0.5
+    low, high = stats.binomtest(2, 4).proportion_ci(method="exact")
+    assert (row["covered_low"], row["covered_high"]) == pytest.approx((low, high))
+
+
+def test_errors_are_shares_of_epsilon():
+    table = askin2022.errors(summary(n=[20, 10], epsilon=1.5, mse=[0.015, 0.03]))
+    assert table["n"].tolist() == [10, 20]
+    assert table["mse_share"].tolist() == pytest.approx([0.02, 0.01])
+
+
+def test_seconds_are_medians():
+    timed = pd.DataFrame(
+        {
+            "mechanism": "m",
+            "epsilon": 1.0,
+            "n": 5,
+            "fresh": 6,
+            "pairs": 10,
+            "seconds": [3.0, 1.0, 2.0],
+            "sampling": [1.0, 0.5, 1.0],
+            "estimating": [2.0, 0.5, 1.0],
+        }
+    )
+    (row,) = askin2022.seconds([timed]).to_dict("records")
+    assert (row["seconds"], row["sampling"], row["runs"]) == (2.0, 1.0, 3)
+
+
+def draws(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = [
+        pd.DataFrame({"side": side, "x": str(float(side)), "output": rng.laplace(side, 1, n)})
+        for side in (0, 1)
+    ]
+    return pd.concat(parts).assign(mechanism="laplace", epsilon=1.0, run=0)
+
+
+def test_the_density_estimate_is_of_the_draws_shown():
+    table = askin2022.density_estimate(draws(), points=201, reach=4.0)
+    curve, rug = (table[table["kind"] == kind] for kind in ("curve", "draw"))
+    assert len(rug) == 300
+    assert rug["z"].is_monotonic_increasing
+    assert np.trapezoid(curve["estimate"], curve["z"]) == pytest.approx(1, abs=0.05)
+    assert curve["density"].max() == pytest.approx(0.5)
+    both = pd.concat([draws(), draws().assign(epsilon=2.0)])
+    with pytest.raises(ArgumentError, match="must hold samples of one mechanism"):
+        askin2022.density_estimate(both, points=201, reach=4.0)
+
+
+def test_the_empirical_loss_is_largest_where_it_says():
+    options = {"region": [-1.0, 2.0], "points": 61, "floor": 1e-3}
+    table = askin2022.empirical_loss(draws(5000), **options)
+    first = table.iloc[0]
+    assert first["eps_hat"] == table["empirical"].max()
+    assert table.loc[np.isclose(table["z"], first["t_hat"]), "empirical"].item() == first["eps_hat"]
+    assert table["loss"].max() == pytest.approx(1.0)
+
+
+def test_losses_of_the_three_mechanisms():
+    table = askin2022.losses(epsilon=1.0, sigma=2.0, points=301, reach=3.0)
+    largest = table.groupby("mechanism")["loss"].max()
+    assert largest["Randomized Response"] == pytest.approx(1.0)
+    assert largest["Laplace"] == pytest.approx(1.0)
+    assert largest["Gaussian"] == pytest.approx((2 * 4.0 - 1) / (2 * 4.0))  # at z = 4
+
+
+def test_rare_match_takes_the_larger_direction():
+    table = askin2022.rare_match(
+        [summary(parameters=['{"rarity": 2}'], mean=[0.1], mean_reverse=[0.4], fresh=0, level=9.0)]
+    )
+    assert table["answer"].tolist() == [0.4]
+    assert table["expected"].tolist() == pytest.approx([100 * math.exp(-2)])
+    with pytest.raises(ArgumentError, match="must hold mechanisms with a rarity"):
+        askin2022.rare_match([summary(mean=[0.1], fresh=0, level=1.0)])
+
+
+def test_patterns_show_vectors_and_both_levels():
+    table = askin2022.patterns(
+        summary(pair=["one-above"], x="[1, 1]", x_prime="[2.0, 1]", truth=0.3, level=0.7)
+    )
+    assert table[["pattern", "x", "x_prime"]].to_numpy().tolist() == [["one-above", "1 1", "2 1"]]
+    assert table[["violation", "level"]].to_numpy().tolist() == [[0.3, 0.7]]
+
+
 def one(summary: pd.DataFrame, *, k: int = 1):
     if k < 0:
         raise ArgumentError("k", "must not be negative")
@@ -180,6 +308,10 @@ def one(summary: pd.DataFrame, *, k: int = 1):
 
 def several(summaries: list[pd.DataFrame]):
     return pd.concat(summaries)
+
+
+def odd(anything: pd.DataFrame):
+    return anything
 
 
 def none(*, k: int):
@@ -200,6 +332,7 @@ def test_builders_are_called_by_their_signature():
 @pytest.mark.parametrize(
     ("builder", "data", "options", "message"),
     [
+        (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
         (one, [], {}, "key.table.data: one takes one experiment"),
         (one, ["a", "b"], {}, "key.table.data: one takes one experiment"),
         (several, [], {}, "key.table.data: several takes experiments"),

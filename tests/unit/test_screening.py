@@ -1,0 +1,170 @@
+"""Both stages on files: what is selected is what is confirmed, from fresh draws."""
+
+import numpy as np
+import pytest
+
+from epsilometer import screening, timing
+from epsilometer.errors import DataError
+from epsilometer.estimation import estimate_files
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.sampling import write_batch
+from epsilometer.storage import read_samples, write_table
+
+COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
+SAMPLES = COMMON | {
+    "stage": "main",
+    "mechanism": "laplace",
+    "registered": MECHANISMS["laplace"],
+    "parameters": {},
+    "epsilon": 1.0,
+    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0, 0.0, 0.2]},
+    "sides": 6,
+    "n": 2000,
+    "runs": [0, 2],
+}
+LOSSES = COMMON | {
+    "samples": SAMPLES,
+    "registered": ESTIMATORS["local_loss"],
+    "parameters": {"floor": 1e-3},
+    "region": [-1.0, 1.0],
+    "pairing": "consecutive",
+    "draws": 3000,
+}
+FRESH = SAMPLES | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": LOSSES}
+EVIDENCE = COMMON | {"fresh": FRESH}
+
+
+def quiet(_):
+    """Report no progress."""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Run both stages, and return the paths by stage."""
+    paths = {k: str(tmp_path / f"{k}.parquet") for k in ("samples", "losses", "fresh", "evidence")}
+    write_batch(paths["samples"], SAMPLES, quiet)
+    losses = screening.losses_of(paths["samples"], LOSSES, quiet)
+    write_table(losses, paths["losses"], "losses", LOSSES)
+    screening.confirm(paths["fresh"], paths["losses"], FRESH, quiet)
+    evidence = screening.evidence_of(paths["fresh"], paths["losses"], EVIDENCE)
+    write_table(evidence, paths["evidence"], "evidence", EVIDENCE)
+    return paths, losses, evidence
+
+
+def test_every_pair_has_a_loss_and_one_is_selected(files):
+    _, losses, evidence = files
+    assert losses.groupby("run").size().tolist() == [3, 3, 3]
+    assert losses.groupby("run")["selected"].sum().tolist() == [1, 1, 1]
+    best = losses.loc[losses.groupby("run")["loss"].idxmax()]
+    assert best["selected"].all()
+    assert best[["side_x", "side_x_prime"]].to_numpy().tolist() == [[2, 3]] * 3
+    assert evidence[["side_x", "side_x_prime"]].to_numpy().tolist() == [[2, 3]] * 3
+
+
+def test_fresh_samples_are_of_the_selected_pair_and_new(files):
+    paths, _, _ = files
+    main = {(run, side): out for run, side, out in read_samples(paths["samples"], SAMPLES)}
+    fresh = {(run, side): out for run, side, out in read_samples(paths["fresh"], FRESH)}
+    assert set(fresh) == {(run, side) for run in range(3) for side in range(2)}
+    for (run, side), outputs in fresh.items():
+        assert outputs.size == 3000
+        assert not np.isin(outputs, main[run, 2 + side]).any()
+    assert np.median(fresh[0, 1]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_selected_losses_survive_the_file(files):
+    paths, losses, _ = files
+    read = screening.selected(paths["losses"], LOSSES)
+    for row in losses[losses["selected"]].itertuples():
+        sides, loss = read[row.run]
+        assert sides == (row.side_x, row.side_x_prime)
+        assert loss.loss == row.loss
+        assert loss.event.ravel().tolist() == row.event
+        assert loss.event.shape[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reads", "rows"),
+    [("local_loss", "losses", 9), ("mpl", "evidence", 3), ("clopper_pearson", "evidence", 3)],
+)
+def test_estimates_from_either_stage(files, estimator, reads, rows):
+    paths, _, _ = files
+    identity = {
+        "mechanism": "laplace",
+        "epsilon": 1.0,
+        "lambda": "inf",
+        "estimator": "e",
+        "cells": 0,
+        "inputs": {"id": "distances"},
+        "registered": ESTIMATORS[estimator],
+        "parameters": {"floor": 1e-3} if reads == "losses" else {"after": "e"},
+        "claims": {"lipschitz": None},
+    }
+    made = LOSSES if reads == "losses" else EVIDENCE
+    frame = estimate_files([paths[reads]], {"identity": identity, "reads": reads, "data": [made]})
+    assert len(frame) == rows
+    assert (frame["estimate"] == frame["estimate_reverse"]).all()
+    assert frame["fresh"].unique().tolist() == [0 if reads == "losses" else 3000]
+    if rows == 3:
+        assert (frame["estimate"] < 1.0).all()
+        assert (frame["estimate"] > 0.3).all()
+
+
+def test_the_largest_loss_is_one_row_a_run(files):
+    paths, losses, _ = files
+    identity = {
+        "mechanism": "laplace",
+        "epsilon": 1.0,
+        "lambda": "inf",
+        "estimator": "e",
+        "cells": 0,
+        "inputs": {"id": "distances"},
+        "registered": ESTIMATORS["local_loss"],
+        "parameters": {"floor": 1e-3, "largest": True},
+        "claims": {"lipschitz": None},
+    }
+    spec = {"identity": identity, "reads": "losses", "data": [LOSSES]}
+    frame = estimate_files([paths["losses"]], spec)
+    assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
+
+
+def test_an_atom_is_told_by_file_and_run(tmp_path):
+    coins = SAMPLES | {
+        "mechanism": "clipped",
+        "registered": "tests.unit.test_screening:Clipped",
+        "inputs": {"id": "pair", "values": [0.0, 1.0]},
+        "sides": 2,
+    }
+    path = str(tmp_path / "samples.parquet")
+    write_batch(path, coins, quiet)
+    with pytest.raises(DataError, match=r"samples.parquet: run 0: outputs are reals with an atom"):
+        screening.losses_of(path, LOSSES | {"samples": coins}, quiet)
+
+
+class Clipped:
+    outputs = "scalar"
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def sample(self, x, size, rng):
+        return np.clip(rng.laplace(x, 1, size), 0, 1)
+
+
+def test_timings_are_of_every_run_and_of_a_real_bound():
+    member = {
+        "fresh": FRESH,
+        "estimates": {
+            "registered": ESTIMATORS["mpl"],
+            "parameters": {"after": "e"},
+            "estimator": "mpl",
+        },
+    }
+    frame = timing.time_runs({"members": [member]}, quiet)
+    assert frame["run"].tolist() == [0, 1, 2]
+    assert (frame["seconds"] >= frame["sampling"] + frame["estimating"] - 1e-9).all()
+    assert (frame["sampling"] > 0).all()
+    assert (frame["bound"] < 1.1).all()
+    assert (frame["bound"] > 0.3).all()
+    assert frame["pairs"].unique().tolist() == [3]
