@@ -20,9 +20,11 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PositiveInt,
     StringConstraints,
+    Tag,
     ValidationError,
     create_model,
 )
@@ -155,6 +157,24 @@ class ClaimsEntry(_Model):
     smallest_probability: float | Literal["exact"] | None = None
 
 
+def _kind_of_inputs(value: object) -> str:
+    """Tell which kind is meant, so that only its own errors are told."""
+    if isinstance(value, dict):
+        if "pairs" in value:
+            return "named pairs"
+        return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
+    return "a list"
+
+
+Inputs = Annotated[
+    Annotated[list[Any], Field(min_length=2), Tag("a list")]
+    | Annotated[Grid, Tag("a grid")]
+    | Annotated[Pairs, Tag("named pairs")]
+    | Annotated[Neighbourhood, Tag("a neighbourhood")],
+    Discriminator(_kind_of_inputs),
+]
+
+
 class MechanismEntry(_Model):
     """One entry of ``config/mechanisms.yaml``.
 
@@ -165,9 +185,7 @@ class MechanismEntry(_Model):
     parameters: dict[str, Scalar] = {}
     claims: ClaimsEntry = ClaimsEntry()
     region: tuple[float, float] | None = Field(default=None, strict=False)
-    inputs: Annotated[
-        dict[Id, Annotated[list[Any], Field(min_length=2)] | Grid | Pairs | Neighbourhood], _SOME
-    ]
+    inputs: Annotated[dict[Id, Inputs], _SOME]
 
 
 class EstimatorEntry(_Model):
@@ -184,7 +202,10 @@ class Size(_Model):
     """How much an experiment draws: runs, and samples a side in each (several sizes, if a list)."""
 
     runs: PositiveInt
-    n: Samples | Annotated[list[Samples], _SOME]
+    n: Annotated[
+        Annotated[Samples, Tag("one")] | Annotated[list[Samples], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
 
     def sizes(self) -> list[str]:
         """Return every n, as paths write it."""

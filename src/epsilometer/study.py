@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from epsilometer import config, paths
+from epsilometer import checks, config, paths
 from epsilometer.errors import (
     ArgumentError,
     ConfigError,
@@ -110,6 +110,9 @@ class Study:
         file = str(self._file("mechanisms.yaml"))
         for name, mechanism in self.mechanisms.items():
             self._check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
+            if mechanism.region is not None:
+                with _placed(file, f"{name}.region"):
+                    checks.interval("region", *mechanism.region)
             self.mechanism(name, 1.0)  # also where no grid uses it
             self.claims(name, 1.0)
         file = str(self._file("estimators.yaml"))

@@ -222,7 +222,10 @@ def test_coverage_by_hand():
 
 
 def test_errors_are_shares_of_epsilon():
-    table = askin2022.errors(summary(n=[20, 10], epsilon=1.5, mse=[0.015, 0.03]))
+    table = askin2022.errors(
+        summary(n=[20, 10], epsilon=1.5, mse=[0.015, 0.03]), panels={"m": "(c)"}
+    )
+    assert table["panel"].tolist() == ["(c)"] * 2
     assert table["n"].tolist() == [10, 20]
     assert table["mse_share"].tolist() == pytest.approx([0.02, 0.01])
 

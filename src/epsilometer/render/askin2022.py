@@ -23,9 +23,10 @@ def density_estimate(table: pd.DataFrame) -> Figure:
     ax.plot(curve["z"], curve["density"], color=style.TRUTH, linestyle="--", label="density")
     label = f"kernel estimate, $n = {len(draws)}$"
     ax.plot(curve["z"], curve["estimate"], label=label)
-    ax.plot(draws["z"], np.full(len(draws), -0.012), "|", color=style.GUIDE, markersize=5)
+    rug = np.full(len(draws), -0.02)
+    ax.plot(draws["z"], rug, "|", color=style.GUIDE, markersize=6, markeredgewidth=0.6)
     ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="x-small", loc="upper left")
     return figure
 
 
@@ -69,7 +70,7 @@ def empirical_loss(table: pd.DataFrame) -> Figure:
         r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
     )
     ax.set(xlabel="$t$", ylabel="privacy loss", ylim=(0, 1.15 * first["eps_hat"]))
-    ax.legend(fontsize="small", loc="lower right")
+    ax.legend(fontsize="small", loc="lower left")
     return figure
 
 
@@ -102,7 +103,7 @@ def bounds(table: pd.DataFrame) -> Figure:
         ax.set_axis_off()
     for row in axes:
         row[0].set(ylabel="share of runs")
-    _legend(axes[0, 0], table)
+    _legend(figure, table)
     return figure
 
 
@@ -116,23 +117,27 @@ def _low(rows: pd.DataFrame) -> float:
     return float(rows["bound"].quantile(0.01))
 
 
-def _legend(ax, table: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]
+def _legend(figure: Figure, table: pd.DataFrame) -> None:
+    """Say below the panels what the lines are, apart from their colours."""
+    ax = figure.axes[0]
     for estimator in dict.fromkeys(table["estimator"]):
         ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
-    if (table["level"] < 0.98 * table["epsilon"]).any():
-        ax.plot([], [], color=style.GUIDE, linestyle="--", linewidth=1, label="exact level")
-    ax.legend(fontsize="x-small", loc="center left")
+    ax.plot([], [], color=style.GUIDE, linestyle="--", linewidth=1, label="exact level, if another")
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small")
 
 
 def errors(table: pd.DataFrame) -> Figure:
     """Figure 6: mean squared errors against n."""
-    names = list(dict.fromkeys(table["mechanism"]))
+    names = list(dict.fromkeys(table["panel"]))
     figure, axes = style.panels(1, len(names))
     for ax, name in zip(axes[0], names, strict=True):
-        rows = table[table["mechanism"] == name]
-        ax.plot(rows["n"], rows["mse"], marker="o")
-        ax.set(title=name, xlabel="samples a side $n$", ylim=(0, None))
+        rows = table[table["panel"] == name]
+        ax.plot(rows["n"], rows["mse"], marker="o", markersize=4)
+        ax.set(title=name, xlabel="samples a side $n$", xscale="log", ylim=(0, None))
+        ax.set_xticks(rows["n"], [f"{n:,}" for n in rows["n"]])
+        ax.minorticks_off()
     axes[0, 0].set(ylabel=r"mean squared error of $\hat\varepsilon$")
     return figure
 
@@ -144,10 +149,19 @@ def rare_match(table: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(table["estimator"]))
     for name, marker in zip(names, "osv^DPX*", strict=False):
         rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
+        if rows.empty:
+            continue
         ax.plot(rows["k"], rows["answer"], marker=marker, markersize=4, alpha=0.8, label=name)
     failed = table[table["failures"] == table["runs"]]
     if len(failed):
-        ax.plot(failed["k"], 0 * failed["k"], "x", color=style.TRUTH, label="no answer")
+        ax.plot(
+            failed["k"],
+            0 * failed["k"],
+            "x",
+            color=style.TRUTH,
+            markeredgewidth=1,
+            label="histogram: no answer",
+        )
     first = table.iloc[0]
     ax.axvline(np.log(first["n"]), color=style.GUIDE, linestyle=":", label=r"$e^{-k} = 1/n$")
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")

@@ -180,14 +180,17 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def errors(summary: pd.DataFrame) -> pd.DataFrame:
+def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
     """Figure 6: the mean squared error of the estimated violation against n.
 
     The paper's statement is on ``mse_share``, the error as a share of epsilon.
     """
     table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse"]]
+    panel = table["mechanism"].map(panels).fillna(table["mechanism"])
     return (
-        table.assign(mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"]))
+        table.assign(
+            panel=panel, mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"])
+        )
         .sort_values(["mechanism", "n"])
         .reset_index(drop=True)
     )
