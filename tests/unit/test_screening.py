@@ -1,5 +1,7 @@
 """Both stages on files: what is selected is what is confirmed, from fresh draws."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from epsilometer import screening, timing
 from epsilometer.errors import DataError
 from epsilometer.estimation import estimate_files
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Evidence
+from epsilometer.estimators.lower_bounds import ClopperPearson, MaximumPrivacyLoss
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sampling import write_batch
 from epsilometer.storage import read_samples, write_table
@@ -150,6 +154,42 @@ class Clipped:
 
     def sample(self, x, size, rng):
         return np.clip(rng.laplace(x, 1, size), 0, 1)
+
+
+class TwoCoins:
+    """Shows two coins, the first of which tells; as tuples or, with noise, as vectors."""
+
+    dimension = 2
+
+    def __init__(self, epsilon, outputs="tuple"):
+        self.epsilon, self.outputs = epsilon, outputs
+
+    def sample(self, x, size, rng):
+        if self.outputs == "vector":
+            return rng.laplace([x, 0.0], 1.0, (size, 2))
+        return (rng.random((size, 2)) < [0.25 + 0.5 * x, 0.5]).astype(int)
+
+
+@pytest.mark.parametrize(("outputs", "truth"), [("tuple", math.log(3)), ("vector", 1.0)])
+def test_outputs_of_several_entries_go_through_both_stages(tmp_path, outputs, truth):
+    samples = SAMPLES | {
+        "registered": "tests.unit.test_screening:TwoCoins",
+        "parameters": {"outputs": outputs},
+        "inputs": {"id": "pair", "values": [0, 1]},
+        "sides": 2,
+        "n": 4000,
+    }
+    losses = LOSSES | {"samples": samples, "region": None, "parameters": {"floor": 0.02}}
+    fresh = samples | {"stage": "confirm", "n": 20_000, "selected_by": losses}
+    paths = [str(tmp_path / f"{name}.parquet") for name in ("samples", "losses", "fresh")]
+    write_batch(paths[0], samples, quiet)
+    write_table(screening.losses_of(paths[0], losses, quiet), paths[1], "losses", losses)
+    screening.confirm(paths[2], paths[1], fresh, quiet)
+    evidence = screening.evidence_of(paths[2], paths[1], COMMON | {"fresh": fresh})
+    found = Evidence(**{key: evidence[key] for key in Evidence.__dataclass_fields__})
+    for method in (MaximumPrivacyLoss("e"), ClopperPearson("e")):
+        assert (method.bound(found) < truth + 0.05).all()
+        assert (method.bound(found) > (0.9 * truth if outputs == "tuple" else 0.2)).all()
 
 
 def test_timings_are_of_every_run_and_of_a_real_bound():
