@@ -27,6 +27,7 @@ from pydantic import (
     Tag,
     ValidationError,
     create_model,
+    model_validator,
 )
 
 from epsilometer.errors import ConfigError, one_line, suggest
@@ -133,6 +134,14 @@ class Neighbourhood(_Model):
 
     around: Annotated[list[float], _SOME]
     entries: Annotated[list[float], _SOME]
+
+    @model_validator(mode="after")
+    def _has_neighbours(self) -> Neighbourhood:
+        if len(set(self.entries)) < len(self.entries):
+            raise ValueError("entries must differ")
+        if not self.neighbours():
+            raise ValueError("entries give no neighbour other than the input itself")
+        return self
 
     def neighbours(self) -> list[list[float]]:
         """Return every vector of the entries but ``around`` itself."""

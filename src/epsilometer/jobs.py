@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import __version__, config, paths, sources
-from epsilometer.errors import EpsilometerError, suggest
+from epsilometer.errors import ArgumentError, EpsilometerError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
@@ -62,6 +62,7 @@ class Jobs:
     def sample_spec(self, wildcards: Any) -> Spec:
         """Return the identity of one batch of samples."""
         keys = self._keys(wildcards)
+        _refuse_two_sizes(keys)
         return self._samples(keys, _runs(keys))
 
     def sample_code(self, wildcards: Any) -> list[str]:
@@ -108,16 +109,26 @@ class Jobs:
         screen = _entry(self._study.estimators, "estimator", keys["screen"])
         if self._study.screen(keys["screen"]) != keys["screen"]:
             raise EpsilometerError(f"{keys['screen']} is no local loss, so it cannot screen pairs")
-        region = self._study.mechanisms[samples["mechanism"]].region
+        if ".." in keys["n"]:
+            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
+        mechanism = self._study.mechanism(samples["mechanism"], samples["epsilon"])
+        try:
+            self._study.estimator(keys["screen"]).check(mechanism.outputs, math.inf)
+        except ArgumentError as error:
+            raise EpsilometerError(f"{keys['screen']} on {samples['mechanism']}: {error}") from None
         fresh = _fresh(keys["n"])
         return self._common | {
             "samples": samples,
             "registered": ESTIMATORS[screen.estimator],
             "parameters": dict(screen.parameters),
-            "region": None if region is None else list(region),
+            "region": self._region(samples["mechanism"]),
             "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
             "draws": fresh or samples["n"],
         }
+
+    def _region(self, mechanism: str) -> list[float] | None:
+        region = self._study.mechanisms[mechanism].region
+        return None if region is None else list(region)
 
     def confirmation_spec(self, wildcards: Any) -> Spec:
         """Return the identity of one batch of fresh samples, and that of the losses before it."""
@@ -154,6 +165,7 @@ class Jobs:
     def histogram_spec(self, wildcards: Any) -> Spec:
         """Return the identity of one batch of histograms."""
         keys = self._keys(wildcards)
+        _refuse_two_sizes(keys)
         return self._histograms(keys, _whole("cells", keys["cells"]), _runs(keys))
 
     def histogram_code(self, wildcards: Any) -> list[str]:
@@ -216,6 +228,7 @@ class Jobs:
         """Return the combination that a path of estimates names."""
         _entry(self._study.estimators, "estimator", keys["estimator"])
         samples = self._samples(keys, (0, 0))
+        _fresh(keys["n"])
         combination = Combination(
             mechanism=samples["mechanism"],
             epsilon=samples["epsilon"],
@@ -249,6 +262,7 @@ class Jobs:
             "registered": ESTIMATORS[estimator.estimator],
             "parameters": dict(estimator.parameters),
             "after": self._screen(c.estimator),
+            "region": self._region(c.mechanism) if self._study.screen(c.estimator) else None,
             "claims": asdict(self._study.claims(c.mechanism, c.epsilon)),
             "cells": self._study.cells(c),
             "n": c.n,
@@ -324,7 +338,8 @@ class Jobs:
         """Return the library files that are timed."""
         members = self._members(self._keys(wildcards))
         mechanisms = {self._study.mechanisms[c.mechanism].mechanism for c in members}
-        estimators = {self._study.estimators[c.estimator].estimator for c in members}
+        named = {name for c in members for name in (c.estimator, self._study.screen(c.estimator))}
+        estimators = {self._study.estimators[str(name)].estimator for name in named}
         modules = [MECHANISMS.module(m) for m in mechanisms]
         return self._code("time", *modules, *(ESTIMATORS.module(e) for e in estimators))
 
@@ -499,6 +514,12 @@ def _order(text: str) -> float:
 def _fresh(n: str) -> int:
     """Return the N of n+N; 0 where there is none."""
     return _whole("n", n.partition("+")[2]) if "+" in n else 0
+
+
+def _refuse_two_sizes(keys: Keys) -> None:
+    """Raise where a path of first samples names fresh ones, too."""
+    if "+" in keys["n"]:
+        raise EpsilometerError(f"n={keys['n']} must be one size: fresh samples are confirmations")
 
 
 def _runs(keys: Keys) -> tuple[int, int]:

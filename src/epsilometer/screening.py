@@ -1,9 +1,8 @@
-"""The two stages of a lower bound, on files: losses of all pairs, fresh samples, their evidence."""
+"""From files of samples to the losses of all pairs, and to fresh samples of the selected one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.estimators.local_loss import Loss
-from epsilometer.estimators.lower_bounds import weigh
 from epsilometer.registry import load
 from epsilometer.sampling import write_sides
 from epsilometer.storage import read_samples, read_table
@@ -31,7 +29,7 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> pd.DataFrame:
     Columns ``output`` and ``event`` are lists (row by row); ``width`` is the columns of an event.
     """
     frames = []
-    for run, sides in _by_run(read_samples(path, spec["samples"])):
+    for run, sides in by_run(read_samples(path, spec["samples"])):
         try:
             frames.append(losses_of_run(sides, spec))
         except ArgumentError as error:
@@ -83,22 +81,7 @@ def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Loss
     return chosen
 
 
-def evidence_of(path: str, losses_path: str, spec: Spec) -> pd.DataFrame:
-    """Return what the fresh samples say, a row for every run."""
-    fresh = spec["fresh"]
-    by = fresh["selected_by"]
-    chosen = selected(losses_path, by)
-    rows = []
-    for run, (x, x_prime) in _by_run(read_samples(path, fresh)):
-        (side_x, side_x_prime), loss = chosen[run]
-        evidence = weigh(x, x_prime, loss, floor=by["parameters"]["floor"])
-        keys = {"run": run, "n": by["samples"]["n"], "fresh": fresh["n"]}
-        sides = {"side_x": side_x, "side_x_prime": side_x_prime}
-        rows.append(keys | sides | asdict(evidence))
-    types = {"run": "int32", "side_x": "int32", "side_x_prime": "int32"}
-    return pd.DataFrame(rows).astype(types)
-
-
-def _by_run(samples: Iterator[tuple[int, int, Sample]]) -> Iterator[tuple[int, list[Sample]]]:
+def by_run(samples: Iterator[tuple[int, int, Sample]]) -> Iterator[tuple[int, list[Sample]]]:
+    """Gather the sides of each run, as their sample files hold them."""
     for run, group in groupby(samples, key=itemgetter(0)):
         yield run, [outputs for _, _, outputs in group]

@@ -188,6 +188,14 @@ class Study:
             _check_known(file, f"{key}.table.data", "experiment", experiment, paper.experiments)
         builder = _load(BUILDERS, artifact.table.builder, file, f"{key}.table.builder")
         building.check(builder, artifact.table.data, artifact.table.options, file, key)
+        drawn = [
+            name
+            for experiment in artifact.table.data
+            for block in paper.experiments[experiment].grid
+            for name in block.mechanism
+        ]
+        for name in artifact.table.options.get("panels", {}):
+            _check_known(file, f"{key}.table.options.panels", "mechanism", name, drawn)
         if artifact.paper is not None:
             columns = artifact.paper.columns
             for column in columns:

@@ -43,9 +43,10 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
     ``estimates`` has the columns `KEYS`, ``run``, ``estimate``, ``estimate_reverse``, ``failed``,
     ``truth`` and ``truth_reverse``; parameters and inputs are written as JSON, so that any fit.
-    Moments are over the runs that did not fail; the share of runs within ``gamma`` of the truth
-    counts a failure as a miss, as gorla2022's theorems do, and comes with an exact 95 %
-    (Clopper-Pearson) interval.
+    For a lower bound, whose runs select different pairs, a row is of the runs that selected one:
+    read the runs themselves. Moments are over the runs that did not fail; the share of runs within
+    ``gamma`` of the truth counts a failure as a miss, as gorla2022's theorems do, and comes with an
+    exact 95 % (Clopper-Pearson) interval.
     """
     error = estimates["estimate"] - estimates["truth"]
     precision = np.nan if gamma is None else gamma

@@ -41,8 +41,9 @@ def textbook(pairs: list[Pair], fresh: Fresh) -> float:
     chosen = int(np.argmax([loss for loss, _ in found]))
     at = np.array([found[chosen][1]])
     densities, variances = [], []
-    for x in fresh(chosen):
-        h = undersmoothed(x)
+    pair = fresh(chosen)
+    h = undersmoothed(*pair)
+    for x in pair:
         densities.append(max(float(density_at(x, at, h)[0]), FLOOR))
         variances.append(1 / (2 * math.sqrt(math.pi) * densities[-1] * x.size * h))
     evidence = Evidence(*densities, *variances, 0, 0, FRESH, 1)

@@ -9,10 +9,20 @@ from scipy import stats
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import LAWS
+from epsilometer.exact.sparse_vector import SparseVectorLaw
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import dimension_of
+from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.sampling import draw
-from tests.contract.examples import EPSILON, OUTSIDE, inputs, law, mechanism, parameters
+from tests.contract.examples import (
+    EPSILON,
+    OUTSIDE,
+    configured,
+    inputs,
+    law,
+    mechanism,
+    parameters,
+)
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
@@ -58,16 +68,49 @@ def test_draws_follow_the_exact_law(name):
         if mechanism(name).outputs == "scalar":
             assert stats.kstest(outputs[:50_000], lambda z, x=x: law(name).cdf(z, x)).pvalue > 1e-4
         else:
-            probabilities = law(name).probabilities(x)
-            seen = np.bincount(outputs, minlength=probabilities.size)
-            assert seen[probabilities == 0].sum() == 0
-            rare = N * probabilities < 5  # one cell for all of these
-            cells = [np.append(v[~rare], v[rare].sum()) for v in (seen, N * probabilities)]
-            usable = cells[1] > 0
-            if constant(name, x):
-                assert seen.max() == N
-                continue
-            assert stats.chisquare(*(v[usable] for v in cells)).pvalue > 1e-4
+            assert follows(outputs, law(name).probabilities(x))
+
+
+def follows(drawn, probabilities):
+    """Tell whether integers are as likely as they should be: chi-square, rare ones together."""
+    n = drawn.size
+    seen = np.bincount(drawn, minlength=probabilities.size)
+    assert seen[probabilities == 0].sum() == 0
+    rare = n * probabilities < 5
+    cells = [np.append(v[~rare], v[rare].sum()) for v in (seen, n * probabilities)]
+    usable = cells[1] > 0
+    if usable.sum() == 1:
+        return seen.max() == n
+    return stats.chisquare(*(v[usable] for v in cells)).pvalue > 1e-4
+
+
+def finite_entries():
+    """Return the configured entries that have finitely many outputs, and an exact law."""
+    return [
+        name
+        for name, entry in configured().mechanisms.items()
+        if hasattr(LAWS.load(entry.mechanism), "probabilities")
+    ]
+
+
+@pytest.mark.parametrize("entry", finite_entries())
+def test_every_configured_entry_with_finite_outputs_follows_its_law(entry):
+    registered = configured().mechanisms[entry].mechanism
+    made = configured().mechanism(entry, EPSILON)
+    exact = LAWS.load(registered)(made)
+    for which in configured().mechanisms[entry].inputs:
+        for x in configured().input_values(entry, which)[:4]:
+            rng = seeds.generator(3, entry, which, str(x))
+            assert follows(made.sample(x, 50_000, rng), exact.probabilities(x)), x
+
+
+@pytest.mark.parametrize("variant", [1, 2, 4, 5, 6])
+@pytest.mark.parametrize("positives", [1, 2, 3])
+def test_sparse_vector_with_more_positives_follows_its_law(variant, positives):
+    made = SparseVector(1.0, variant, queries=4, positives=positives)
+    for x in ([1, 1, 1, 1], [0, 2, 1, 1], [2, 0, 0, 2]):
+        drawn = made.sample(x, 100_000, np.random.default_rng(0))
+        assert follows(drawn, SparseVectorLaw(made).probabilities(x))
 
 
 @with_a_law

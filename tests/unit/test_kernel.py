@@ -23,6 +23,30 @@ def test_nrd0_is_rs(name):
     assert nrd0(golden_sample(name)) == pytest.approx(GOLDEN[name]["bw_nrd0"], rel=1e-9)
 
 
+@pytest.mark.parametrize("name", sorted(GOLDEN))
+def test_densities_agree_with_rs_binned_estimate(name):
+    """KernSmooth cuts its kernel at 4 bandwidths and bins coarsely, so no closer than 4e-4."""
+    path = DATA / "bkde" / f"{name}__h11_default.csv"
+    z, golden = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True)
+    sample, h = golden_sample(name), GOLDEN[name]["dpik_pow_1.1"]
+    for ours in (density_on_grid(sample, z[0], z[-1], z.size, h), density_at(sample, z, h)):
+        assert np.abs(ours - golden).max() < 4e-4 * golden.max()
+
+
+def test_a_bandwidth_for_vectors_is_that_of_their_columns():
+    x = np.random.default_rng(0).normal(size=(4000, 2))
+    columns = [nrd0(column) * 4000**0.2 for column in x.T]
+    assert nrd0(x) == pytest.approx(math.sqrt(math.prod(columns)) * 4000 ** (-1 / 6))
+    assert nrd0(x[:, :1]) == nrd0(x[:, 0])
+
+
+def test_a_kernel_too_narrow_for_a_grid_is_summed():
+    sample = np.array([0.0, 0.5])
+    assert density_on_grid(sample, 0, 1, 3, 1e-9) == pytest.approx(
+        textbook(sample, [0.0, 0.5, 1.0], 1e-9)
+    )
+
+
 def test_nrd0_falls_back_as_r_does():
     assert nrd0([1, 1, 1, 1, 1, 9]) == pytest.approx(0.9 * np.std([1] * 5 + [9], ddof=1) * 6**-0.2)
     assert nrd0([-3.0, -3.0]) == pytest.approx(0.9 * 3 * 2**-0.2)

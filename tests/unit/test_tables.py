@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.tables import askin2022
 from epsilometer.tables import gorla2022 as tables
 from epsilometer.tables.building import build, check
@@ -253,7 +254,8 @@ def draws(n=300, seed=0):
         pd.DataFrame({"side": side, "x": str(float(side)), "output": rng.laplace(side, 1, n)})
         for side in (0, 1)
     ]
-    return pd.concat(parts).assign(mechanism="laplace", epsilon=1.0, run=0)
+    drawn = {"registered": MECHANISMS["laplace"], "parameters": "{}", "epsilon": 1.0, "run": 0}
+    return pd.concat(parts).assign(mechanism="laplace", **drawn)
 
 
 def test_the_density_estimate_is_of_the_draws_shown():
@@ -263,9 +265,14 @@ def test_the_density_estimate_is_of_the_draws_shown():
     assert rug["z"].is_monotonic_increasing
     assert np.trapezoid(curve["estimate"], curve["z"]) == pytest.approx(1, abs=0.05)
     assert curve["density"].max() == pytest.approx(0.5)
-    both = pd.concat([draws(), draws().assign(epsilon=2.0)])
-    with pytest.raises(ArgumentError, match="must hold samples of one mechanism"):
-        askin2022.density_estimate(both, points=201, reach=4.0)
+    others = [
+        pd.concat([draws(), draws().assign(epsilon=2.0)]),
+        draws().assign(parameters='{"sensitivity": 2.0}'),
+        draws().assign(registered=MECHANISMS["gaussian"]),
+    ]
+    for other in others:  # the density drawn beside it is that of the plain Laplace mechanism
+        with pytest.raises(ArgumentError, match="must hold samples of the plain Laplace"):
+            askin2022.density_estimate(other, points=201, reach=4.0)
 
 
 def test_the_empirical_loss_is_largest_where_it_says():
@@ -287,12 +294,13 @@ def test_losses_of_the_three_mechanisms():
 
 def test_rare_match_takes_the_larger_direction():
     table = askin2022.rare_match(
-        [summary(parameters=['{"rarity": 2}'], mean=[0.1], mean_reverse=[0.4], fresh=0, level=9.0)]
+        [summary(parameters=['{"rarity": 2}'], mean=[0.1], mean_reverse=[0.4], fresh=0, level=9.0)],
+        floor=0.1,
     )
     assert table["answer"].tolist() == [0.4]
     assert table["expected"].tolist() == pytest.approx([100 * math.exp(-2)])
     with pytest.raises(ArgumentError, match="must hold mechanisms with a rarity"):
-        askin2022.rare_match([summary(mean=[0.1], fresh=0, level=1.0)])
+        askin2022.rare_match([summary(mean=[0.1], fresh=0, level=1.0)], floor=0.1)
 
 
 def test_patterns_show_vectors_and_both_levels():

@@ -161,6 +161,8 @@ CASES = [  # file, old text, new text, what the line must say
     (MECHANISMS, "b=1: [0.0, 0.1]", "b=1: [0.0]", "distances.pairs.b=1: .*at least 2"),
     (MECHANISMS, "b=1: [0.0, 0.1]", "b=1: [0.0, x]", "inputs.distances: input must be a finite"),
     (MECHANISMS, "entries: [0, 0.5, 1]", "entries: []", "neighbourhood.entries: .*at least 1"),
+    (MECHANISMS, "entries: [0, 0.5, 1]", "entries: [0.5]", "neighbourhood: entries give no neigh"),
+    (MECHANISMS, "entries: [0, 0.5, 1]", "entries: [0, 1, 1]", "neighbourhood: entries must dif"),
     (MECHANISMS, "around: [0.5, 0.5, 0.5]", "around: [0.5]", "neighbourhood: input must be a list"),
     (MECHANISMS, "region: [-1, 1]", "region: [-1]", "laplace.region"),
     (MECHANISMS, "region: [-1, 1]", "region: [1, -1]", "laplace.region: region must have lower"),
@@ -178,6 +180,10 @@ CASES = [  # file, old text, new text, what the line must say
     (ASKIN, "mechanism: [svt2, svt4,", "mechanism: [svt3, svt4,", "on svt3 .*outputs are mixed"),
     (ASKIN, "lambda: [inf]", "lambda: [2]", "on laplace at .*lambda must be inf"),
     (ASKIN, "laplace: (a) Laplace", "laplace: [a]", "panels.laplace: .*string"),
+    (ASKIN, "laplace: (a) Laplace", "laplas: (a)", "options.panels: unknown mechanism 'laplas'; d"),
+    (ASKIN, "region: [-1, 2]", "region: [2, -1]", "fig3.table.options.region: must rise"),
+    (ASKIN, "sigma: 1,", "sigma: 0,", "fig2.table.options.sigma: .*greater than 0"),
+    (ESTIMATORS, "largest: true", "largest: 3", "largest must be true or false, got 3"),
 ]
 REFUSED_BY_ANOTHER = {  # one file asks for what another does not allow; the line names the latter
     "n must be": "estimators.yaml",
@@ -321,11 +327,23 @@ SIZES = [
             ("losses", "local-loss", "n=5", "unknown estimator 'local-loss'; did you mean"),
             ("confirmations", "local-loss-floor=0.001", "n=5", "n=5 must be n+N"),
             ("evidence", "local-loss-floor=0.001", "n=5", "n=5 must be n+N"),
+            ("losses", "local-loss-floor=0.001", "n=1..5", "n=1..5 cannot be searched"),
+            ("losses", "local-loss-floor=0.001", "n=5+7x", "n=7x must be a whole number"),
         ]
     ],
     (
         "estimates/laplace/epsilon=1/distances/lambda=inf/mpl-floor=0.001/n=100_runs=2",
         "n must be two sizes, n+N, got 100",
+    ),
+    ("samples/laplace/epsilon=1/distances/n=5+7/runs=0-1", "n=5+7 must be one size"),
+    ("histograms/svt2/epsilon=1/patterns/n=5+7/cells=9/runs=0-1", "n=5+7 must be one size"),
+    (
+        "estimates/laplace/epsilon=1/distances/lambda=inf/mpl-floor=0.001/n=5+7x_runs=2",
+        "n=7x must be a whole number",
+    ),
+    (
+        "losses/svt3/epsilon=1/patterns/local-loss-floor=0.001/n=5/runs=0-1",
+        "local-loss-floor=0.001 on svt3: outputs are mixed, neither discrete nor continuous",
     ),
     (
         "estimates/svt3/epsilon=1/patterns/lambda=inf/mpl-floor=0.001/n=100+100_runs=2",

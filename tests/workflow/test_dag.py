@@ -228,6 +228,12 @@ def test_an_edit_of_the_bound_redraws_nothing(finished: Project, tmp_path):
     assert jobs["estimate"] == 12  # four variants at three levels
     assert not {"sample", "screen", "confirm", "weigh", "histogram"} & set(jobs)
 
+    bounds = "src/epsilometer/estimators/lower_bounds.py"
+    copy.replace(bounds, "import math", "# edited\nimport math")
+    jobs = counted(copy.snakemake("-n", *SMOKE))
+    assert jobs["weigh"] == 31
+    assert not {"sample", "screen", "confirm", "histogram"} & set(jobs)
+
 
 def dry(project: Project) -> str:
     run = project.snakemake("-n", *SMOKE)

@@ -3,8 +3,8 @@
 from epsilometer.job import job
 
 with job(snakemake):
-    from epsilometer.screening import evidence_of
     from epsilometer.storage import write_table
+    from epsilometer.weighing import evidence_of
 
     spec = snakemake.params.spec
     evidence = evidence_of(snakemake.input.samples, snakemake.input.losses, spec)

@@ -20,6 +20,7 @@ from epsilometer.errors import ArgumentError
 Floats = NDArray[np.float64]
 
 _REACH = 8.5  # bandwidths after which a Gaussian kernel is below 1e-16 of its peak
+_MOST_POINTS = 2**22  # of the grid that is convolved
 _FINEST = 12.0  # grid points a bandwidth that linear binning needs for four digits
 
 
@@ -83,6 +84,8 @@ def density_on_grid(
     x = _vector(sample)
     spacing = (high - low) / (points - 1)
     divide = max(1, math.ceil(spacing * _FINEST / h))
+    if divide * points > _MOST_POINTS:  # so narrow a kernel reaches few draws
+        return density_at(x, np.linspace(low, high, points), h)
     fine = spacing / divide
     margin = math.ceil(_REACH * h / fine)
     mass = linear_binning(x, low - margin * fine, fine, (points - 1) * divide + 1 + 2 * margin)

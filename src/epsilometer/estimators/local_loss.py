@@ -64,6 +64,8 @@ class LocalLoss:
     def __post_init__(self) -> None:
         checks.positive("floor", self.floor)
         checks.integer("points", self.points, minimum=2)
+        if not isinstance(self.largest, bool):
+            raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -205,10 +207,15 @@ class _Line(_Look):
 
 
 class _Space(_Look):
-    """Real vectors: densities at draws of both sides, as a grid would be too large."""
+    """Real vectors: densities at some draws of both sides, as a grid would be too large.
+
+    These draws are not part of the estimates. One bandwidth serves all entries, as the paper's
+    product kernel has it, so they should be in like units.
+    """
 
     def __init__(self, x: Floats, x_prime: Floats, floor: float, region: Region | None) -> None:
-        candidates = np.concatenate([x[:_CANDIDATES], x_prime[:_CANDIDATES]])
+        few = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
+        candidates = np.concatenate([x[:few], x_prime[:few]])
         if region is not None:
             lower, upper = checks.interval("region", *region)
             low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
@@ -217,9 +224,10 @@ class _Space(_Look):
             low, high = np.array(ends).T
         inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
         if not inside.any():
-            raise ArgumentError("region", f"[{low}, {high}] holds none of the first draws")
+            where = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
+            raise ArgumentError("region", f"{where} holds none of the first {few} draws")
         at = candidates[inside]
-        p, q = (density_at(side, at, nrd0(side)) for side in (x, x_prime))
+        p, q = (density_at(side[few:], at, nrd0(side)) for side in (x, x_prime))
         super().__init__(at, p, q, floor)
         self._sides = x, x_prime
 
@@ -262,8 +270,10 @@ def default_region(x: Floats, x_prime: Floats) -> Region:
 
 
 def refuse_atoms(sample: Floats) -> None:
-    """Raise `ArgumentError` where one value holds 1 % or more of the first thousand draws."""
+    """Raise `ArgumentError` where one value holds more than 1 % of the first thousand draws."""
     looked = sample[:_LOOKED_AT]
+    if np.isnan(looked).any():
+        raise ArgumentError("outputs", "are mixed: some entries are no numbers")
     columns = looked[:, None] if looked.ndim == 1 else looked
     for column in columns.T:
         ends = np.flatnonzero(np.diff(np.sort(column), prepend=np.nan, append=np.nan))

@@ -12,6 +12,7 @@ from epsilometer.render import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_LEVEL = (0, (1, 2, 4, 2))
 _STYLES = {"MPL": "-", "Clopper-Pearson": ":", "estimate": "-."}
 
 
@@ -95,8 +96,8 @@ def bounds(table: pd.DataFrame) -> Figure:
         for epsilon in epsilons:
             ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
             level = rows.loc[rows["epsilon"] == epsilon, "level"].iloc[0]
-            if np.isfinite(level) and abs(level - epsilon) > 0.02 * epsilon:
-                ax.axvline(level, color=style.GUIDE, linestyle="--", linewidth=1)
+            if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
+                ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
         ax.set(title=panel, xlabel="lower bound", xlim=(min(0, _low(rows)), None))
     for ax in list(axes.flat)[len(panels) :]:
@@ -108,9 +109,9 @@ def bounds(table: pd.DataFrame) -> Figure:
 
 
 def _hues(count: int) -> list[str]:
-    """Return green, orange, blue from low to high epsilon; one epsilon is purple."""
-    green, orange, blue = (style.colours(3)[i] for i in (1, 2, 0))
-    return ["#8e44ad"] if count == 1 else [green, orange, blue, *style.colours(count)][:count]
+    """Return blue, orange, green from high to low privacy; one epsilon alone is purple."""
+    blue, green, orange = style.colours(3)
+    return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
 
 
 def _low(rows: pd.DataFrame) -> float:
@@ -123,7 +124,7 @@ def _legend(figure: Figure, table: pd.DataFrame) -> None:
     for estimator in dict.fromkeys(table["estimator"]):
         ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
-    ax.plot([], [], color=style.GUIDE, linestyle="--", linewidth=1, label="exact level, if another")
+    ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small")
 
@@ -164,6 +165,7 @@ def rare_match(table: pd.DataFrame) -> Figure:
         )
     first = table.iloc[0]
     ax.axvline(np.log(first["n"]), color=style.GUIDE, linestyle=":", label=r"$e^{-k} = 1/n$")
+    ax.axvline(-np.log(first["floor"]), color=style.GUIDE, linestyle="-.", label=r"$e^{-k} = \tau$")
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")
     ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
     ax.legend(fontsize="xx-small")

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, PositiveFloat
+from pydantic import AfterValidator, Field, PositiveFloat
 
-from epsilometer.config import Epsilon
+from epsilometer.config import Epsilon, Fractional
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
 from epsilometer.exact.base import ContinuousLaw
 from epsilometer.exact.finite import RandomizedResponseLaw
 from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.summaries import clopper_pearson
 
 Points = Annotated[int, Field(ge=2)]
-Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+def _rising(ends: list[float]) -> list[float]:
+    if not ends[0] < ends[1]:
+        raise ValueError("must rise")
+    return ends
+
+
+Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 
 _KINDS = {"mpl": "MPL", "clopper-pearson": "Clopper-Pearson", "largest-loss": "estimate"}
@@ -51,9 +59,10 @@ def density_estimate(
 
 
 def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
-    """Return the draws of one side of the first run of the only mechanism there is."""
-    if samples[["mechanism", "epsilon"]].drop_duplicates().shape[0] != 1:
-        raise ArgumentError("data", "must hold samples of one mechanism at one epsilon")
+    """Return the draws of one side of the first run of the Laplace mechanism at one epsilon."""
+    drawn = samples[["registered", "parameters", "epsilon"]].drop_duplicates()
+    if len(drawn) != 1 or tuple(drawn.iloc[0, :2]) != (MECHANISMS["laplace"], "{}"):
+        raise ArgumentError("data", "must hold samples of the plain Laplace mechanism only")
     chosen = (samples["run"] == samples["run"].min()) & (samples["side"] == side)
     return np.asarray(samples.loc[chosen, "output"])
 
@@ -65,8 +74,7 @@ def losses(
     response = RandomizedResponseLaw(RandomizedResponse(epsilon))
     rows = [_loss_rows("Randomized Response", [0, 1], *map(response.probabilities, (0, 1)))]
     z = np.linspace(-reach, 1 + reach, points)
-    # the classical calibration is inverted: a delta at which sigma is what is asked for
-    gaussian = GaussianLaw(Gaussian(1.0, delta=1.25 * math.exp(-(sigma**2) / 2)))
+    gaussian = GaussianLaw(Gaussian(Gaussian(1.0).sigma / sigma))  # sigma goes as 1/epsilon
     laws: list[tuple[str, ContinuousLaw]] = [("Laplace", LaplaceLaw(Laplace(epsilon)))]
     for name, law in [*laws, ("Gaussian", gaussian)]:
         rows.append(_loss_rows(name, z, *(law.pdf(z, x) for x in (0.0, 1.0))))
@@ -205,10 +213,10 @@ def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
     return measured.join(runs).reset_index()
 
 
-def rare_match(summaries: list[pd.DataFrame]) -> pd.DataFrame:
+def rare_match(summaries: list[pd.DataFrame], *, floor: Fractional) -> pd.DataFrame:
     """Tabulate Example 2: all answers where only an event of probability e^-k tells.
 
-    ``expected`` is the mean number of draws among n that show it.
+    ``expected`` is the mean number of draws among n that show it; ``floor`` the estimators' tau.
     """
     frame = pd.concat(summaries, ignore_index=True)
     rarity = [json.loads(text).get("rarity") for text in frame["parameters"]]
@@ -221,6 +229,7 @@ def rare_match(summaries: list[pd.DataFrame]) -> pd.DataFrame:
             "epsilon": frame["epsilon"],
             "n": frame["n"],
             "fresh": frame["fresh"],
+            "floor": floor,
             "expected": frame["n"] * np.exp(-np.array(rarity, float)),
             "runs": frame["runs"],
             "failures": frame["failures"],

@@ -81,6 +81,8 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
         pd.DataFrame(
             {
                 "mechanism": expected["mechanism"],
+                "registered": expected["registered"],
+                "parameters": json.dumps(expected["parameters"], sort_keys=True),
                 "epsilon": expected["epsilon"],
                 "run": run,
                 "side": side,
