@@ -1,0 +1,43 @@
+"""What the README tells a newcomer to type does what it says."""
+
+import re
+
+import pandas as pd
+
+from tests.workflow.conftest import ROOT, Project
+
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """Return the fenced blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_its_paths_can_be_asked_for(project: Project):
+    targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', README, re.M)
+    assert len(targets) == 2
+    run = project.snakemake(*targets, cores=2)
+    assert run.returncode == 0, run.stderr[-3000:]
+    bounds = pd.read_parquet(project.folder / targets[1])
+    assert bounds["estimate"].between(1.5, 2.05).all()
+
+
+def test_its_audit_of_a_mechanism_of_your_own(project: Project):
+    """The module, the line in the registry and the entry, as they stand there."""
+    module, line = blocks("python")
+    (entry,) = blocks("yaml")
+    package = project.folder / "src/epsilometer/mechanisms"
+    (package / "survey.py").write_text(module)
+    project.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
+    config = project.folder / "config/mechanisms.yaml"
+    config.write_text(config.read_text() + "\n" + entry)
+
+    first, second = re.findall(r"`(results/quick|\.\.\.)/([^`]*_runs=5\.parquet)`", README)
+    base = f"results/quick/{first[1].rpartition('/histogram')[0]}"
+    paths = [f"results/quick/{first[1]}", f"{base}/{second[1]}"]
+    run = project.snakemake(*paths, cores=2)
+    assert run.returncode == 0, run.stderr[-3000:]
+    estimates, bounds = (pd.read_parquet(project.folder / path) for path in paths)
+    assert estimates["estimate"].between(1.9, 2.1).all()  # "lie at 2"
+    assert bounds["estimate"].between(1.9, 2.0).all()  # "about 1.95"
