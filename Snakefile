@@ -33,14 +33,13 @@ rule all:
         [jobs.targets(paper) for paper in study.main.papers],
 
 
-rule gorla2022:
-    input:
-        jobs.targets("gorla2022"),
+for paper in study.papers:
 
-
-rule askin2022:
-    input:
-        jobs.targets("askin2022"),
+    rule:
+        name:
+            paper
+        input:
+            jobs.targets(paper),
 
 
 include: "workflow/rules/sample.smk"

@@ -88,13 +88,8 @@ def test_selected_losses_survive_the_file(files):
         assert loss.event.shape[1] == 2
 
 
-@pytest.mark.parametrize(
-    ("estimator", "reads", "rows"),
-    [("local_loss", "losses", 9), ("mpl", "evidence", 3), ("clopper_pearson", "evidence", 3)],
-)
-def test_estimates_from_either_stage(files, estimator, reads, rows):
-    paths, _, _ = files
-    identity = {
+def identity_of(estimator, parameters):
+    return {
         "mechanism": "laplace",
         "epsilon": 1.0,
         "lambda": "inf",
@@ -102,9 +97,18 @@ def test_estimates_from_either_stage(files, estimator, reads, rows):
         "cells": 0,
         "inputs": {"id": "distances"},
         "registered": ESTIMATORS[estimator],
-        "parameters": {"floor": 1e-3} if reads == "losses" else {"after": "e"},
+        "parameters": parameters,
         "claims": {"lipschitz": None},
     }
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reads", "rows"),
+    [("local_loss", "losses", 9), ("mpl", "evidence", 3), ("clopper_pearson", "evidence", 3)],
+)
+def test_estimates_from_either_stage(files, estimator, reads, rows):
+    paths, _, _ = files
+    identity = identity_of(estimator, {"floor": 1e-3} if reads == "losses" else {"after": "e"})
     made = LOSSES if reads == "losses" else EVIDENCE
     frame = estimate_files([paths[reads]], {"identity": identity, "reads": reads, "data": [made]})
     assert len(frame) == rows
@@ -117,17 +121,7 @@ def test_estimates_from_either_stage(files, estimator, reads, rows):
 
 def test_the_largest_loss_is_one_row_a_run(files):
     paths, losses, _ = files
-    identity = {
-        "mechanism": "laplace",
-        "epsilon": 1.0,
-        "lambda": "inf",
-        "estimator": "e",
-        "cells": 0,
-        "inputs": {"id": "distances"},
-        "registered": ESTIMATORS["local_loss"],
-        "parameters": {"floor": 1e-3, "largest": True},
-        "claims": {"lipschitz": None},
-    }
+    identity = identity_of("local_loss", {"floor": 1e-3, "largest": True})
     spec = {"identity": identity, "reads": "losses", "data": [LOSSES]}
     frame = estimate_files([paths["losses"]], spec)
     assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
