@@ -1,0 +1,79 @@
+"""dpik and bkde against the values that R computed."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilometer.densities.binned import bkde, dpik, linear_counts
+from epsilometer.errors import ArgumentError
+
+DATA = Path(__file__).parents[1] / "data" / "kernsmooth"
+GOLDEN = json.loads((DATA / "bandwidths.json").read_text())["samples"]
+every_sample = pytest.mark.parametrize("name", sorted(GOLDEN))
+
+
+def golden_sample(name):
+    return np.loadtxt(DATA / "samples" / f"{name}.csv", delimiter=",", skiprows=1, usecols=0)
+
+
+@every_sample
+def test_dpik_is_rs(name):
+    sample, golden = golden_sample(name), GOLDEN[name]
+    variants = {
+        "dpik": {},
+        "dpik_scalest_stdev": {"scale": "stdev"},
+        "dpik_scalest_iqr": {"scale": "iqr"},
+        "dpik_truncate_false": {"truncate": False},
+        "dpik_gridsize_1000": {"points": 1000},
+        "dpik_gridsize_4001": {"points": 4001},
+        "dpik_pooled_range": {"ends": tuple(golden["pooled_range"])},
+    }
+    for key, options in variants.items():
+        assert dpik(sample, **options) == pytest.approx(golden[key], rel=1e-9), key
+    levels = [dpik(sample, level=level) for level in range(6)]
+    assert levels == pytest.approx(golden["dpik_levels_0_to_5"], rel=1e-9)
+
+
+@every_sample
+@pytest.mark.parametrize("which", ["default", "pooled"])
+def test_bkde_is_rs(name, which):
+    path = DATA / "bkde" / f"{name}__h11_{which}.csv"
+    z, golden = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True)
+    ends = tuple(GOLDEN[name]["pooled_range"]) if which == "pooled" else None
+    grid, ours = bkde(golden_sample(name), GOLDEN[name]["dpik_pow_1.1"], points=z.size, ends=ends)
+    assert grid == pytest.approx(z, rel=1e-12, abs=1e-12)
+    assert np.abs(ours - golden).max() < 1e-12 * golden.max()
+
+
+def test_bkde_keeps_the_mass():
+    x = np.random.default_rng(0).normal(size=3000)
+    z, density = bkde(x, 0.1, points=501)
+    assert density.sum() * (z[1] - z[0]) == pytest.approx(1, abs=1e-12)
+    z, density = bkde(x, 0.1, points=501, ends=(0.0, 9.0))  # half of the draws are dropped
+    assert density.sum() * (z[1] - z[0]) == pytest.approx((x >= 0).mean(), abs=0.02)
+
+
+def test_draws_at_and_beyond_the_ends():
+    x = np.array([-1.0, 0.0, 0.25, 1.0, 7.0])
+    assert linear_counts(x, 0.0, 1.0, 3).tolist() == [1.5, 0.5, 0.0]
+    assert linear_counts(x, 0.0, 1.0, 3, truncate=False).tolist() == [2.5, 0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dpik([1.0]), "sample must be a vector of 2 draws"),
+        (lambda: dpik([1.0, 1.0, 1.0, 1.0, 2.0]), "sample has scale 0 by minim"),
+        (lambda: dpik([1.0, 2.0], level=6), "level must be at most 5"),
+        (lambda: dpik([1.0, 2.0], scale="sd"), "scale must be one of"),
+        (lambda: bkde([1.0, 2.0], 0.0), "bandwidth must be positive"),
+        (lambda: bkde([1.0, 2.0], math.inf), "bandwidth must be a finite number"),
+        (lambda: bkde([1.0, 2.0], 0.1, ends=(1.0, 0.0)), "lower < upper"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call()

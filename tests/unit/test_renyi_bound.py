@@ -1,0 +1,109 @@
+"""Lower bounds for the Rényi divergence: by hand, against exact values, and in coverage."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators import renyi_bound as rb
+
+P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
+SHARP = {"tau": 1e-5, "beta": 1e5}
+
+
+def exact(p, q, order):
+    return math.log((p**order * q ** (1 - order)).sum()) / (order - 1)
+
+
+@pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 7.0, 40.0])
+def test_a_sharp_low_floor_leaves_the_divergence_as_it_is(order):
+    found = rb.divergence(P, Q, order=order, tau=1e-9, beta=1e9)
+    assert found.value == pytest.approx(exact(P, Q, order), rel=1e-9)
+    assert rb.divergence(P, P, order=order, tau=1e-9, beta=1e9).value == pytest.approx(0, abs=1e-12)
+
+
+def test_the_variance_by_hand():
+    """(18) as printed, on three atoms far above the floor."""
+    a = 3.0
+    main = (P**a * Q ** (1 - a)).sum()
+    first = a**2 * ((P ** (2 * a - 1) * Q ** (2 - 2 * a)).sum() - main**2)
+    second = (1 - a) ** 2 * ((Q ** (1 - 2 * a) * P ** (2 * a)).sum() - main**2)
+    by_hand = (first + second) / ((a - 1) * main) ** 2
+    found = rb.divergence(P, Q, order=a, tau=1e-9, beta=1e9)
+    assert found.variance == pytest.approx(by_hand, rel=1e-9)
+    bound = found.bound(10_000)
+    assert bound == pytest.approx(found.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
+
+
+def test_the_floor_is_smooth_and_from_above():
+    t = np.array([-1e-4, 0.0, 0.9e-5, 1e-5, 1.1e-5, 0.3, 1e300])
+    floored, slope = rb.soft_floor(t, **SHARP)
+    assert (floored >= np.maximum(t, 1e-5)).all()
+    assert (floored[:-1] <= np.maximum(t, 1e-5)[:-1] + math.log(2) / 1e5 + 1e-18).all()
+    step = 1e-9
+    numeric = rb.soft_floor(t[1:5] + step, **SHARP)[0] - rb.soft_floor(t[1:5] - step, **SHARP)[0]
+    assert slope[1:5] == pytest.approx(numeric / (2 * step), rel=1e-3)
+    assert slope[-1] == 1.0
+
+
+def test_it_never_overestimates_what_it_is_given():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        p, q = rng.dirichlet(np.full(20, 0.2)), rng.dirichlet(np.full(20, 0.2))
+        q = np.maximum(q, 1e-12)
+        for order in (1.5, 5.0):
+            found = rb.divergence(p, q, order=order, **SHARP)
+            assert found.value <= exact(p, q, order) + 1e-9
+
+
+@pytest.mark.parametrize("order", [2.0, 5.0, 7.0])
+def test_gaussian_densities_on_a_grid(order):
+    z = np.linspace(-60, 61, 4001)
+    p, q = stats.norm.pdf(z, 1, 5), stats.norm.pdf(z, 0, 5)
+    found = rb.divergence(p, q, order=order, tau=1e-12, beta=1e12, spacing=z[1] - z[0])
+    assert found.value == pytest.approx(order / 50, rel=1e-6)
+
+
+def test_disjoint_supports_reach_the_floor_and_stay_finite():
+    found = rb.divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), order=2.0, **SHARP)
+    assert found.value == pytest.approx(math.log(1 / (1e-5 + math.log1p(math.exp(-1)) / 1e5)))
+    assert math.isfinite(found.bound(100))
+
+
+@pytest.mark.parametrize("order", [2.0, 7.0])
+def test_coverage_and_tightness_on_atoms(order):
+    """500 runs of two multinomial samples: at most 5 % above the truth, up to noise."""
+    rng = np.random.default_rng(1)
+    n, truth, bounds = 20_000, exact(P, Q, order), []
+    for _ in range(500):
+        p, q = rng.multinomial(n, P) / n, rng.multinomial(n, Q) / n
+        bounds.append(rb.divergence(p, q, order=order, **SHARP).bound(n))
+    share = np.mean(np.array(bounds) > truth)
+    assert 0.02 <= share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
+    assert np.median(bounds) > 0.93 * truth
+
+
+def test_levels_of_several_pairs():
+    assert rb.maximum_confidence(3) == pytest.approx(0.95**3)
+    assert rb.bonferroni(10, 0.05) == pytest.approx(0.005)
+    assert 1 - 10 * rb.bonferroni(10) <= rb.maximum_confidence(10, rb.bonferroni(10))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"order": 1.0}, "order must be above 1"),
+        ({"order": math.inf}, "order must be above 1 and finite"),
+        ({"tau": 0.0}, "tau must be positive"),
+        ({"beta": -1.0}, "beta must be positive"),
+        ({"q": Q[:2]}, "q has shape"),
+        ({"p": np.zeros(3)}, "p is 0 everywhere"),
+    ],
+)
+def test_bad_arguments_are_named(changes, message):
+    arguments = {"p": P, "q": Q, "order": 2.0, **SHARP} | changes
+    p, q = arguments.pop("p"), arguments.pop("q")
+    with pytest.raises(ArgumentError, match=message):
+        rb.divergence(p, q, **arguments)
