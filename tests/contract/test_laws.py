@@ -236,3 +236,37 @@ def test_the_gaussian_has_no_pure_level():
     assert law("gaussian").privacy_loss(0.0, 1.0) == math.inf
     sigma = mechanism("gaussian").sigma
     assert law("gaussian").renyi(3.0, 0.0, 1.0) == pytest.approx(1.5 / sigma**2)
+
+
+@pytest.mark.parametrize(
+    ("entry", "epsilon", "levels"),
+    [
+        ("noisy-gradient-descent", 1.0, [0.0072547, 0.0181367, 0.0253913]),
+        ("noisy-sum-gaussian-subsampled", 0.2, [0.0101510, 0.0261684, 0.0374120]),
+        ("noisy-sum-laplace-subsampled", 0.2, [0.0093830, 0.0230600, 0.0314931]),
+        ("noisy-sum-gaussian", 0.2, [2 / 50, 5 / 50, 7 / 50]),
+        ("noisy-sum-laplace", 0.2, [0.0370149, 0.0841026, 0.1071132]),
+        ("randomized-bits", 1.5, [1.3096345, 1.4496470, 1.4664311]),
+        ("randomized-bits-shuffled", 1.5, [0.2393963, 0.4371704, 0.5303911]),
+    ],
+)
+def test_divergences_of_kutta2022(entry, epsilon, levels):
+    """Orders 2, 5 and 7, computed independently."""
+    study = configured()
+    exact = LAWS.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, epsilon))
+    x, y = study.input_values(entry, "first-person")
+    found = [exact.renyi(order, x, y) for order in (2.0, 5.0, 7.0)]
+    assert found == pytest.approx(levels, abs=6e-8)
+
+
+def test_poisson_subsampling_is_the_corrected_sum():
+    """Zhu and Wang (2019), with eps_0(j) inside: for Gaussian noise, whose divergence is known."""
+    study = configured()
+    entry = "noisy-sum-gaussian-subsampled"
+    exact = LAWS.load("noisy_sum")(study.mechanism(entry, 0.2))
+    x, y = study.input_values(entry, "first-person")
+    for order in (2, 5, 7):
+        total = 0.5 ** (order - 1) * (order * 0.5 + 0.5)
+        for j in range(2, order + 1):
+            total += math.comb(order, j) * 0.5**order * math.exp((j - 1) * j / 50)
+        assert exact.renyi(float(order), x, y) == pytest.approx(math.log(total) / (order - 1))

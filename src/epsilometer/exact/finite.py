@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import logsumexp
 from epsilometer import checks
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.randomized_bits import RandomizedBits
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.mechanisms.rare_match import RareMatch
 
@@ -63,6 +65,24 @@ class RandomizedResponseLaw(Enumerated):
         probabilities = np.full(self._outcomes, self.smallest_probability)
         probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
         return probabilities
+
+
+class RandomizedBitsLaw(Enumerated):
+    """Everybody's randomised response, as it is or shuffled."""
+
+    def __init__(self, mechanism: RandomizedBits) -> None:
+        self._mechanism = mechanism
+
+    def probabilities(self, x: Sequence[int]) -> Floats:
+        """Return the probabilities of the 2^people vectors, bit i for person i."""
+        m = self._mechanism
+        vectors = (np.arange(1 << m.people)[:, None] >> np.arange(m.people)) & 1
+        kept = np.where(vectors == np.asarray(x), m.truthful, 1 - m.truthful).prod(axis=1)
+        if not m.shuffled:
+            return np.asarray(kept, np.float64)
+        ones = vectors.sum(axis=1)  # shuffled, vectors with as many ones are equally likely
+        totals = np.bincount(ones, kept)
+        return np.asarray(totals[ones] / np.bincount(ones)[ones], np.float64)
 
 
 class BernoulliPairLaw(Enumerated):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +16,7 @@ from epsilometer.exact import quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.gaussian import Gaussian
+from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.laplace import Laplace
 
 
@@ -49,35 +53,67 @@ class LaplaceLaw:
         return distance + math.log(a / (2 * a - 1) + rest) / (a - 1)
 
 
-class GaussianLaw:
-    """The answer plus Gaussian noise."""
+class _Normal(ABC):
+    """Normal outputs of one standard deviation, with a mean that depends on the input."""
 
-    def __init__(self, mechanism: Gaussian) -> None:
-        self._sigma = mechanism.sigma
+    def __init__(self, sigma: float) -> None:
+        self._sigma = sigma
 
-    def window(self, x: float) -> tuple[float, float]:
+    @abstractmethod
+    def mean(self, x: Any) -> float:
+        """Return the mean of the outputs on input ``x``."""
+
+    def window(self, x: Any) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
-        return x - 7.5 * self._sigma, x + 7.5 * self._sigma
+        return self.mean(x) - 7.5 * self._sigma, self.mean(x) + 7.5 * self._sigma
 
-    def pdf(self, z: ArrayLike, x: float) -> Floats:
+    def pdf(self, z: ArrayLike, x: Any) -> Floats:
         """Return the density at ``z``."""
-        u = (np.asarray(z, float) - x) / self._sigma
+        u = (np.asarray(z, float) - self.mean(x)) / self._sigma
         density: Floats = np.exp(-0.5 * u**2)
         return density / (self._sigma * math.sqrt(2 * math.pi))
 
-    def cdf(self, z: ArrayLike, x: float) -> Floats:
+    def cdf(self, z: ArrayLike, x: Any) -> Floats:
         """Return the distribution function at ``z``."""
-        values: Floats = ndtr((np.asarray(z, float) - x) / self._sigma)
+        values: Floats = ndtr((np.asarray(z, float) - self.mean(x)) / self._sigma)
         return values
 
-    def privacy_loss(self, x: float, x_prime: float) -> float:
-        """Return infinity, unless the answers are the same: the loss is linear in the output."""
-        return 0.0 if x == x_prime else math.inf
+    def privacy_loss(self, x: Any, x_prime: Any) -> float:
+        """Return infinity, unless the means are the same: the loss is linear in the output."""
+        return 0.0 if self.mean(x) == self.mean(x_prime) else math.inf
 
-    def renyi(self, order: float, x: float, x_prime: float) -> float:
-        """Return order (x - x')^2 / (2 sigma^2)."""
+    def renyi(self, order: float, x: Any, x_prime: Any) -> float:
+        """Return order (difference of means)^2 / (2 sigma^2)."""
         a = checks.order("order", order, finite=True)
-        return a * (x - x_prime) ** 2 / (2 * self._sigma**2)
+        return a * (self.mean(x) - self.mean(x_prime)) ** 2 / (2 * self._sigma**2)
+
+
+class GaussianLaw(_Normal):
+    """The answer plus Gaussian noise."""
+
+    def __init__(self, mechanism: Gaussian) -> None:
+        super().__init__(mechanism.sigma)
+
+    def mean(self, x: float) -> float:
+        """Return the answer itself."""
+        return x
+
+
+class NoisyGradientDescentLaw(_Normal):
+    """A linear recursion with normal noise: theta_K is normal.
+
+    kutta2022's closed form of the divergence follows from these moments.
+    """
+
+    def __init__(self, mechanism: NoisyGradientDescent) -> None:
+        keep = 1 - mechanism.rate
+        self._reached = 1 - keep**mechanism.steps
+        powers = sum(keep ** (2 * k) for k in range(mechanism.steps))
+        super().__init__(mechanism.step_noise * math.sqrt(powers))
+
+    def mean(self, x: Sequence[float]) -> float:
+        """Return how far the descent comes towards the people's mean."""
+        return math.fsum(x) / len(x) * self._reached
 
 
 class ExponentialHalfLineLaw:

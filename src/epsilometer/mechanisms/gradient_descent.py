@@ -1,0 +1,65 @@
+"""Noisy gradient descent to the mean of a database (kutta2022, row i)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.databases import check_people
+
+
+@dataclass(frozen=True)
+class NoisyGradientDescent:
+    """The last of ``steps`` iterates, from 0, with the loss (theta - x_i)^2 / 2.
+
+    Each step goes down the mean gradient at learning rate ``rate`` and adds sqrt(2 rate) times
+    Gaussian noise of standard deviation b = 1/epsilon.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: float
+    steps: int = 10
+    rate: float = 0.2
+    people: int = 10
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.integer("steps", self.steps)
+        checks.between_0_and_1("rate", self.rate)
+        checks.integer("people", self.people)
+
+    @property
+    def step_noise(self) -> float:
+        """Standard deviation of the noise of one step."""
+        return math.sqrt(2 * self.rate) / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] a person."""
+        check_people(x, self.people)
+
+    def sample(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw ``size`` runs of the descent."""
+        outputs = np.empty(size)
+        people = np.asarray(x, np.float64)
+        _descend(outputs, people.sum(), people.size, self.steps, self.rate, self.step_noise, rng)
+        return outputs
+
+
+@numba.njit(cache=True)
+def _descend(outputs, total, people, steps, rate, noise, rng):  # type: ignore[no-untyped-def]
+    for i in range(outputs.size):
+        theta = 0.0
+        for _ in range(steps):
+            gradient = people * theta - total  # the sum of theta - x_i
+            theta += -rate / people * gradient + noise * rng.standard_normal()
+        outputs[i] = theta
