@@ -73,6 +73,24 @@ def _by_run(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, C
     return runs, n, counts.swapaxes(1, 2)
 
 
+def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+    densities = read_table(file, "densities", expected)
+    order = float(identity["lambda"])
+    rows = densities[["run", "n", "side_x", "side_x_prime"]].assign(fresh=np.int64(0))
+    for column, first, second in (("estimate", "p", "q"), ("estimate_reverse", "q", "p")):
+        rows[column] = [
+            estimator.bound(p, q, order=order, spacing=spacing, n=int(n))
+            for p, q, spacing, n in zip(
+                densities[first],
+                densities[second],
+                densities["spacing"],
+                densities["n"],
+                strict=True,
+            )
+        ]
+    return rows.assign(failed=False)
+
+
 def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> pd.DataFrame:
     losses = read_table(file, "losses", expected)
     if estimator.largest:
@@ -95,6 +113,7 @@ def _symmetric(keys: pd.DataFrame, answers: Any) -> pd.DataFrame:
 
 _ROWS: dict[str, Callable[[Any, str, Spec, Spec], pd.DataFrame]] = {
     "histograms": _from_histograms,
+    "densities": _from_densities,
     "losses": _from_losses,
     "evidence": _from_evidence,
 }

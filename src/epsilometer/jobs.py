@@ -182,6 +182,29 @@ class Jobs:
             "n": keys["n"],
         }
 
+    # -- densities --------------------------------------------------------------------------------
+
+    def density_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of densities."""
+        keys = self._keys(wildcards)
+        _refuse_two_sizes(keys)
+        return self._densities(keys, _runs(keys))
+
+    def density_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that estimate them."""
+        return self._code("density")
+
+    def _densities(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        if ".." in keys["n"]:
+            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
+        samples = self._samples(keys, runs)
+        return self._common | {
+            "samples": samples,
+            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
+            "points": _whole("points", keys["points"], minimum=2),
+            "power": _float("power", keys["power"]),
+        }
+
     # -- estimates --------------------------------------------------------------------------------
 
     def estimate_spec(self, wildcards: Any) -> Spec:
@@ -206,6 +229,7 @@ class Jobs:
 
     def _reductions(self, keys: Keys, combination: Combination) -> list[tuple[str, Spec]]:
         """Return path and identity of what samples are reduced to for an estimator."""
+        estimator = self._study.estimator(combination.estimator)
         cells, screen = self._study.cells(combination), self._study.screen(combination.estimator)
 
         def histograms(batch: Keys, runs: tuple[int, int]) -> Spec:
@@ -214,13 +238,15 @@ class Jobs:
         found = []
         for first, last in self._study.batches(combination):
             names = {"first": first, "last": last, "cells": cells, "screen": screen}
+            if estimator.reads == "densities":
+                names |= {"points": estimator.points, "power": paths.number(estimator.power)}
             batch = {**keys, **{key: str(value) for key, value in names.items()}}
-            reads = self._study.estimator(combination.estimator).reads
             template, identity = {
                 "histograms": (paths.HISTOGRAM, histograms),
+                "densities": (paths.DENSITY, self._densities),
                 "losses": (paths.LOSSES, self._losses),
                 "evidence": (paths.EVIDENCE, self._evidence),
-            }[reads]
+            }[estimator.reads]
             found.append((template.format(**batch), identity(batch, (first, last))))
         return found
 

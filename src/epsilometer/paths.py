@@ -10,6 +10,10 @@ RESULTS = "results/{scale}"
 DRAWN = "{mechanism}/epsilon={epsilon}/{inputs}"
 SAMPLE = f"{RESULTS}/samples/{DRAWN}/n={{n}}/runs={{first}}-{{last}}.parquet"
 HISTOGRAM = f"{RESULTS}/histograms/{DRAWN}/n={{n}}/cells={{cells}}/runs={{first}}-{{last}}.parquet"
+DENSITY = (
+    f"{RESULTS}/densities/{DRAWN}/points={{points}}_power={{power}}"
+    "/n={n}/runs={first}-{last}.parquet"
+)
 _SCREENED = "{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}/runs={first}-{last}.parquet"
 LOSSES = f"{RESULTS}/losses/{_SCREENED}"
 CONFIRMATION = f"{RESULTS}/confirmations/{_SCREENED}"

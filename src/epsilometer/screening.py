@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from epsilometer.estimators.base import pairs_of
 from epsilometer.estimators.local_loss import Loss
 from epsilometer.registry import load
 from epsilometer.sampling import write_sides
-from epsilometer.storage import read_samples, read_table
+from epsilometer.storage import by_run, read_samples, read_table
 
 Spec = Mapping[str, Any]
 Progress = Callable[[str], None]
@@ -79,9 +77,3 @@ def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Loss
         loss = Loss(float(row.loss), int(row.sign), output, event.reshape(-1, int(row.width)))
         chosen[int(row.run)] = sides, loss
     return chosen
-
-
-def by_run(samples: Iterator[tuple[int, int, Sample]]) -> Iterator[tuple[int, list[Sample]]]:
-    """Gather the sides of each run, as their sample files hold them."""
-    for run, group in groupby(samples, key=itemgetter(0)):
-        yield run, [outputs for _, _, outputs in group]

@@ -12,6 +12,8 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,14 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
             yield run, side, column.flatten().to_numpy().reshape(len(column), -1)
         else:
             yield run, side, column.to_numpy()
+
+
+def by_run(
+    samples: Iterator[tuple[int, int, NDArray[Any]]],
+) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+    """Gather what `read_samples` yields by run: all sides of a run together."""
+    for run, group in groupby(samples, key=itemgetter(0)):
+        yield run, [outputs for _, _, outputs in group]
 
 
 def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:

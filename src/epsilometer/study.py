@@ -277,7 +277,7 @@ class Study:
     def screen(self, name: str) -> str | None:
         """Return the entry of the local loss that an entry reads; none for other estimators."""
         reads = self.estimator(name).reads
-        if reads == "histograms":
+        if reads not in ("losses", "evidence"):
             return None
         file, key = str(self._file("estimators.yaml")), f"{name}.parameters.after"
         screen = name if reads == "losses" else self.estimators[name].parameters["after"]
@@ -377,7 +377,9 @@ class Study:
                 wanted = "two sizes, n+N" if two_stages else "one size"
                 raise ArgumentError("n", f"must be {wanted}, got {combination.n}")
             if estimator.reads != "histograms" and ".." in combination.n:
-                raise ArgumentError("n", "cannot be searched: a prefix of samples has no loss")
+                raise ArgumentError(
+                    "n", "cannot be searched: only histograms are made of every prefix"
+                )
         self.cells(combination)
 
     @cache  # noqa: B019

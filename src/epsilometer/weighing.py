@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.estimators.lower_bounds import weigh
-from epsilometer.screening import by_run, selected
-from epsilometer.storage import read_samples
+from epsilometer.screening import selected
+from epsilometer.storage import by_run, read_samples
 
 Spec = Mapping[str, Any]
 

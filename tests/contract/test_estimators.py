@@ -19,6 +19,7 @@ ARGUMENTS = {
     "histogram": {"gamma": 0.5},
     "local_loss": {"floor": 1e-3},
     "mpl": {"after": "local-loss"},
+    "renyi_bound": {"tau": 1e-5, "beta": 1e5},
     "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
 }
 COUNTING = [n for n in sorted(ESTIMATORS) if ESTIMATORS.load(n).reads == "histograms"]
@@ -52,12 +53,13 @@ def answers(name, claims, pair, n, order, runs=40):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_says_what_it_reads_and_refuses_mixed_outputs(name):
     method = estimator(name)
-    assert method.reads in ("histograms", "losses", "evidence")
-    assert method.symmetric == (method.reads != "histograms")
-    method.check("scalar", math.inf)
-    method.check("index", math.inf)
-    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar or index)"):
-        method.check("mixed", math.inf)
+    assert method.reads in ("histograms", "densities", "losses", "evidence")
+    assert method.symmetric == (method.reads in ("losses", "evidence"))
+    order = 2.0 if method.reads == "densities" else math.inf
+    method.check("scalar", order)
+    method.check("index", order)
+    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar)"):
+        method.check("mixed", order)
 
 
 @every_level

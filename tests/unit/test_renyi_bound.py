@@ -8,6 +8,7 @@ from scipy import stats
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import renyi_bound as rb
+from epsilometer.estimators.local_loss import screen
 
 P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 SHARP = {"tau": 1e-5, "beta": 1e5}
@@ -83,6 +84,38 @@ def test_coverage_and_tightness_on_atoms(order):
     share = np.mean(np.array(bounds) > truth)
     assert 0.02 <= share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
     assert np.median(bounds) > 0.93 * truth
+
+
+@pytest.mark.parametrize("order", [2.0, 5.0])
+def test_coverage_and_tightness_of_real_outputs(order):
+    """100 runs on Gaussian noise of deviation 5: as often below the truth as promised."""
+    bound, bounds = rb.RenyiBound(tau=1e-5, beta=1e5), []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(1, 5, 50_000), rng.normal(0, 5, 50_000)
+        found = rb.densities_of(x, y, points=1000, power=1.1)
+        bounds.append(bound.bound(found.p, found.q, order=order, spacing=found.spacing, n=50_000))
+    assert np.mean(np.array(bounds) > order / 50) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+    assert np.median(bounds) > 0.6 * order / 50
+
+
+def test_discrete_outputs_are_counted():
+    found = rb.densities_of(np.array([0, 0, 1]), np.array([1, 2, 2]), points=9, power=1.0)
+    assert found.p.tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert found.q.tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+    assert found.spacing == 1.0
+
+
+def test_towards_infinite_order_it_is_the_local_loss():
+    """askin2022's violation of the pair, in this direction, from the same frequencies."""
+    rng = np.random.default_rng(0)
+    x, y = rng.choice(3, 50_000, p=P), rng.choice(3, 50_000, p=Q)
+    found = rb.densities_of(x, y, points=9, power=1.0)
+    chosen, losses = screen([(x, y)], floor=1e-5, draws=1000)
+    loss = float(np.max(np.log(found.p) - np.log(found.q)))
+    assert losses[chosen].loss == pytest.approx(max(loss, float(np.max(np.log(found.q / found.p)))))
+    level = rb.divergence(found.p, found.q, order=2000.0, tau=1e-9, beta=1e9).value
+    assert level == pytest.approx(loss, rel=2e-3)
 
 
 def test_levels_of_several_pairs():

@@ -353,6 +353,18 @@ SIZES = [
         "estimates/svt3/epsilon=1/patterns/lambda=inf/histogram-gamma=1/n=100_runs=2",
         "outputs must be scalar or index for a histogram, not mixed",
     ),
+    (
+        "estimates/laplace/epsilon=1/distance=1/lambda=inf/renyi-bound-tau=0.00001/n=100_runs=2",
+        "lambda must be finite",
+    ),
+    (
+        "densities/laplace/epsilon=1/distance=1/points=1_power=1/n=100/runs=0-1",
+        "points=1 must be a whole number from 2",
+    ),
+    (
+        "densities/laplace/epsilon=1/distance=1/points=9_power=1/n=1..100/runs=0-1",
+        "n=1..100 cannot be searched",
+    ),
     (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
     (f"histograms/{BASE}/n=100/cells=0/runs=0-1", "cells=0 must be a whole number from 1"),
 ]
@@ -368,6 +380,7 @@ def test_a_size_that_means_nothing_is_told(target, message, monkeypatch):
         (paths.SAMPLE, jobs.sample_spec),
         (paths.HISTOGRAM, jobs.histogram_spec),
         (paths.ESTIMATE, jobs.estimate_spec),
+        (paths.DENSITY, jobs.density_spec),
         (paths.LOSSES, jobs.losses_spec),
         (paths.CONFIRMATION, jobs.confirmation_spec),
         (paths.EVIDENCE, jobs.evidence_spec),

@@ -190,6 +190,7 @@ def test_any_combination_can_be_asked_for_by_path(project: Project):
     for target in [
         "truncated-gaussian/epsilon=0.75/ends/lambda=3.5/histogram-gamma=1/n=5000_runs=3",
         "randomized-response-5/epsilon=1/all/lambda=inf/histogram-gamma=0.5/n=1..1000_runs=2",
+        "noisy-sum-gaussian/epsilon=0.2/first-person/lambda=5/renyi-bound-tau=0.00001/n=9000_runs=2",
         "gaussian/epsilon=3/distance=1/lambda=inf/clopper-pearson-floor=0.001/n=2000+500_runs=2",
     ]:
         path = f"results/smoke/estimates/{target}.parquet"

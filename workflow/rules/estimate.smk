@@ -1,5 +1,5 @@
-# Reduce samples once for all estimators that ask alike: to histograms, to losses of pairs, to what
-# fresh samples say; then estimate.
+# Reduce samples once for all estimators that ask alike: to histograms, to densities or losses of
+# pairs, to what fresh samples say; then estimate.
 
 
 rule histogram:
@@ -19,6 +19,25 @@ rule histogram:
         spec=jobs.histogram_spec,
     script:
         "../scripts/histogram.py"
+
+
+rule density:
+    input:
+        samples=paths.SAMPLE,
+        code=jobs.density_code,
+    output:
+        paths.DENSITY,
+    log:
+        paths.log(paths.DENSITY),
+    benchmark:
+        paths.benchmark(paths.DENSITY)
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.density_spec,
+    script:
+        "../scripts/density.py"
 
 
 rule screen:

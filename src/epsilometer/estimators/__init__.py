@@ -12,6 +12,7 @@ ESTIMATORS = Registry(
         "histogram": "epsilometer.estimators.histogram:HistogramEstimator",
         "local_loss": "epsilometer.estimators.local_loss:LocalLoss",
         "mpl": "epsilometer.estimators.lower_bounds:MaximumPrivacyLoss",
+        "renyi_bound": "epsilometer.estimators.renyi_bound:RenyiBound",
         "safety_check": "epsilometer.estimators.safety:SafetyCheck",
     },
 )

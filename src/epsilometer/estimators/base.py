@@ -87,11 +87,11 @@ class Estimator(Protocol):
     """What all methods share; implementations are frozen dataclasses.
 
     ``reads`` names what samples are reduced to for the method: ``histograms`` (`HistogramMethod`),
-    ``losses`` (the local loss of every pair) or ``evidence`` (of fresh samples of one pair, with
-    ``after`` the entry that chose it and ``bound``).
+    ``densities`` (of each pair, on ``points`` points), ``losses`` (the local loss of every pair) or
+    ``evidence`` (of fresh samples of one pair, with ``after`` the entry that chose it).
     """
 
-    reads: ClassVar[Literal["histograms", "losses", "evidence"]]
+    reads: ClassVar[Literal["histograms", "densities", "losses", "evidence"]]
     symmetric: ClassVar[bool]
     """Whether it answers for both directions at once, by the larger of their levels."""
 

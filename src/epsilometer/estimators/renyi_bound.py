@@ -11,16 +11,98 @@ Everything is computed from logarithms: with tau = 1e-5 and order 7 the terms sp
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
 from epsilometer import checks
+from epsilometer.densities.binned import bkde, dpik
+from epsilometer.densities.frequencies import frequencies
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RenyiBound:
+    """The lower bound (16) of a finite order, in both directions.
+
+    Parameters
+    ----------
+    tau, beta
+        Floor of the second density, and how sharply it sets in.
+    alpha
+        The share of runs in which the bound may lie above the truth, asymptotically.
+    points
+        Points of the grid that both densities of a pair share, from the pair's lowest draw to its
+        highest.
+    power
+        What the plug-in bandwidth is raised to, so that the estimates undersmooth.
+    """
+
+    reads: ClassVar[Literal["densities"]] = "densities"
+    symmetric: ClassVar[bool] = False
+    precision: ClassVar[None] = None
+
+    tau: float
+    beta: float
+    alpha: float = 0.05
+    points: int = 1000
+    power: float = 1.1
+
+    def __post_init__(self) -> None:
+        checks.positive("tau", self.tau)
+        checks.positive("beta", self.beta)
+        checks.between_0_and_1("alpha", self.alpha)
+        checks.integer("points", self.points, minimum=2)
+        checks.positive("power", self.power)
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        if outputs not in ("scalar", "index", "tuple"):
+            raise ArgumentError("outputs", f"must be scalar, index or tuple, not {outputs}")
+        if math.isinf(order):
+            raise ArgumentError("lambda", "must be finite: the pure level has the local loss")
+
+    def bound(self, p: Floats, q: Floats, *, order: float, spacing: float, n: int) -> float:
+        """Return (16) for densities of one direction, each estimated from ``n`` draws."""
+        floor = {"tau": self.tau, "beta": self.beta}
+        found = divergence(p, q, order=order, spacing=spacing, **floor)
+        return found.bound(n, self.alpha)
+
+
+@dataclass(frozen=True)
+class Densities:
+    """Both sides of a pair on common atoms (``spacing`` 1) or a common grid.
+
+    ``bandwidths`` are 0 where outputs have atoms.
+    """
+
+    p: Floats
+    q: Floats
+    spacing: float = 1.0
+    bandwidths: Sequence[float] = (0.0, 0.0)
+
+
+def densities_of(x: NDArray[Any], x_prime: NDArray[Any], *, points: int, power: float) -> Densities:
+    """Estimate the densities of a pair of samples of shape ``(n,)``, integers or floats.
+
+    Floats are smoothed as kutta2022 does: binned Gaussian kernels on an even grid over the range of
+    both samples, at the plug-in bandwidth of each side raised to ``power``.
+    """
+    if np.issubdtype(x.dtype, np.integer):
+        return Densities(*frequencies(x, x_prime)[1:])
+    ends = float(min(x.min(), x_prime.min())), float(max(x.max(), x_prime.max()))
+    widths = [dpik(side) ** power for side in (x, x_prime)]
+    (grid, p), (_, q) = (
+        bkde(side, width, points=points, ends=ends)
+        for side, width in zip((x, x_prime), widths, strict=True)
+    )
+    return Densities(p, q, float(grid[1] - grid[0]), widths)
 
 
 @dataclass(frozen=True)
