@@ -62,6 +62,25 @@ def test_draws_at_and_beyond_the_ends():
     assert linear_counts(x, 0.0, 1.0, 3, truncate=False).tolist() == [2.5, 0.5, 2.0]
 
 
+def textbook_counts(x, lower, upper, points):
+    """Return the counts from whole arrays, draws at or beyond the ends dropped."""
+    position = (x - lower) / ((upper - lower) / (points - 1)) + 1
+    left = np.trunc(position).astype(int)
+    inside = (left >= 1) & (left < points)
+    share = (position - left)[inside]
+    counts = np.bincount(left[inside] - 1, 1 - share, points)
+    counts[1:] += np.bincount(left[inside] - 1, share, points)[:-1]
+    return counts
+
+
+@pytest.mark.parametrize("ends", [(-3.0, 3.0), (-0.1, 0.2), (5.0, 6.0), (-40.0, 40.0)])
+def test_counts_are_those_of_whole_arrays(ends):
+    x = np.random.default_rng(0).laplace(0, 1, 5000)
+    x[:3] = [-0.1, 0.2, 3.0]
+    for points in (2, 7, 1000):
+        assert linear_counts(x, *ends, points) == pytest.approx(textbook_counts(x, *ends, points))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

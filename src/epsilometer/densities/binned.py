@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+import numba
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 from numpy.typing import ArrayLike, NDArray
@@ -31,16 +32,31 @@ def linear_counts(
 
     Without ``truncate``, draws beyond the ends count fully for the last point on their side.
     """
-    position = (sample - lower) / ((upper - lower) / (points - 1)) + 1  # R's operations, in order
-    left = np.trunc(position).astype(np.int64)
-    inside = (left >= 1) & (left < points)
-    at, share = left[inside] - 1, (position - left)[inside]
-    counts = np.bincount(at, 1 - share, points).astype(np.float64, copy=False)
-    counts[1:] += np.bincount(at, share, points)[:-1]
+    counts = np.zeros(points)
+    spacing = (upper - lower) / (points - 1)
+    below, above = _spread_over(counts, np.ascontiguousarray(sample), lower, spacing)
     if not truncate:
-        counts[0] += np.count_nonzero(left < 1)
-        counts[-1] += np.count_nonzero(left >= points)
+        counts[0] += below
+        counts[-1] += above
     return counts
+
+
+@numba.njit(cache=True)
+def _spread_over(counts, sample, lower, spacing):  # type: ignore[no-untyped-def]
+    """Add the draws within the grid to its counts, and return how many lie below and above."""
+    below = above = 0
+    for x in sample:
+        position = (x - lower) / spacing + 1.0  # R's operations, in their order
+        if position < 1.0:
+            below += 1
+        elif position >= counts.size:
+            above += 1
+        else:
+            left = int(position)
+            share = position - left
+            counts[left - 1] += 1.0 - share
+            counts[left] += share
+    return below, above
 
 
 def dpik(
