@@ -47,6 +47,9 @@ def _imports(path: Path) -> tuple[Path, ...]:
         elif isinstance(node, ast.ImportFrom):
             module = ".".join(filter(None, [_package(path, node.level), node.module]))
             names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    for name in list(names):  # a module's packages are imported with it
+        parts = name.split(".")
+        names |= {".".join(parts[:i]) for i in range(1, len(parts))}
     return tuple(sorted(file for name in names if (file := _file(name))))
 
 
