@@ -78,6 +78,8 @@ def density_on_grid(
     Draws outside the interval count with what their kernels reach of it. The convolution runs on a
     grid that divides the asked one finely enough for the bandwidth.
     """
+    from epsilometer.densities.binned import linear_counts  # brings Numba, which others do without
+
     low, high = checks.interval("grid", lower, upper)
     checks.integer("points", points, minimum=2)
     h = checks.positive("bandwidth", bandwidth)
@@ -88,7 +90,8 @@ def density_on_grid(
         return density_at(x, np.linspace(low, high, points), h)
     fine = spacing / divide
     margin = math.ceil(_REACH * h / fine)
-    mass = linear_binning(x, low - margin * fine, fine, (points - 1) * divide + 1 + 2 * margin)
+    start, size = low - margin * fine, (points - 1) * divide + 1 + 2 * margin
+    mass = linear_counts(x, start, start + (size - 1) * fine, size)
     offsets = np.arange(-margin, margin + 1) * (fine / h)
     kernel = np.exp(-0.5 * offsets**2) / (x.size * h * math.sqrt(2 * math.pi))
     density = _convolved(mass, kernel)[::divide]
@@ -101,17 +104,6 @@ def _convolved(mass: Floats, kernel: Floats) -> Floats:
     product = fft.rfft(mass, size) * fft.rfft(kernel, size)
     whole: Floats = fft.irfft(product, size)
     return whole[kernel.size - 1 : mass.size]
-
-
-def linear_binning(sample: Floats, start: float, spacing: float, size: int) -> Floats:
-    """Spread each draw over its two neighbouring grid points; draws off the grid are left out."""
-    position = (sample - start) / spacing
-    position = position[(position >= 0) & (position < size - 1)]
-    left = position.astype(np.int64)
-    share = position - left
-    mass = np.bincount(left, 1 - share, size).astype(np.float64, copy=False)
-    mass[1:] += np.bincount(left, share, size)[:-1]
-    return mass
 
 
 def _vector(sample: ArrayLike) -> Floats:
