@@ -140,16 +140,18 @@ def screen(
     The selected position, and a `Loss` for every pair.
     """
     checks.positive("floor", floor)
-    best, event, losses = -1, np.empty((0, 1)), []
+    best: tuple[int, _Look] | None = None
+    losses: list[Loss] = []
     for k, (x, x_prime) in enumerate(pairs):
         look = _Look.at(x, x_prime, floor, region, points)
         losses.append(look.largest())
-        if best < 0 or losses[k].loss > losses[best].loss:
-            best, event = k, look.event(losses[k], draws, floor)
-    if best < 0:
+        if best is None or losses[k].loss > losses[best[0]].loss:
+            best = k, look
+    if best is None:
         raise ArgumentError("pairs", "must not be empty")
-    losses[best] = replace(losses[best], event=event)
-    return best, losses
+    chosen, look = best
+    losses[chosen] = replace(losses[chosen], event=look.event(losses[chosen], draws, floor))
+    return chosen, losses
 
 
 class _Look:
