@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from epsilometer.estimators.base import Claims, Counts, Evidence, PairEstimates, over_pairs
+from epsilometer.estimators.base import (
+    Claims,
+    Counts,
+    Evidence,
+    PairEstimates,
+    over_pairs,
+    pairs_of,
+)
 from epsilometer.registry import load
 from epsilometer.storage import read_counts, read_table
 
@@ -75,20 +82,20 @@ def _by_run(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, C
 
 def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
     densities = read_table(file, "densities", expected)
-    order = float(identity["lambda"])
-    rows = densities[["run", "n", "side_x", "side_x_prime"]].assign(fresh=np.int64(0))
-    for column, first, second in (("estimate", "p", "q"), ("estimate_reverse", "q", "p")):
-        rows[column] = [
-            estimator.bound(p, q, order=order, spacing=spacing, n=int(n))
-            for p, q, spacing, n in zip(
-                densities[first],
-                densities[second],
-                densities["spacing"],
-                densities["n"],
-                strict=True,
-            )
+    inputs, order = identity["inputs"], float(identity["lambda"])
+    pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
+    bounds = np.array(
+        [
+            estimator.bounds(p, q, order=order, spacing=spacing, n=int(n), pairs=pairs)
+            for p, q, spacing, n in densities[["p", "q", "spacing", "n"]].itertuples(index=False)
         ]
-    return rows.assign(failed=False)
+    )
+    if estimator.largest:
+        either = pd.Series(bounds.max(axis=1))
+        chosen = either.groupby(densities["run"]).idxmax()
+        return _symmetric(densities.loc[chosen].assign(fresh=np.int64(0)), either[chosen])
+    rows = densities[["run", "n", "side_x", "side_x_prime"]].assign(fresh=np.int64(0))
+    return rows.assign(estimate=bounds[:, 0], estimate_reverse=bounds[:, 1], failed=False)
 
 
 def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> pd.DataFrame:

@@ -205,6 +205,11 @@ class Jobs:
             "power": _float("power", keys["power"]),
         }
 
+    def _smoothing(self, estimator: str) -> dict[str, str]:
+        """Return the keys of a path of densities that an estimator sets."""
+        method = self._study.estimator(estimator)
+        return {"points": str(method.points), "power": paths.number(method.power)}
+
     # -- estimates --------------------------------------------------------------------------------
 
     def estimate_spec(self, wildcards: Any) -> Spec:
@@ -239,7 +244,7 @@ class Jobs:
         for first, last in self._study.batches(combination):
             names = {"first": first, "last": last, "cells": cells, "screen": screen}
             if estimator.reads == "densities":
-                names |= {"points": estimator.points, "power": paths.number(estimator.power)}
+                names |= self._smoothing(combination.estimator)
             batch = {**keys, **{key: str(value) for key, value in names.items()}}
             template, identity = {
                 "histograms": (paths.HISTOGRAM, histograms),
@@ -339,23 +344,26 @@ class Jobs:
         return self._study.combinations(keys["paper"], keys["experiment"])
 
     def timing_spec(self, wildcards: Any) -> Spec:
-        """Return what is timed: two-stage estimates for each combination, run after run."""
+        """Return what is timed: each combination from drawing to its answer, run after run."""
         keys = self._keys(wildcards)
         members = []
         for c in self._members(keys):
-            if self._study.estimator(c.estimator).reads != "evidence":
+            reads, runs = self._study.estimator(c.estimator).reads, (0, c.runs - 1)
+            if reads not in ("densities", "evidence"):
                 where = f"experiments.{keys['experiment']}"
-                raise EpsilometerError(f"{keys['paper']}: {where}: {c.estimator} has no two stages")
-            batch = self._drawn(keys, c, (0, c.runs - 1)) | {
-                "n": c.n,
-                "screen": str(self._study.screen(c.estimator)),
+                raise EpsilometerError(f"{keys['paper']}: {where}: {c.estimator} is not timed")
+            drawn = self._drawn(keys, c, runs)
+            member = {
+                "reads": reads,
+                "samples": self._samples(drawn, runs),
+                "estimates": self._estimates(c),
             }
-            members.append(
-                {
-                    "fresh": self._confirmation(batch, (0, c.runs - 1)),
-                    "estimates": self._estimates(c),
-                }
-            )
+            if reads == "densities":
+                member["densities"] = self._densities(drawn | self._smoothing(c.estimator), runs)
+            else:
+                screened = drawn | {"n": c.n, "screen": str(self._study.screen(c.estimator))}
+                member |= {"losses": self._losses(screened, runs), "fresh": paths.fresh(c.n)}
+            members.append(member)
         named = {"paper": keys["paper"], "experiment": keys["experiment"]}
         identity = self._common | named | {"made_of": _digest(members)}
         return {"identity": identity, "members": members}
@@ -365,7 +373,7 @@ class Jobs:
         members = self._members(self._keys(wildcards))
         mechanisms = {self._study.mechanisms[c.mechanism].mechanism for c in members}
         named = {name for c in members for name in (c.estimator, self._study.screen(c.estimator))}
-        estimators = {self._study.estimators[str(name)].estimator for name in named}
+        estimators = {self._study.estimators[name].estimator for name in named if name}
         modules = [MECHANISMS.module(m) for m in mechanisms]
         return self._code("time", *modules, *(ESTIMATORS.module(e) for e in estimators))
 

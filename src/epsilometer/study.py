@@ -25,7 +25,7 @@ from epsilometer.errors import (
     suggest,
 )
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.estimators.base import Claims, Estimator
+from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import Mechanism, dimension_of
@@ -373,6 +373,11 @@ class Study:
         two_stages = estimator.reads == "evidence"
         with self._estimating(combination):
             estimator.check(mechanism.outputs, combination.order)
+            if estimator.reads == "densities":
+                sides = len(self.input_values(combination.mechanism, combination.inputs))
+                pairing = self.pairing(combination.mechanism, combination.inputs)
+                own = pairing == "consecutive"
+                estimator.check_pairs(len(pairs_of(sides, pairing)), own_samples=own)
             if two_stages != ("+" in combination.n):
                 wanted = "two sizes, n+N" if two_stages else "one size"
                 raise ArgumentError("n", f"must be {wanted}, got {combination.n}")

@@ -77,6 +77,8 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
     """Add parameters, inputs, the pair's name and the exact levels (NaN without a law).
 
+    ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON.
+
     ``truth`` and ``truth_reverse`` are the pair's levels in both directions; for an estimator that
     answers for both at once, both are the larger. ``level`` is the largest of all pairs of the
     inputs: the data-centric level, where they are an input's neighbourhood.
@@ -93,9 +95,11 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     pairs["level"] = larger.max()
     if member["symmetric"]:
         pairs["truth"] = pairs["truth_reverse"] = larger
-    parameters = json.dumps(identity["mechanism_parameters"], sort_keys=True)
     joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
-    return joined.assign(parameters=parameters)
+    return joined.assign(
+        parameters=json.dumps(identity["mechanism_parameters"], sort_keys=True),
+        settings=json.dumps(identity["parameters"], sort_keys=True),
+    )
 
 
 def _levels(

@@ -1,9 +1,10 @@
-"""Seconds of one two-stage estimate, stage by stage, in this process alone."""
+"""Seconds of one estimate, from drawing to the answer, in this process alone."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from epsilometer import seeds
 from epsilometer.estimators.base import pairs_of
 from epsilometer.estimators.lower_bounds import weigh
+from epsilometer.estimators.renyi_bound import densities_of
 from epsilometer.registry import load
 from epsilometer.sampling import draw
 
@@ -22,50 +24,110 @@ def time_runs(spec: Spec, progress: Callable[[str], None]) -> pd.DataFrame:
     """Return a row for every combination and run; a first run that is not counted warms up."""
     rows = []
     for member in spec["members"]:
-        first, last = member["fresh"]["runs"]
-        _time(member, first)
+        timed = _TIMED[member["reads"]]
+        first, last = member["samples"]["runs"]
+        timed(member, first)
         for run in range(first, last + 1):
-            rows.append(_time(member, run))
+            rows.append(timed(member, run))
             progress(f"{rows[-1]['mechanism']} run {run}: {rows[-1]['seconds']:.3f} s")
     return pd.DataFrame(rows)
 
 
-def _time(member: Spec, run: int) -> dict[str, Any]:
-    """Run both stages once."""
-    fresh, estimates = member["fresh"], member["estimates"]
-    by = fresh["selected_by"]
-    samples, inputs = by["samples"], fresh["inputs"]["values"]
-    screen = load(by["registered"])(**by["parameters"])
-    mechanism = load(fresh["registered"])(epsilon=fresh["epsilon"], **fresh["parameters"])
-    estimator = load(estimates["registered"])(**estimates["parameters"])
-    rng = seeds.generator(fresh["seed"], "timing", fresh["mechanism"], run)
-    clock = [time.perf_counter()]
+@dataclass
+class _Clock:
+    """Seconds by activity, of a run that begins now."""
 
-    def drawn(side: int, n: int) -> np.ndarray:
-        return draw(mechanism, inputs[side], n, rng, name=fresh["mechanism"])
+    spent: dict[str, float] = field(default_factory=lambda: {"sampling": 0.0, "estimating": 0.0})
+    last: float = field(default_factory=time.perf_counter)
 
-    sides = [drawn(side, samples["n"]) for side in range(len(inputs))]
-    clock.append(time.perf_counter())
-    pairs = pairs_of(len(sides), by["pairing"])
-    selected, losses = screen.screen(
-        ((sides[i], sides[j]) for i, j in pairs), draws=by["draws"], region=by["region"]
+    def charge(self, activity: str) -> None:
+        """Count the time since the last call."""
+        now = time.perf_counter()
+        self.spent[activity] += now - self.last
+        self.last = now
+
+
+class _Drawing:
+    """Samples of one run, and the clock that they are charged to."""
+
+    def __init__(self, samples: Spec, run: int) -> None:
+        self._mechanism = load(samples["registered"])(
+            epsilon=samples["epsilon"], **samples["parameters"]
+        )
+        self._name, self._inputs = samples["mechanism"], samples["inputs"]["values"]
+        self._rng = seeds.generator(samples["seed"], "timing", self._name, run)
+        self.clock = _Clock()
+
+    def sides(self, which: Any, n: int) -> list[np.ndarray]:
+        """Draw ``n`` of each of these sides."""
+        drawn = [
+            draw(self._mechanism, self._inputs[side], n, self._rng, name=self._name)
+            for side in which
+        ]
+        self.clock.charge("sampling")
+        return drawn
+
+
+def _time_evidence(member: Spec, run: int) -> dict[str, Any]:
+    """Run both stages of a bound once."""
+    samples, losses, fresh = member["samples"], member["losses"], member["fresh"]
+    screen = load(losses["registered"])(**losses["parameters"])
+    estimator = load(member["estimates"]["registered"])(**member["estimates"]["parameters"])
+    pairs = pairs_of(samples["sides"], losses["pairing"])
+    drawing = _Drawing(samples, run)
+    sides = drawing.sides(range(samples["sides"]), samples["n"])
+    selected, found = screen.screen(
+        ((sides[i], sides[j]) for i, j in pairs), draws=losses["draws"], region=losses["region"]
     )
-    clock.append(time.perf_counter())
-    x, x_prime = (drawn(side, fresh["n"]) for side in pairs[selected])
-    clock.append(time.perf_counter())
-    bound = estimator.bound(weigh(x, x_prime, losses[selected], floor=screen.floor))
-    clock.append(time.perf_counter())
-    sampling, screening, confirming, bounding = np.diff(clock)
+    drawing.clock.charge("estimating")
+    x, x_prime = drawing.sides(pairs[selected], fresh)
+    bound = estimator.bound(weigh(x, x_prime, found[selected], floor=screen.floor))
+    drawing.clock.charge("estimating")
+    return _row(member, run, len(pairs), fresh, drawing.clock, bound)
+
+
+def _time_densities(member: Spec, run: int) -> dict[str, Any]:
+    """Run a bound from densities once, in the direction from x to x'."""
+    samples, smoothing = member["samples"], member["densities"]
+    estimator = load(member["estimates"]["registered"])(**member["estimates"]["parameters"])
+    pairs = pairs_of(samples["sides"], smoothing["pairing"])
+    drawing = _Drawing(samples, run)
+    sides = drawing.sides(range(samples["sides"]), samples["n"])
+    bounds = []
+    for i, j in pairs:
+        d = densities_of(sides[i], sides[j], points=smoothing["points"], power=smoothing["power"])
+        bounds += estimator.bounds(
+            d.p,
+            d.q,
+            order=float(member["estimates"]["lambda"]),
+            spacing=d.spacing,
+            n=samples["n"],
+            pairs=len(pairs),
+        )
+    drawing.clock.charge("estimating")
+    return _row(member, run, len(pairs), 0, drawing.clock, max(bounds))
+
+
+def _row(
+    member: Spec, run: int, pairs: int, fresh: int, clock: _Clock, bound: float
+) -> dict[str, Any]:
+    samples, estimates = member["samples"], member["estimates"]
     return {
-        "mechanism": fresh["mechanism"],
-        "epsilon": fresh["epsilon"],
+        "mechanism": samples["mechanism"],
+        "epsilon": samples["epsilon"],
+        "lambda": estimates["lambda"],
         "estimator": estimates["estimator"],
         "run": run,
         "n": samples["n"],
-        "fresh": fresh["n"],
-        "pairs": len(pairs),
-        "sampling": sampling + confirming,
-        "estimating": screening + bounding,
-        "seconds": clock[-1] - clock[0],
+        "fresh": fresh,
+        "pairs": pairs,
+        **clock.spent,
+        "seconds": sum(clock.spent.values()),
         "bound": float(bound),
     }
+
+
+_TIMED: dict[str, Callable[[Spec, int], dict[str, Any]]] = {
+    "densities": _time_densities,
+    "evidence": _time_evidence,
+}

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.densities.binned import bkde, dpik, linear_counts
+from epsilometer.densities.binned import bkde, dpik, linear_counts, quantiles
 from epsilometer.errors import ArgumentError
 
 DATA = Path(__file__).parents[1] / "data" / "kernsmooth"
@@ -96,3 +96,26 @@ def test_counts_are_those_of_whole_arrays(ends):
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "draws",
+    [
+        lambda rng: rng.laplace(size=100_003),
+        lambda rng: rng.standard_cauchy(size=50_000),  # nearly all of them in one bin
+        lambda rng: np.round(rng.normal(size=40_000), 1),
+        lambda rng: np.r_[np.zeros(40_000), 1e300, -1e300],
+        lambda rng: np.full(20_000, 0.1),
+        lambda rng: rng.normal(size=7),
+    ],
+)
+def test_quantiles_are_numpys_to_the_last_digit(draws):
+    x = draws(np.random.default_rng(3))
+    shares = [0.0, 0.1, 0.25, 0.5, 0.75, 1 / 3, 1.0]
+    assert quantiles(x, shares) == list(np.quantile(x, shares))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_has_no_bandwidth(value):
+    with pytest.raises(ArgumentError, match="sample must be finite"):
+        dpik(np.array([0.0, 1.0, value, 2.0]))

@@ -10,6 +10,7 @@ grid, and estimates are not clipped at 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numba
@@ -23,6 +24,7 @@ from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
 _REACH = 4  # bandwidths at which kernels are cut
+_BINS = 2**14  # among which the ranks of quantiles are looked for
 
 
 def linear_counts(
@@ -155,14 +157,60 @@ def _normal(u: Floats) -> Floats:
 
 
 def _scale(x: Floats, which: str) -> float:
-    low, high = np.quantile(x, [0.25, 0.75])
-    scales = {"stdev": float(x.std(ddof=1)), "iqr": float(high - low) / 1.349}
+    low, high = quantiles(x, [0.25, 0.75])
+    scales = {"stdev": float(x.std(ddof=1)), "iqr": (high - low) / 1.349}
     scales["minim"] = min(scales.values())
     if which not in scales:
         raise ArgumentError("scale", f"must be one of {', '.join(scales)}, got {which!r}")
     if not scales[which] > 0:
         raise ArgumentError("sample", f"has scale 0 by {which}: half of its draws or more are ties")
     return scales[which]
+
+
+def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
+    """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
+
+    Draws are counted in bins that rise with them, so that only the bins of the ranks asked for need
+    sorting: the time of two passes. NaN and infinities are an error.
+    """
+    low, high = float(x.min()), float(x.max())
+    if not math.isfinite(high - low):
+        raise ArgumentError("sample", "must be finite")
+    if x.size < _BINS or low == high:
+        return [float(value) for value in np.quantile(x, shares)]
+    scale = (_BINS - 1) / (high - low)
+    reached = np.cumsum(_bin_counts(x, low, scale, _BINS))
+    found = []
+    for share in shares:
+        position = share * (x.size - 1)
+        rank = min(math.floor(position), x.size - 2)
+        first, last = np.searchsorted(reached, [rank, rank + 1], side="right")
+        below = reached[first - 1] if first else 0
+        inside = np.sort(_members(x, low, scale, first, last, reached[last] - below))
+        a, b = inside[rank - below], inside[rank + 1 - below]
+        t = position - rank  # as NumPy interpolates: from the nearer end
+        found.append(float(b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t))
+    return found
+
+
+@numba.njit(cache=True)
+def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
+    counts = np.zeros(bins, np.int64)
+    for value in x:
+        counts[int((value - low) * scale)] += 1
+    return counts
+
+
+@numba.njit(cache=True)
+def _members(x, low, scale, first, last, size):  # type: ignore[no-untyped-def]
+    """Return the draws in bins ``first`` to ``last``, which are so many."""
+    found = np.empty(size)
+    count = 0
+    for value in x:
+        if first <= int((value - low) * scale) <= last:
+            found[count] = value
+            count += 1
+    return found
 
 
 def _vector(sample: ArrayLike) -> Floats:

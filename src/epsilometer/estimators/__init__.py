@@ -10,6 +10,7 @@ ESTIMATORS = Registry(
     {
         "clopper_pearson": "epsilometer.estimators.lower_bounds:ClopperPearson",
         "histogram": "epsilometer.estimators.histogram:HistogramEstimator",
+        "largest_renyi_bound": "epsilometer.estimators.renyi_bound:LargestRenyiBound",
         "local_loss": "epsilometer.estimators.local_loss:LocalLoss",
         "mpl": "epsilometer.estimators.lower_bounds:MaximumPrivacyLoss",
         "renyi_bound": "epsilometer.estimators.renyi_bound:RenyiBound",

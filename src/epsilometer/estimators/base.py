@@ -116,6 +116,23 @@ class HistogramMethod(Estimator, Protocol):
         """Answer for histograms of shape ``(..., cells)`` of the two sides."""
 
 
+class DensityMethod(Estimator, Protocol):
+    """A method that reads the densities of both sides of every pair."""
+
+    points: int
+    power: float
+    largest: ClassVar[bool]
+    """Whether a run's answer is the largest of its pairs', not one for each."""
+
+    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
+        """Raise `ArgumentError` unless it applies to so many pairs, sharing samples or not."""
+
+    def bounds(
+        self, p: Floats, q: Floats, *, order: float, spacing: float, n: int, pairs: int
+    ) -> tuple[float, float]:
+        """Answer in both directions for one of ``pairs``."""
+
+
 def check_countable(outputs: str) -> None:
     """Raise `ArgumentError` unless outputs can be counted in a histogram of one dimension."""
     if outputs not in ("scalar", "index"):

@@ -29,12 +29,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RenyiBound:
-    """The lower bound (16) of a finite order, in both directions.
+    """The lower bound (16) of a finite order, for each pair and direction.
 
     Parameters
     ----------
-    tau, beta
-        Floor of the second density, and how sharply it sets in.
+    tau
+        Floor of the second density.
+    draws_at_floor
+        Instead of ``tau``: how many of the n draws fall on an atom as likely as the floor, so that
+        tau is so many / n; 50 at the paper's n. What stands at the floor is then seen equally often
+        at every n. The theorem lets tau fall more slowly (Assumptions 1 and 2): where n is much
+        larger than the paper's, give ``tau``.
+    beta
+        How sharply the floor sets in; 1/tau unless given, as the paper advises.
     alpha
         The share of runs in which the bound may lie above the truth, asymptotically.
     points
@@ -47,16 +54,21 @@ class RenyiBound:
     reads: ClassVar[Literal["densities"]] = "densities"
     symmetric: ClassVar[bool] = False
     precision: ClassVar[None] = None
+    largest: ClassVar[bool] = False
 
-    tau: float
-    beta: float
+    tau: float | None = None
+    draws_at_floor: float | None = None
+    beta: float | None = None
     alpha: float = 0.05
     points: int = 1000
     power: float = 1.1
 
     def __post_init__(self) -> None:
-        checks.positive("tau", self.tau)
-        checks.positive("beta", self.beta)
+        if (self.tau is None) == (self.draws_at_floor is None):
+            raise ArgumentError("tau", "or draws_at_floor must be given, and not both")
+        for name in ("tau", "draws_at_floor", "beta"):
+            if getattr(self, name) is not None:
+                checks.positive(name, getattr(self, name))
         checks.between_0_and_1("alpha", self.alpha)
         checks.integer("points", self.points, minimum=2)
         checks.positive("power", self.power)
@@ -68,11 +80,67 @@ class RenyiBound:
         if math.isinf(order):
             raise ArgumentError("lambda", "must be finite: the pure level has the local loss")
 
-    def bound(self, p: Floats, q: Floats, *, order: float, spacing: float, n: int) -> float:
-        """Return (16) for densities of one direction, each estimated from ``n`` draws."""
-        floor = {"tau": self.tau, "beta": self.beta}
-        found = divergence(p, q, order=order, spacing=spacing, **floor)
-        return found.bound(n, self.alpha)
+    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
+        """Raise `ArgumentError` where the method does not apply to pairs that share samples."""
+
+    def floor(self, n: int) -> tuple[float, float]:
+        """Return tau and beta at ``n`` draws a side."""
+        tau = self.tau if self.draws_at_floor is None else self.draws_at_floor / n
+        assert tau is not None  # checked at construction
+        return tau, self.beta or 1 / tau
+
+    def bounds(
+        self, p: Floats, q: Floats, *, order: float, spacing: float, n: int, pairs: int
+    ) -> tuple[float, float]:
+        """Return (16) in both directions for one of ``pairs``, from ``n`` draws a side."""
+        tau, beta = self.floor(n)
+        found = (
+            divergence(*sides, order=order, spacing=spacing, tau=tau, beta=beta)
+            for sides in ((p, q), (q, p))
+        )
+        forward, reverse = (d.bound(n, self.level(pairs)) for d in found)
+        return forward, reverse
+
+    def level(self, pairs: int) -> float:
+        """Return the alpha of each bound."""
+        return self.alpha
+
+
+@dataclass(frozen=True)
+class LargestRenyiBound(RenyiBound):
+    """The largest of all pairs' bounds, in both directions, with confidence 1 - alpha as a whole.
+
+    Each bound is made at a level of its own for that. Both directions of a pair come from the same
+    samples and always share that pair's level half and half.
+
+    Parameters
+    ----------
+    correction
+        ``independent``: 1 - (1 - alpha)^(1/N) for each of N pairs, for which (8) gives 1 - alpha;
+        pairs must have samples of their own. ``bonferroni``: alpha / N, for any pairs.
+    """
+
+    symmetric: ClassVar[bool] = True
+    largest: ClassVar[bool] = True
+
+    correction: Literal["independent", "bonferroni"] = "bonferroni"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.correction not in ("independent", "bonferroni"):
+            message = f"must be independent or bonferroni, got {self.correction!r}"
+            raise ArgumentError("correction", message)
+
+    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
+        """Raise `ArgumentError` where the correction needs what the pairs' samples are not."""
+        if self.correction == "independent" and pairs > 1 and not own_samples:
+            message = "must be bonferroni: these pairs share samples, so (8) does not hold"
+            raise ArgumentError("correction", message)
+
+    def level(self, pairs: int) -> float:
+        """Return the alpha of each bound."""
+        each = independent if self.correction == "independent" else bonferroni
+        return each(pairs, self.alpha) / 2
 
 
 @dataclass(frozen=True)
@@ -175,6 +243,12 @@ def maximum_confidence(pairs: int, alpha: float = 0.05) -> float:
     """Return the confidence (1 - alpha)^N of the largest of N independent pairs' bounds (8)."""
     level = checks.between_0_and_1("alpha", alpha)
     return float((1 - level) ** checks.integer("pairs", pairs))
+
+
+def independent(pairs: int, alpha: float = 0.05) -> float:
+    """Return the alpha of each of N independent bounds at which (8) gives 1 - alpha."""
+    level = checks.between_0_and_1("alpha", alpha)
+    return -math.expm1(math.log1p(-level) / checks.integer("pairs", pairs))
 
 
 def bonferroni(pairs: int, alpha: float = 0.05) -> float:

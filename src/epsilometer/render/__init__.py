@@ -18,9 +18,11 @@ RENDERERS = Registry(
         "impossibility": "epsilometer.render.gorla2022:impossibility",
         "losses": "epsilometer.render.askin2022:losses",
         "mean_and_spread": "epsilometer.render.gorla2022:mean_and_spread",
+        "orders": "epsilometer.render.kutta2022:orders",
         "planned_samples": "epsilometer.render.gorla2022:planned_samples",
         "rare_match": "epsilometer.render.askin2022:rare_match",
         "safety_check": "epsilometer.render.gorla2022:safety_check",
         "share_within": "epsilometer.render.gorla2022:share_within",
+        "violins": "epsilometer.render.kutta2022:violins",
     },
 )
