@@ -89,14 +89,95 @@ def test_coverage_and_tightness_on_atoms(order):
 @pytest.mark.parametrize("order", [2.0, 5.0])
 def test_coverage_and_tightness_of_real_outputs(order):
     """100 runs on Gaussian noise of deviation 5: as often below the truth as promised."""
-    bound, bounds = rb.RenyiBound(tau=1e-5, beta=1e5), []
+    bound, bounds = rb.RenyiBound(tau=1e-5), []
     for seed in range(100):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(1, 5, 50_000), rng.normal(0, 5, 50_000)
-        found = rb.densities_of(x, y, points=1000, power=1.1)
-        bounds.append(bound.bound(found.p, found.q, order=order, spacing=found.spacing, n=50_000))
+        bounds.append(bound_of(bound, rb.densities_of(x, y, points=1000, power=1.1), order)[0])
     assert np.mean(np.array(bounds) > order / 50) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
     assert np.median(bounds) > 0.6 * order / 50
+
+
+def bound_of(method, found, order, n=50_000, pairs=1):
+    """Return both directions' bounds of one pair's densities."""
+    p, q, spacing = found.p, found.q, found.spacing
+    return method.bounds(p, q, order=order, spacing=spacing, n=n, pairs=pairs)
+
+
+def test_both_directions_are_the_two_divergences():
+    found = rb.Densities(P, Q)
+    forward, reverse = bound_of(rb.RenyiBound(tau=1e-5), found, 3.0)
+    assert forward == rb.divergence(P, Q, order=3.0, **SHARP).bound(50_000)
+    assert reverse == rb.divergence(Q, P, order=3.0, **SHARP).bound(50_000)
+
+
+def test_the_floor_is_where_so_many_draws_fall():
+    """50 draws are the paper's tau and beta at its n = 5,000,000."""
+    assert rb.RenyiBound(draws_at_floor=50).floor(5_000_000) == pytest.approx((1e-5, 1e5))
+    assert rb.RenyiBound(draws_at_floor=25).floor(5_000_000) == pytest.approx((5e-6, 2e5))
+    assert rb.RenyiBound(draws_at_floor=50).floor(500) == (0.1, 10.0)
+    assert rb.RenyiBound(tau=1e-3).floor(7) == (1e-3, 1e3)
+    assert rb.RenyiBound(tau=1e-3, beta=5.0).floor(7) == (1e-3, 5.0)
+
+
+@pytest.mark.parametrize("n", [2_000, 50_000])
+@pytest.mark.parametrize("order", [2.0, 7.0])
+def test_coverage_at_that_floor_at_every_n(n, order):
+    """400 runs on a geometric law, whose atoms lie on both sides of the floor."""
+    rng = np.random.default_rng(5)
+    p, q = (stats.geom.pmf(np.arange(1, 60), rate) for rate in (0.35, 0.3))
+    p, q = p / p.sum(), q / q.sum()
+    method, above = rb.RenyiBound(draws_at_floor=50), 0
+    for _ in range(400):
+        seen = rb.Densities(rng.multinomial(n, p) / n, rng.multinomial(n, q) / n)
+        above += bound_of(method, seen, order, n)[0] > exact(p, q, order)
+    assert above / 400 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize("correction", ["independent", "bonferroni"])
+def test_the_largest_of_several_pairs_holds_as_a_whole(correction):
+    """500 runs of eight equally distant pairs; uncorrected, a third of the maxima are too large."""
+    rng = np.random.default_rng(2)
+    n, pairs, order = 20_000, 8, 2.0
+    truth = max(exact(P, Q, order), exact(Q, P, order))
+    methods = {
+        "none": rb.RenyiBound(tau=1e-5),
+        correction: rb.LargestRenyiBound(tau=1e-5, correction=correction),
+    }
+    above = dict.fromkeys(methods, 0)
+    for _ in range(500):
+        seen = [
+            rb.Densities(rng.multinomial(n, P) / n, rng.multinomial(n, Q) / n) for _ in range(pairs)
+        ]
+        for name, method in methods.items():
+            above[name] += max(max(bound_of(method, d, order, n, pairs)) for d in seen) > truth
+    assert above[correction] / 500 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
+    assert above["none"] / 500 > 0.2
+
+
+def test_pairs_that_share_samples_have_bonferroni_only():
+    shared = rb.LargestRenyiBound(tau=1e-5, correction="independent")
+    shared.check_pairs(3, own_samples=True)
+    shared.check_pairs(1, own_samples=False)
+    with pytest.raises(ArgumentError, match="correction must be bonferroni"):
+        shared.check_pairs(3, own_samples=False)
+    rb.LargestRenyiBound(tau=1e-5).check_pairs(3, own_samples=False)
+    rb.RenyiBound(tau=1e-5).check_pairs(3, own_samples=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "tau or draws_at_floor must be given"),
+        ({"tau": 1e-5, "draws_at_floor": 50}, "not both"),
+        ({"draws_at_floor": 0}, "draws_at_floor must be positive"),
+        ({"tau": 1e-5, "beta": -1.0}, "beta must be positive"),
+        ({"tau": 1e-5, "correction": "none"}, "correction must be independent or bonferroni"),
+    ],
+)
+def test_hyperparameters_are_checked(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        rb.LargestRenyiBound(**arguments)
 
 
 def test_discrete_outputs_are_counted():
@@ -121,6 +202,10 @@ def test_towards_infinite_order_it_is_the_local_loss():
 def test_levels_of_several_pairs():
     assert rb.maximum_confidence(3) == pytest.approx(0.95**3)
     assert rb.bonferroni(10, 0.05) == pytest.approx(0.005)
+    assert rb.maximum_confidence(10, rb.independent(10)) == pytest.approx(0.95)
+    assert rb.independent(10) > rb.bonferroni(10)
+    both = rb.LargestRenyiBound(tau=1e-5, correction="independent")
+    assert both.level(10) == pytest.approx(rb.independent(10) / 2)
     assert 1 - 10 * rb.bonferroni(10) <= rb.maximum_confidence(10, rb.bonferroni(10))
 
 

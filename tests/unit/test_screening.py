@@ -188,11 +188,15 @@ def test_outputs_of_several_entries_go_through_both_stages(tmp_path, outputs, tr
 
 def test_timings_are_of_every_run_and_of_a_real_bound():
     member = {
-        "fresh": FRESH,
+        "reads": "evidence",
+        "samples": SAMPLES,
+        "losses": LOSSES,
+        "fresh": 3000,
         "estimates": {
             "registered": ESTIMATORS["mpl"],
             "parameters": {"after": "e"},
             "estimator": "mpl",
+            "lambda": "inf",
         },
     }
     frame = timing.time_runs({"members": [member]}, quiet)

@@ -70,6 +70,7 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
         "law": LAWS["truncated_laplace"],
         "identity": {
             "mechanism_registered": MECHANISMS["truncated_laplace"],
+            "parameters": {"tau": 1e-5},
             "mechanism_parameters": {},
             "epsilon": 2.0,
             "lambda": "inf",
@@ -101,6 +102,7 @@ def test_the_level_is_that_of_all_pairs_whichever_was_selected():
         "law": LAWS["laplace"],
         "identity": {
             "mechanism_registered": MECHANISMS["laplace"],
+            "parameters": {"tau": 1e-5},
             "mechanism_parameters": {},
             "epsilon": 2.0,
             "lambda": "inf",

@@ -9,7 +9,7 @@ from scipy import stats
 
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.tables import askin2022
+from epsilometer.tables import askin2022, kutta2022
 from epsilometer.tables import gorla2022 as tables
 from epsilometer.tables.building import build, check
 
@@ -246,6 +246,94 @@ def test_seconds_are_medians():
     )
     (row,) = askin2022.seconds([timed]).to_dict("records")
     assert (row["seconds"], row["sampling"], row["runs"]) == (2.0, 1.0, 3)
+
+
+def bounds_at(order, estimates, settings='{"draws_at_floor": 50}', **columns):
+    """Return runs of one pair whose divergence is 0.5."""
+    base = {
+        "mechanism": "m",
+        "lambda": order,
+        "estimator": settings,
+        "settings": settings,
+        "n": 1000,
+        "truth": 0.5,
+        "level": 0.5,
+        "side_x": 0,
+    }
+    runs = {"run": range(len(estimates)), "estimate": estimates}
+    return pd.DataFrame(runs).assign(**(base | columns))
+
+
+LOWER = '{"draws_at_floor": 25}'
+
+
+def test_ratios_are_ranked_in_the_order_of_panels():
+    data = [
+        bounds_at("10", [0.6, 0.4]),
+        bounds_at("2", [0.5, 0.25]),
+        bounds_at("2", [0.45], LOWER),
+        bounds_at("2", [0.3], mechanism="z"),
+        bounds_at("2", [0.3], mechanism="not shown"),
+    ]
+    table = kutta2022.ratios(data, panels={"z": "(i)", "m": "(ii)"})
+    assert table["panel"].tolist() == ["(i)"] + ["(ii)"] * 5
+    assert table["lambda"].tolist() == [2.0, 2.0, 2.0, 2.0, 10.0, 10.0]
+    assert table["tau"].tolist() == pytest.approx([0.05, 0.025, 0.05, 0.05, 0.05, 0.05])
+    assert table["ratio"].tolist() == pytest.approx([0.6, 0.9, 0.5, 1.0, 0.8, 1.2])
+    assert table["alpha_hat"].tolist() == pytest.approx([0, 0, 0, 0, 0.5, 0.5])
+
+
+def test_alpha_hat_by_hand():
+    data = [bounds_at("2", [0.6, 0.4, 0.5, 0.3]), bounds_at("2", [0.6, 0.7], LOWER)]
+    table = kutta2022.alpha_hat(data, panels={"m": "(i)"})
+    assert table["draws_at_floor"].tolist() == [50, 25]
+    assert table["alpha_hat"].tolist() == [0.25, 1.0]  # a bound equal to the truth holds
+    assert table["runs"].tolist() == [4, 2]
+    assert table["median_ratio"].tolist() == pytest.approx([0.9, 1.3])
+    exact = stats.binomtest(1, 4).proportion_ci(method="exact")
+    assert table.loc[0, "alpha_hat_low"] == pytest.approx(exact.low)
+    assert table.loc[0, "alpha_hat_high"] == pytest.approx(exact.high)
+    with pytest.raises(ArgumentError, match="panels has 'absent'"):
+        kutta2022.alpha_hat(data, panels={"absent": "(i)"})
+
+
+def test_minutes_are_means():
+    timed = pd.DataFrame({"seconds": [60.0, 180.0], "sampling": [30.0, 60.0]})
+    timed = timed.assign(mechanism="m", epsilon=1.0, n=5, estimating=60.0, **{"lambda": "2"})
+    (row,) = kutta2022.minutes(timed).to_dict("records")
+    assert (row["minutes"], row["sampling"], row["runs"]) == (2.0, 45.0, 2)
+
+
+def test_maxima_of_the_first_pairs_and_of_all():
+    plain = pd.concat(
+        [
+            bounds_at("2", [0.4, 0.6, 0.4], side_x=0),
+            bounds_at("2", [0.6, 0.3, 0.7], side_x=2, truth=0.65),
+        ]
+    )
+    corrected = bounds_at(
+        "2",
+        [0.5, 0.7, 0.6],
+        '{"correction": "bonferroni", "draws_at_floor": 50, "alpha": 0.1}',
+        side_x=2,
+        level=0.65,
+    )
+    table = kutta2022.maxima(pd.concat([plain, corrected]), pairs=[1, 2])
+    assert table["pairs"].tolist() == [1, 2, 2]
+    assert table["correction"].tolist() == ["none", "none", "bonferroni"]
+    assert table["promised"].tolist() == pytest.approx([0.95, 0.95**2, 0.9])
+    assert table["covered"].tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3])
+    assert table["divergence"].tolist() == [0.5, 0.65, 0.65]
+    with pytest.raises(ArgumentError, match="pairs has 3, the data have 2"):
+        kutta2022.maxima(plain, pairs=[3])
+
+
+def test_orders_rise_to_the_pure_level():
+    data = [bounds_at("inf", [0.6]), bounds_at("2", [0.1, 0.2, 0.6]), bounds_at("1.5", [0.1])]
+    table = kutta2022.orders(data, panels={"m": "(i)"})
+    assert table["lambda"].tolist() == [1.5, 2.0, math.inf]
+    assert table["median"].tolist() == [0.1, 0.2, 0.6]
+    assert table["above"].tolist() == pytest.approx([0, 1 / 3, 1])
 
 
 def draws(n=300, seed=0):

@@ -16,11 +16,13 @@ from tests.workflow.conftest import Project, copy_project
 TABLES = {
     "gorla2022": {*(f"table{i}" for i in range(1, 6)), "search"},
     "askin2022": {"table1", "table2", "coverage", "data-centric"},
+    "kutta2022": {"table1", "alpha_hat", "maxima"},
 }
 FIGURES = {
     "gorla2022": {"fig1", "fig2", "fig3a", "fig3b", "fig4", "fig5", "fig6", "fig7"}
     | {"impossibility"},
     "askin2022": {*(f"fig{i}" for i in range(1, 7)), "ex2"},
+    "kutta2022": {"fig1", "figA", "orders"},
 }
 SMOKE = ("--config", "scale=smoke")
 
@@ -51,7 +53,7 @@ def test_everything_promised_is_there(finished: Project, paper):
 
 def test_every_job_has_a_log_and_a_benchmark(finished: Project):
     results = finished.folder / "results" / "smoke"
-    kinds = ["samples", "losses", "confirmations", "evidence", "timings", "histograms"]
+    kinds = ["samples", "losses", "confirmations", "evidence", "timings", "histograms", "densities"]
     for folder in [*kinds, "estimates", "summaries", "tables", "figures"]:
         made = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
         for kind in ("logs", "benchmarks"):
@@ -87,6 +89,12 @@ def test_tables_hold_the_papers_numbers_and_every_key(finished: Project):
     table2 = pd.read_csv(tables.parent / "askin2022/table2.csv")
     assert table2["paper_seconds"].notna().all()
     assert len(table2) == 8
+    table1 = pd.read_csv(tables.parent / "kutta2022/table1.csv")
+    assert table1["paper_minutes"].notna().all()
+    assert len(table1) == 7
+    alpha_hat = pd.read_csv(tables.parent / "kutta2022/alpha_hat.csv")
+    assert alpha_hat["paper_alpha_hat"].notna().all()
+    assert len(alpha_hat) == 24
     estimates = pd.read_parquet(
         finished.folder / "results/smoke/estimates/truncated-laplace/epsilon=1/ends/lambda=inf"
         "/histogram-gamma=0.5/n=1..16384_runs=5.parquet"
@@ -162,7 +170,7 @@ def test_every_scale_has_the_same_shape(project: Project, scale):
     assert run.returncode == 0, run.stderr
     jobs = counted(run)
     assert jobs["total"] < 3000
-    for rule, count in [("estimate", 159), ("summarise", 16), ("tabulate", 26), ("render", 16)]:
+    for rule, count in [("estimate", 210), ("summarise", 21), ("tabulate", 32), ("render", 19)]:
         assert jobs[rule] == count
 
 
@@ -179,7 +187,7 @@ def test_samples_are_temporary_at_paper_scale_only(project: Project):
 
 
 def test_one_paper_can_be_asked_for(project: Project):
-    for paper in ("gorla2022", "askin2022"):
+    for paper in TABLES:
         run = project.snakemake("-n", paper, *SMOKE)
         assert run.returncode == 0
         assert counted(run)["page"] == 1
@@ -190,7 +198,7 @@ def test_any_combination_can_be_asked_for_by_path(project: Project):
     for target in [
         "truncated-gaussian/epsilon=0.75/ends/lambda=3.5/histogram-gamma=1/n=5000_runs=3",
         "randomized-response-5/epsilon=1/all/lambda=inf/histogram-gamma=0.5/n=1..1000_runs=2",
-        "noisy-sum-gaussian/epsilon=0.2/first-person/lambda=5/renyi-bound-tau=0.00001/n=9000_runs=2",
+        "noisy-sum-gaussian/epsilon=0.2/first-person/lambda=5/renyi-bound-draws=50/n=9000_runs=2",
         "gaussian/epsilon=3/distance=1/lambda=inf/clopper-pearson-floor=0.001/n=2000+500_runs=2",
     ]:
         path = f"results/smoke/estimates/{target}.parquet"
