@@ -16,11 +16,14 @@ def blocks(language: str) -> list[str]:
 
 def test_its_paths_can_be_asked_for(project: Project):
     targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', README, re.M)
-    assert len(targets) == 2
+    assert len(targets) == 3
     run = project.snakemake(*targets, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
     bounds = pd.read_parquet(project.folder / targets[1])
     assert bounds["estimate"].between(1.5, 2.05).all()
+    bounds = pd.read_parquet(project.folder / targets[2])
+    assert len(bounds) == 100  # ten pairs, ten runs
+    assert (bounds.groupby("run")["estimate"].max().between(1.2, 1.75)).all()  # exact: 1.7
 
 
 def test_its_audit_of_a_mechanism_of_your_own(project: Project):

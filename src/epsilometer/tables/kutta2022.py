@@ -98,48 +98,36 @@ def maxima(
     pairs, with an exact 95 % interval.
     """
     rows = []
-    for (mechanism, order, settings), group in runs.groupby(
-        ["mechanism", "lambda", "settings"], sort=False
-    ):
-        parameters = json.loads(settings)
-        alpha = parameters.get("alpha", RenyiBound.alpha)
-        every = sorted(set(group["side_x"]))
-        largest = runs.loc[runs["mechanism"] == mechanism, "side_x"].nunique()
-        if "correction" in parameters:
-            looks = [(largest, parameters["correction"], 1 - alpha, group)]
-        else:
-            if max(pairs) > len(every):
-                raise ArgumentError("pairs", f"has {max(pairs)}, the data have {len(every)}")
-            looks = [
-                (
-                    count,
-                    "none",
-                    maximum_confidence(count, alpha),
-                    group[group["side_x"].isin(every[:count])],
+    for (mechanism, order), asked in runs.groupby(["mechanism", "lambda"], sort=False):
+        every = sorted(set(asked["side_x"]))
+        if max(pairs) > len(every):
+            raise ArgumentError("pairs", f"has {max(pairs)}, the data have {len(every)}")
+        for settings, group in asked.groupby("settings", sort=False):
+            parameters = json.loads(settings)
+            alpha = parameters.get("alpha", RenyiBound.alpha)
+            correction = parameters.get("correction", "none")
+            for count in pairs if correction == "none" else [len(every)]:
+                looked_at = group[group["side_x"].isin(every[:count])]
+                bound = looked_at.groupby("run")["estimate"].max()
+                truth = looked_at["truth" if correction == "none" else "level"].max()
+                held = int((bound <= truth).sum())
+                low, high = clopper_pearson(held, bound.size)
+                rows.append(
+                    {
+                        "mechanism": mechanism,
+                        "lambda": order,
+                        "pairs": count,
+                        "correction": correction,
+                        "n": int(group["n"].iloc[0]),
+                        "runs": bound.size,
+                        "promised": maximum_confidence(count if correction == "none" else 1, alpha),
+                        "covered": held / bound.size,
+                        "covered_low": float(low),
+                        "covered_high": float(high),
+                        "divergence": truth,
+                        "median_ratio": bound.median() / truth,
+                    }
                 )
-                for count in pairs
-            ]
-        for count, correction, promised, looked_at in looks:
-            bound = looked_at.groupby("run")["estimate"].max()
-            truth = looked_at["level"].iloc[0] if correction != "none" else looked_at["truth"].max()
-            held = int((bound <= truth).sum())
-            low, high = clopper_pearson(held, bound.size)
-            rows.append(
-                {
-                    "mechanism": mechanism,
-                    "lambda": order,
-                    "pairs": count,
-                    "correction": correction,
-                    "n": int(group["n"].iloc[0]),
-                    "runs": bound.size,
-                    "promised": promised,
-                    "covered": held / bound.size,
-                    "covered_low": float(low),
-                    "covered_high": float(high),
-                    "divergence": truth,
-                    "median_ratio": bound.median() / truth,
-                }
-            )
     return pd.DataFrame(rows)
 
 
