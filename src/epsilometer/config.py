@@ -22,6 +22,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    JsonValue,
     PositiveInt,
     StringConstraints,
     Tag,
@@ -157,6 +158,31 @@ class Neighbourhood(_Model):
         return [" ".join(f"{entry:g}" for entry in vector) for vector in self.neighbours()]
 
 
+class RowsRemoved(_Model):
+    """Databases of rows, each beside itself without one row, for every row in turn.
+
+    The largest level of its pairs, in both directions, is that of privacy relative to the databases
+    (lu2022, Definition 13).
+    """
+
+    databases: Annotated[list[Annotated[list[Any], _SOME]], _SOME]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [
+            x
+            for rows in self.databases
+            for i in range(len(rows))
+            for x in (rows, rows[:i] + rows[i + 1 :])
+        ]
+
+    def names(self) -> list[str]:
+        """Return which row of which database is removed."""
+        return [
+            f"{d}-{i}" for d, rows in enumerate(self.databases, 1) for i in range(1, len(rows) + 1)
+        ]
+
+
 class ClaimsEntry(_Model):
     """What the provider of a mechanism states; ``exact`` takes the true value."""
 
@@ -171,6 +197,8 @@ def _kind_of_inputs(value: object) -> str:
     if isinstance(value, dict):
         if "pairs" in value:
             return "named pairs"
+        if "databases" in value:
+            return "databases"
         return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
     return "a list"
 
@@ -179,7 +207,8 @@ Inputs = Annotated[
     Annotated[list[Any], Field(min_length=2), Tag("a list")]
     | Annotated[Grid, Tag("a grid")]
     | Annotated[Pairs, Tag("named pairs")]
-    | Annotated[Neighbourhood, Tag("a neighbourhood")],
+    | Annotated[Neighbourhood, Tag("a neighbourhood")]
+    | Annotated[RowsRemoved, Tag("databases")],
     Discriminator(_kind_of_inputs),
 ]
 
@@ -201,7 +230,7 @@ class EstimatorEntry(_Model):
     """One entry of ``config/estimators.yaml``."""
 
     estimator: str
-    parameters: dict[str, Scalar] = {}
+    parameters: dict[str, JsonValue] = {}
 
 
 Samples = Annotated[int | str, AfterValidator(_size)]

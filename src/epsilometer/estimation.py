@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from epsilometer import seeds
 from epsilometer.estimators.base import (
     Claims,
     Counts,
+    Densities,
     Evidence,
     PairEstimates,
     over_pairs,
@@ -39,6 +41,9 @@ def estimate_files(files: Sequence[str], spec: Spec) -> pd.DataFrame:
     keys["inputs"] = identity["inputs"]["id"]
     for position, (key, value) in enumerate(keys.items()):
         frame.insert(position, key, value)
+    for column in ("claim", "low", "high", "low_reverse", "high_reverse"):
+        if column not in frame:
+            frame[column] = np.nan
     claimed = identity["claims"]["lipschitz"]
     frame.insert(len(keys), "claimed_lipschitz", np.float64(claimed or np.nan))
     return frame
@@ -86,8 +91,13 @@ def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -
     pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
     bounds = np.array(
         [
-            estimator.bounds(p, q, order=order, spacing=spacing, n=int(n), pairs=pairs)
-            for p, q, spacing, n in densities[["p", "q", "spacing", "n"]].itertuples(index=False)
+            estimator.bounds(
+                Densities(row.p, row.q, row.spacing, (row.bandwidth, row.bandwidth_prime)),
+                order=order,
+                n=int(row.n),
+                pairs=pairs,
+            )
+            for row in densities.itertuples(index=False)
         ]
     )
     if estimator.largest:
@@ -96,6 +106,37 @@ def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -
         return _symmetric(densities.loc[chosen].assign(fresh=np.int64(0)), either[chosen])
     rows = densities[["run", "n", "side_x", "side_x_prime"]].assign(fresh=np.int64(0))
     return rows.assign(estimate=bounds[:, 0], estimate_reverse=bounds[:, 1], failed=False)
+
+
+def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) -> pd.DataFrame:
+    verdicts = read_table(file, "verdicts", expected)
+    inputs = identity["inputs"]
+    answers = 2 * len(pairs_of(len(inputs["values"]), inputs["pairing"]))
+    alpha = estimator.alpha / answers if estimator.largest else estimator.alpha
+    keys = ["run", "n", "side_x", "side_x_prime"]
+    frames = []
+    for (run, _n, i, j, reverse), group in verdicts.groupby([*keys, "reverse"], sort=False):
+        tested = estimator.tested(group)
+        rng = seeds.generator(identity["seed"], "bootstrap", f"{i},{j},{reverse}", f"run={run}")
+        low, high = tested.interval(estimator.interval, alpha, rng)
+        values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
+        frames.append(group[keys].assign(reverse=reverse, **values))
+    rows = pd.concat(frames, ignore_index=True).assign(fresh=np.int64(0))
+    if estimator.largest:
+        return _largest_of_all(rows)
+    forward, back = (rows[rows["reverse"] == way].drop(columns="reverse") for way in (False, True))
+    joined = forward.merge(back, on=[*keys, "fresh", "claim"], suffixes=("", "_reverse"))
+    return joined.assign(failed=False)
+
+
+def _largest_of_all(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the largest answer of each run and claim, with the largest ends of all intervals."""
+    groups = rows.groupby(["run", "claim"], sort=False)
+    largest = rows.loc[groups["estimate"].idxmax()].drop(columns=["low", "high", "reverse"])
+    ends = groups[["low", "high"]].max().reset_index()
+    joined = largest.merge(ends, on=["run", "claim"])
+    reverse = {f"{name}_reverse": joined[name] for name in ("estimate", "low", "high")}
+    return joined.assign(**reverse, failed=False)
 
 
 def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> pd.DataFrame:
@@ -121,6 +162,7 @@ def _symmetric(keys: pd.DataFrame, answers: Any) -> pd.DataFrame:
 _ROWS: dict[str, Callable[[Any, str, Spec, Spec], pd.DataFrame]] = {
     "histograms": _from_histograms,
     "densities": _from_densities,
+    "verdicts": _from_verdicts,
     "losses": _from_losses,
     "evidence": _from_evidence,
 }

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import __version__, config, paths, sources
-from epsilometer.errors import ArgumentError, EpsilometerError, suggest
+from epsilometer.classifiers import CLASSIFIERS
+from epsilometer.errors import ArgumentError, ConfigError, EpsilometerError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
@@ -202,13 +203,50 @@ class Jobs:
             "samples": samples,
             "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
             "points": _whole("points", keys["points"], minimum=2),
-            "power": _float("power", keys["power"]),
+            "power": _power(keys["power"]),
         }
 
     def _smoothing(self, estimator: str) -> dict[str, str]:
         """Return the keys of a path of densities that an estimator sets."""
         method = self._study.estimator(estimator)
         return {"points": str(method.points), "power": paths.number(method.power)}
+
+    # -- verdicts: what a classifier makes of test draws ------------------------------------------
+
+    def verdict_spec(self, wildcards: Any) -> Spec:
+        """Return the identity of one batch of verdicts."""
+        keys = self._keys(wildcards)
+        _refuse_two_sizes(keys)
+        return self._verdicts(keys, _runs(keys))
+
+    def verdict_code(self, wildcards: Any) -> list[str]:
+        """Return the library files that train and test."""
+        entry = _entry(self._study.estimators, "estimator", wildcards.classifier)
+        kind = str(entry.parameters.get("classifier"))
+        module = [CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else []
+        return self._code("classify", ESTIMATORS.module(entry.estimator), *module)
+
+    def _verdicts(self, keys: Keys, runs: tuple[int, int]) -> Spec:
+        if ".." in keys["n"]:
+            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
+        samples = self._samples(keys, runs)
+        entry = _entry(self._study.estimators, "estimator", keys["classifier"])
+        method = self._study.estimator(keys["classifier"])
+        if method.reads != "verdicts":
+            raise EpsilometerError(f"{keys['classifier']} is no classifier")
+        mechanism = self._study.mechanism(samples["mechanism"], samples["epsilon"])
+        try:
+            method.check(mechanism.outputs, math.inf)
+        except ArgumentError as error:
+            place = f"{keys['classifier']} on {samples['mechanism']}"
+            raise EpsilometerError(f"{place}: {error}") from None
+        trained = {k: v for k, v in entry.parameters.items() if k in method.TRAINING}
+        return self._common | {
+            "samples": samples,
+            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
+            "registered": ESTIMATORS[entry.estimator],
+            "parameters": trained,
+        }
 
     # -- estimates --------------------------------------------------------------------------------
 
@@ -243,12 +281,14 @@ class Jobs:
         found = []
         for first, last in self._study.batches(combination):
             names = {"first": first, "last": last, "cells": cells, "screen": screen}
+            names |= {"classifier": combination.estimator}
             if estimator.reads == "densities":
                 names |= self._smoothing(combination.estimator)
             batch = {**keys, **{key: str(value) for key, value in names.items()}}
             template, identity = {
                 "histograms": (paths.HISTOGRAM, histograms),
                 "densities": (paths.DENSITY, self._densities),
+                "verdicts": (paths.VERDICTS, self._verdicts),
                 "losses": (paths.LOSSES, self._losses),
                 "evidence": (paths.EVIDENCE, self._evidence),
             }[estimator.reads]
@@ -350,8 +390,9 @@ class Jobs:
         for c in self._members(keys):
             reads, runs = self._study.estimator(c.estimator).reads, (0, c.runs - 1)
             if reads not in ("densities", "evidence"):
-                where = f"experiments.{keys['experiment']}"
-                raise EpsilometerError(f"{keys['paper']}: {where}: {c.estimator} is not timed")
+                file = f"config/papers/{keys['paper']}.yaml"
+                message = f"{c.estimator} cannot be timed: it reads {reads}"
+                raise ConfigError(file, f"experiments.{keys['experiment']}", message)
             drawn = self._drawn(keys, c, runs)
             member = {
                 "reads": reads,
@@ -529,6 +570,13 @@ def _entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     if name not in entries:
         raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
     return entries[name]
+
+
+def _power(text: str) -> float:
+    value = _float("power", text)
+    if not 0 < value < math.inf:
+        raise EpsilometerError(f"power={text} must be positive and finite")
+    return value
 
 
 def _epsilon(text: str) -> float:

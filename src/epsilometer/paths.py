@@ -21,6 +21,7 @@ EVIDENCE = f"{RESULTS}/evidence/{_SCREENED}"
 ESTIMATE = (
     f"{RESULTS}/estimates/{DRAWN}/lambda={{order}}/{{estimator}}/n={{n}}_runs={{runs}}.parquet"
 )
+VERDICTS = f"{RESULTS}/verdicts/{DRAWN}/{{classifier}}/n={{n}}/runs={{first}}-{{last}}.parquet"
 SUMMARY = f"{RESULTS}/summaries/{{paper}}/{{experiment}}.parquet"
 RUNS = f"{RESULTS}/runs/{{paper}}/{{experiment}}.parquet"
 TIMING = f"{RESULTS}/timings/{{paper}}/{{experiment}}.parquet"

@@ -17,6 +17,7 @@ from epsilometer.storage import SampleWriter, atomic
 _DTYPES = {
     "scalar": np.float64,
     "index": np.int32,
+    "bits": np.int64,
     "vector": np.float64,
     "tuple": np.int32,
     "mixed": np.float64,

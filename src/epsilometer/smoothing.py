@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from epsilometer.densities.pair import densities_of
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.estimators.renyi_bound import densities_of
 from epsilometer.storage import by_run, read_samples
 
 Spec = Mapping[str, Any]

@@ -45,6 +45,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 _COLUMNS = {
     "scalar": pa.float64(),
     "index": pa.int32(),
+    "bits": pa.int64(),
     "vector": pa.float64(),
     "tuple": pa.int32(),
     "mixed": pa.float64(),
@@ -65,7 +66,7 @@ class SampleWriter:
         self._writer = pq.ParquetWriter(
             path,
             self._schema,
-            compression="lz4" if kind == pa.int32() else "none",
+            compression="lz4" if pa.types.is_integer(kind) else "none",
             use_dictionary=False,
             write_statistics=False,
             write_page_checksum=True,

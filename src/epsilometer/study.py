@@ -33,7 +33,14 @@ from epsilometer.registry import Registry
 from epsilometer.render import RENDERERS
 from epsilometer.tables import BUILDERS, building
 
-_BYTES = {"scalar": 8, "index": 4, "vector": 8, "tuple": 4, "mixed": 8}  # an entry of an output
+_BYTES = {
+    "scalar": 8,
+    "index": 4,
+    "bits": 8,
+    "vector": 8,
+    "tuple": 4,
+    "mixed": 8,
+}  # an entry of an output
 
 
 @dataclass(frozen=True)
@@ -239,7 +246,7 @@ class Study:
         self._check_parameters(file, name, kind, entry.parameters)
         with _placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
-        if kind.outputs not in ("scalar", "index") and not hasattr(mechanism, "dimension"):
+        if kind.outputs not in ("scalar", "index", "bits") and not hasattr(mechanism, "dimension"):
             message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
             raise ConfigError(file, f"{name}.mechanism", message)
         for inputs in entry.inputs:
@@ -300,7 +307,11 @@ class Study:
     def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
         """Return what the pairs are called, where they have names."""
         entry = self.mechanisms[mechanism].inputs[inputs]
-        return entry.names() if isinstance(entry, config.Pairs | config.Neighbourhood) else None
+        return (
+            entry.names()
+            if isinstance(entry, config.Pairs | config.Neighbourhood | config.RowsRemoved)
+            else None
+        )
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
+from numpy.typing import NDArray
 
 from epsilometer.errors import ConfigError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence
+from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
 
 KEYS = [
@@ -29,6 +30,7 @@ KEYS = [
     "claimed_lipschitz",
     "n",
     "fresh",
+    "claim",
     "pair",
     "side_x",
     "side_x_prime",
@@ -90,12 +92,13 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     pairs["pair"] = "" if names is None else names
     for key in ("x", "x_prime"):
         pairs[key] = [json.dumps(inputs[side]) for side in pairs[f"side_{key}"]]
-    pairs["truth"], pairs["truth_reverse"] = _levels(member, chosen)
-    larger = pairs[["truth", "truth_reverse"]].max(axis=1)
-    pairs["level"] = larger.max()
+    levels = _levels(member, chosen, estimates["claim"].unique())
+    larger = levels[["truth", "truth_reverse"]].max(axis=1)
+    levels["level"] = larger.groupby(levels["claim"], dropna=False).transform("max")
     if member["symmetric"]:
-        pairs["truth"] = pairs["truth_reverse"] = larger
+        levels["truth"] = levels["truth_reverse"] = larger
     joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
+    joined = joined.merge(levels, on=["side_x", "side_x_prime", "claim"], how="left")
     return joined.assign(
         parameters=json.dumps(identity["mechanism_parameters"], sort_keys=True),
         settings=json.dumps(identity["parameters"], sort_keys=True),
@@ -103,43 +106,55 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
 
 
 def _levels(
-    member: Mapping[str, Any], pairs: Sequence[tuple[int, int]]
-) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the exact levels of pairs of sides in both directions."""
-    if member["law"] is None:
-        return [math.nan] * len(pairs), [math.nan] * len(pairs)
+    member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return the exact levels of pairs of sides in both directions: delta, where claims are given.
+
+    A row for every pair and claim; NaN is the claim of estimators of the level itself.
+    """
+    law = _law_of(member)
     identity = member["identity"]
-    law = _law(
+    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
+
+    def levels(i: int, j: int) -> Sequence[float]:
+        if law is None:
+            return [math.nan] * claims.size
+        if np.isnan(claims).all():
+            return [divergence(law, order, inputs[i], inputs[j])]
+        return list(spectrum(law, claims, inputs[i], inputs[j]))
+
+    frames = [
+        pd.DataFrame(
+            {
+                "side_x": np.int32(i),
+                "side_x_prime": np.int32(j),
+                "claim": claims,
+                "truth": levels(i, j),
+                "truth_reverse": levels(j, i),
+            }
+        )
+        for i, j in pairs
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _law_of(member: Mapping[str, Any]) -> Any:
+    """Return a member's exact law; None without one."""
+    if member["law"] is None:
+        return None
+    identity = member["identity"]
+    return _law(
         member["law"],
         identity["mechanism_registered"],
         identity["epsilon"],
         json.dumps(identity["mechanism_parameters"]),
     )
-    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
-    levels = {
-        (i, j): divergence(law, order, inputs[i], inputs[j])
-        for pair in pairs
-        for i, j in (pair, pair[::-1])
-    }
-    return [levels[pair] for pair in pairs], [levels[pair[::-1]] for pair in pairs]
 
 
 @lru_cache(maxsize=64)
 def _law(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
     """Return a law, which estimators of one mechanism share, with what it has worked out."""
     return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))
-
-
-def clopper_pearson(
-    successes: ArrayLike, trials: ArrayLike, level: float = 0.95
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the exact two-sided interval for a binomial proportion."""
-    k, n = np.asarray(successes, float), np.asarray(trials, float)
-    tail = (1 - level) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(k == 0, 0.0, betaincinv(k, n - k + 1, tail))
-        high = np.where(k == n, 1.0, betaincinv(k + 1, n - k, 1 - tail))
-    return low, high
 
 
 def smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from epsilometer import seeds
+from epsilometer.densities.pair import densities_of
 from epsilometer.estimators.base import pairs_of
 from epsilometer.estimators.lower_bounds import weigh
-from epsilometer.estimators.renyi_bound import densities_of
 from epsilometer.registry import load
 from epsilometer.sampling import draw
 
@@ -87,23 +87,17 @@ def _time_evidence(member: Spec, run: int) -> dict[str, Any]:
 
 
 def _time_densities(member: Spec, run: int) -> dict[str, Any]:
-    """Run a bound from densities once, in the direction from x to x'."""
+    """Run a bound from densities once, in both directions; the one from x to x' is kept."""
     samples, smoothing = member["samples"], member["densities"]
     estimator = load(member["estimates"]["registered"])(**member["estimates"]["parameters"])
     pairs = pairs_of(samples["sides"], smoothing["pairing"])
     drawing = _Drawing(samples, run)
     sides = drawing.sides(range(samples["sides"]), samples["n"])
-    bounds = []
+    order, bounds = float(member["estimates"]["lambda"]), []
     for i, j in pairs:
         d = densities_of(sides[i], sides[j], points=smoothing["points"], power=smoothing["power"])
-        bounds += estimator.bounds(
-            d.p,
-            d.q,
-            order=float(member["estimates"]["lambda"]),
-            spacing=d.spacing,
-            n=samples["n"],
-            pairs=len(pairs),
-        )
+        found = estimator.bounds(d, order=order, n=samples["n"], pairs=len(pairs))
+        bounds.append(found[0])
     drawing.clock.charge("estimating")
     return _row(member, run, len(pairs), 0, drawing.clock, max(bounds))
 

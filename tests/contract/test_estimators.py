@@ -22,6 +22,10 @@ ARGUMENTS = {
     "mpl": {"after": "local-loss"},
     "renyi_bound": {"tau": 1e-5},
     "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
+    "spectrum": {
+        "classifier": "scikit_learn",
+        "options": {"name": "sklearn.naive_bayes.GaussianNB"},
+    },
 }
 COUNTING = [n for n in sorted(ESTIMATORS) if ESTIMATORS.load(n).reads == "histograms"]
 SYMMETRIC = {"clopper_pearson", "largest_renyi_bound", "local_loss", "mpl"}
@@ -55,12 +59,12 @@ def answers(name, claims, pair, n, order, runs=40):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_says_what_it_reads_and_refuses_mixed_outputs(name):
     method = estimator(name)
-    assert method.reads in ("histograms", "densities", "losses", "evidence")
+    assert method.reads in ("histograms", "densities", "losses", "evidence", "verdicts")
     assert method.symmetric == (name in SYMMETRIC)
     order = 2.0 if method.reads == "densities" else math.inf
     method.check("scalar", order)
     method.check("index", order)
-    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar)"):
+    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar|must be numbers)"):
         method.check("mixed", order)
 
 

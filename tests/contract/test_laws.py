@@ -12,8 +12,11 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact import LAWS
 from epsilometer.exact.base import divergence
+from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.noisy_sum import NoisySumLaw
 from epsilometer.mechanisms import MECHANISMS
-from tests.contract.examples import configured, inputs, law, mechanism
+from epsilometer.mechanisms.noisy_sum import NoisySum
+from tests.contract.examples import EPSILON, configured, inputs, law, mechanism
 
 every_law = pytest.mark.parametrize("name", sorted(LAWS))
 SCALAR = [name for name in sorted(LAWS) if mechanism(name).outputs == "scalar"]
@@ -270,3 +273,94 @@ def test_poisson_subsampling_is_the_corrected_sum():
         for j in range(2, order + 1):
             total += math.comb(order, j) * 0.5**order * math.exp((j - 1) * j / 50)
         assert exact.renyi(float(order), x, y) == pytest.approx(math.log(total) / (order - 1))
+
+
+@pytest.mark.parametrize("order", [5.0, 80.0, 1000.0])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
+def test_noisy_sums_at_high_orders(epsilon, order):
+    """Without subsampling the closed form; with, at most log(2) order/(order - 1) below it."""
+    x, y = [1] + [0] * 9, [0] * 10
+    exact = order * epsilon**2 / 2
+    whole = NoisySumLaw(NoisySum(epsilon, noise="gaussian"))
+    assert whole.renyi(order, x, y) == pytest.approx(exact, rel=1e-9)
+    half = NoisySumLaw(NoisySum(epsilon, noise="gaussian", included=0.5)).renyi(order, x, y)
+    assert exact - order / (order - 1) * math.log(2) - 1e-9 <= half <= exact
+
+
+CLAIMS = [0.0, 0.1, 0.5, 1.0, 2.5]
+
+
+@every_law
+def test_spectra_fall_to_the_pure_level(name):
+    exact = law(name)
+    if mechanism(name).outputs == "mixed":
+        with pytest.raises(ArgumentError, match="has no spectrum"):
+            spectrum(exact, CLAIMS, *inputs(name)[:2])
+        return
+    for x, y in pairs(name):
+        level = exact.privacy_loss(x, y)
+        deltas = spectrum(exact, [*CLAIMS, level + 1e-6 if math.isfinite(level) else 700.0], x, y)
+        assert (np.diff(deltas) <= 1e-12).all()
+        assert deltas.min() >= 0
+        assert deltas.max() <= 1 + 1e-12
+        if math.isfinite(level):
+            assert deltas[-1] == pytest.approx(0, abs=1e-9)
+            at_half = spectrum(exact, [level / 2], x, y)[0]
+            assert at_half > 0 or level < 1e-9
+        # delta(0) is the total variation, the same in both directions
+        assert deltas[0] == pytest.approx(spectrum(exact, [0.0], y, x)[0], abs=1e-9)
+
+
+@continuous
+def test_spectra_against_quadrature(name):
+    exact = law(name)
+    for x, y in pairs(name)[:2]:
+        ends = [exact.window(v) for v in (x, y)]
+        z = np.linspace(min(e[0] for e in ends), max(e[1] for e in ends), 400_001)
+        for claim, delta in zip(CLAIMS, spectrum(exact, CLAIMS, x, y), strict=True):
+            excess = np.maximum(exact.pdf(z, x) - math.exp(claim) * exact.pdf(z, y), 0)
+            assert delta == pytest.approx(np.trapezoid(excess, z), abs=2e-4)
+
+
+def test_spectra_of_laplace_and_gaussian_are_the_lemmas():
+    claims = np.arange(0, 1.5, 0.05)
+    laplace = spectrum(law("laplace"), claims, 0.0, 1.0)
+    assert laplace == pytest.approx(np.maximum(1 - np.exp((claims - EPSILON) / 2), 0), abs=1e-12)
+    sigma = mechanism("gaussian").sigma
+    p, q = (stats.norm.cdf(s / (2 * sigma) - claims * sigma) for s in (1, -1))
+    gaussian = spectrum(law("gaussian"), claims, 0.0, 1.0)
+    assert gaussian == pytest.approx(p - np.exp(claims) * q, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["laplace_vector", "gaussian_vector"])
+def test_vectors_along_one_axis_are_numbers(name):
+    zero, one = [0.0] * 50, [1.0] + [0.0] * 49
+    scalar = law(name.removesuffix("_vector"))
+    found = spectrum(law(name), CLAIMS, zero, one)
+    assert found == pytest.approx(spectrum(scalar, CLAIMS, 0.0, 1.0), abs=1e-12)
+    for order in ORDERS:
+        expected = scalar.renyi(order, 0.0, 1.0)
+        assert law(name).renyi(order, zero, one) == pytest.approx(expected)
+
+
+def test_losses_of_many_entries_add_up():
+    """The lattice against the same sum drawn, and against the published value at 0."""
+    exact, even = law("laplace_vector"), [0.02] * 50
+    found = spectrum(exact, CLAIMS, [0.0] * 50, even)
+    assert found[0] == pytest.approx(0.056, abs=0.0005)
+    z = np.random.default_rng(0).laplace(0, 1, (400_000, 50))
+    losses = (np.abs(z - 0.02) - np.abs(z)).sum(axis=1)
+    drawn = [np.maximum(1 - np.exp(claim - losses), 0).mean() for claim in CLAIMS]
+    assert found == pytest.approx(drawn, abs=5e-4)
+    uneven = [0.3, -0.2, 0.1] + [0.0] * 47  # by quadrature over three entries
+    grid = (np.arange(-600, 600) + 0.5) * 0.02
+    mass = np.exp(-np.abs(grid)) * 0.01
+    loss = [np.abs(grid - s) - np.abs(grid) for s in uneven[:3]]
+    pair = (loss[0][:, None] + loss[1]).ravel(), np.outer(mass, mass).ravel()
+    ours = spectrum(exact, [0.0, 0.2], [0.0] * 50, uneven)
+    for claim, delta in zip([0.0, 0.2], ours, strict=True):
+        tail = [
+            (pair[1] * np.maximum(1 - np.exp(claim - pair[0] - extra), 0)).sum()
+            for extra in loss[2]
+        ]
+        assert delta == pytest.approx(mass @ np.array(tail), abs=3e-4)

@@ -117,5 +117,47 @@ def test_quantiles_are_numpys_to_the_last_digit(draws):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_has_no_bandwidth(value):
+    sample = np.array([0.0, 1.0, value, 1.5])
     with pytest.raises(ArgumentError, match="sample must be finite"):
-        dpik(np.array([0.0, 1.0, value, 2.0]))
+        dpik(sample)
+    with pytest.raises(ArgumentError, match="sample must be finite"):
+        bkde(sample, 0.1, ends=(0.0, 2.0))
+    counts = linear_counts(sample, 0.0, 2.0, 11)  # what is no number is not counted
+    assert counts.sum() == pytest.approx(3)
+
+
+def test_quantiles_of_what_underflows():
+    x = np.random.default_rng(0).normal(size=20_000) * 1e-310
+    assert quantiles(x, [0.25, 0.75]) == list(np.quantile(x, [0.25, 0.75]))
+
+
+@every_sample
+def test_default_bandwidths_are_rs(name):
+    sample, golden = golden_sample(name), GOLDEN[name]
+    z, density = bkde(sample)
+    h = golden["bkde_default_bandwidth"]
+    grid, same = bkde(sample, h)
+    np.testing.assert_allclose(z, grid, rtol=1e-9)
+    np.testing.assert_allclose(density, same, atol=1e-9 * density.max())
+    assert dpik(sample, canonical=True) == pytest.approx(golden["dpik"] * (4 * math.pi) ** 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"points": 1}, "points must be at least 2"),
+        ({"ends": (100.0, 200.0)}, "ends must hold some draws"),
+        ({"ends": (2.0, 1.0)}, "ends must have lower < upper"),
+    ],
+)
+def test_a_grid_without_draws_is_told(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        dpik(np.arange(10.0), **options)
+
+
+def test_where_the_grid_is_coarser_than_the_kernel():
+    """As nearly at n = 5,000,000 for the Laplace mechanism: what shows is how draws are spread."""
+    x = np.random.default_rng(1).laplace(size=20_000)
+    z, density = bkde(x, 1e-4, points=101, ends=(x.min(), x.max()))
+    counts = linear_counts(x, x.min(), x.max(), 101)
+    np.testing.assert_allclose(density, counts / x.size / (z[1] - z[0]), rtol=1e-9, atol=1e-12)

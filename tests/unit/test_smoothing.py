@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from epsilometer import smoothing, timing
+from epsilometer.densities.pair import densities_of
 from epsilometer.errors import DataError
 from epsilometer.estimation import estimate_files
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.estimators.renyi_bound import LargestRenyiBound, RenyiBound, densities_of
+from epsilometer.estimators.renyi_bound import LargestRenyiBound, RenyiBound
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sampling import write_batch
 from epsilometer.storage import by_run, read_samples, write_table
@@ -61,9 +62,7 @@ def by_hand(samples, method, pairs):
     for run, sides in by_run(read_samples(samples, SAMPLES)):
         for i, j in ((0, 1), (2, 3), (4, 5)):
             d = densities_of(sides[i], sides[j], points=101, power=1.1)
-            answers[run, i] = method.bounds(
-                d.p, d.q, order=3.0, spacing=d.spacing, n=2000, pairs=pairs
-            )
+            answers[run, i] = method.bounds(d, order=3.0, n=2000, pairs=pairs)
     return answers
 
 
@@ -95,7 +94,7 @@ def test_a_sample_without_a_scale_is_told_with_its_run(tmp_path):
     spec = SAMPLES | {"registered": f"{__name__}:Constant", "n": 50}
     path = str(tmp_path / "s.parquet")
     write_batch(path, spec, quiet)
-    with pytest.raises(DataError, match=r"s.parquet: run 4, sides 0 and 1: sample has scale 0"):
+    with pytest.raises(DataError, match=r"s.parquet: run 4, sides 0 and 1: outputs are reals"):
         smoothing.smooth_file(path, DENSITIES | {"samples": spec}, quiet)
 
 

@@ -27,7 +27,7 @@ def test_a_mechanism_job_uses_its_mechanism_and_no_other():
 def test_an_estimator_job_uses_its_estimator_and_no_other():
     found = names(SCRIPTS / "estimate.py", ESTIMATORS.module("histogram"))
     assert {"histogram", "planner", "estimation"} <= found
-    assert not {"safety", "truncated_laplace", "seeds", "render"} & found
+    assert not {"safety", "truncated_laplace", "spectrum", "binned", "render"} & found
 
 
 def test_paths_are_relative_to_the_working_directory():

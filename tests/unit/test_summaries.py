@@ -29,6 +29,7 @@ def estimates(values, reverse=None):
             "claimed_lipschitz": np.nan,
             "n": 100,
             "fresh": 0,
+            "claim": np.nan,
             "side_x": 0,
             "side_x_prime": 1,
             "run": range(len(values)),

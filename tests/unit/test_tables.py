@@ -252,6 +252,8 @@ def bounds_at(order, estimates, settings='{"draws_at_floor": 50}', **columns):
     """Return runs of one pair whose divergence is 0.5."""
     base = {
         "mechanism": "m",
+        "epsilon": 1.0,
+        "inputs": "i",
         "lambda": order,
         "estimator": settings,
         "settings": settings,
@@ -259,6 +261,7 @@ def bounds_at(order, estimates, settings='{"draws_at_floor": 50}', **columns):
         "truth": 0.5,
         "level": 0.5,
         "side_x": 0,
+        "side_x_prime": 1,
     }
     runs = {"run": range(len(estimates)), "estimate": estimates}
     return pd.DataFrame(runs).assign(**(base | columns))
@@ -295,11 +298,23 @@ def test_alpha_hat_by_hand():
     assert table.loc[0, "alpha_hat_high"] == pytest.approx(exact.high)
     with pytest.raises(ArgumentError, match="panels has 'absent'"):
         kutta2022.alpha_hat(data, panels={"absent": "(i)"})
+    with pytest.raises(ArgumentError, match="m has no exact law"):
+        kutta2022.alpha_hat([bounds_at("2", [0.1], truth=math.nan)], panels={"m": "(i)"})
+    with pytest.raises(ArgumentError, match="must hold Rényi bounds of single pairs only"):
+        kutta2022.alpha_hat([bounds_at("2", [0.1], '{"gamma": 1}')], panels={"m": "(i)"})
+
+
+def test_cells_of_different_epsilon_or_n_are_not_pooled():
+    data = [bounds_at("2", [0.6]), bounds_at("2", [0.4], epsilon=2.0), bounds_at("2", [0.4], n=500)]
+    table = kutta2022.alpha_hat(data, panels={"m": "(i)"})
+    assert sorted(table["alpha_hat"]) == [0, 0, 1]
+    assert kutta2022.ratios(data, panels={"m": "(i)"})["alpha_hat"].sum() == 1
 
 
 def test_minutes_are_means():
     timed = pd.DataFrame({"seconds": [60.0, 180.0], "sampling": [30.0, 60.0]})
-    timed = timed.assign(mechanism="m", epsilon=1.0, n=5, estimating=60.0, **{"lambda": "2"})
+    same = {"mechanism": "m", "epsilon": 1.0, "estimator": "b", "n": 5, "lambda": "2"}
+    timed = timed.assign(estimating=60.0, **same)
     (row,) = kutta2022.minutes(timed).to_dict("records")
     assert (row["minutes"], row["sampling"], row["runs"]) == (2.0, 45.0, 2)
 
@@ -320,7 +335,6 @@ def test_maxima_of_the_first_pairs_and_of_all():
     )
     table = kutta2022.maxima(pd.concat([plain, corrected]), pairs=[1, 2])
     assert table["pairs"].tolist() == [1, 2, 2]
-    assert table["correction"].tolist() == ["none", "none", "bonferroni"]
     assert table["promised"].tolist() == pytest.approx([0.95, 0.95**2, 0.9])
     assert table["covered"].tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3])
     assert table["divergence"].tolist() == [0.5, 0.65, 0.65]
@@ -330,7 +344,7 @@ def test_maxima_of_the_first_pairs_and_of_all():
 
 def test_orders_rise_to_the_pure_level():
     data = [bounds_at("inf", [0.6]), bounds_at("2", [0.1, 0.2, 0.6]), bounds_at("1.5", [0.1])]
-    table = kutta2022.orders(data, panels={"m": "(i)"})
+    table = kutta2022.orders(data, panels={"m": "(i)"}).sort_values("lambda")
     assert table["lambda"].tolist() == [1.5, 2.0, math.inf]
     assert table["median"].tolist() == [0.1, 0.2, 0.6]
     assert table["above"].tolist() == pytest.approx([0, 1 / 3, 1])

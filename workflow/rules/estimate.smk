@@ -40,6 +40,25 @@ rule density:
         "../scripts/density.py"
 
 
+rule classify:
+    input:
+        samples=paths.SAMPLE,
+        code=jobs.verdict_code,
+    output:
+        paths.VERDICTS,
+    log:
+        paths.log(paths.VERDICTS),
+    benchmark:
+        paths.benchmark(paths.VERDICTS)
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.verdict_spec,
+    script:
+        "../scripts/classify.py"
+
+
 rule screen:
     input:
         samples=jobs.losses_samples,

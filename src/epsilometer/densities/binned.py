@@ -49,15 +49,15 @@ def _spread_over(counts, sample, lower, spacing):  # type: ignore[no-untyped-def
     below = above = 0
     for x in sample:
         position = (x - lower) / spacing + 1.0  # R's operations, in their order
-        if position < 1.0:
-            below += 1
-        elif position >= counts.size:
-            above += 1
-        else:
+        if 1.0 <= position < counts.size:
             left = int(position)
             share = position - left
             counts[left - 1] += 1.0 - share
             counts[left] += share
+        elif position < 1.0:
+            below += 1
+        else:  # what is no number, too
+            above += 1
     return below, above
 
 
@@ -69,6 +69,7 @@ def dpik(
     points: int = 401,
     ends: tuple[float, float] | None = None,
     truncate: bool = True,
+    canonical: bool = False,
 ) -> float:
     """Return the direct plug-in bandwidth for a Gaussian kernel (Wand and Jones; R's ``dpik``).
 
@@ -86,15 +87,20 @@ def dpik(
         The grid's ends; the sample's, if not given.
     truncate
         Whether draws beyond the ends are dropped.
+    canonical
+        Whether the bandwidth is for the kernel of unit roughness, not for the normal density.
     """
     x = _vector(sample)
+    checks.integer("points", points, minimum=2)
     n, spread = x.size, _scale(x, scale)
     if checks.integer("level", level, minimum=0) > 5:
         raise ArgumentError("level", f"must be at most 5, got {level}")
     mean = float(x.mean())
-    low, high = ends or (float(x.min()), float(x.max()))
+    low, high = checks.interval("ends", *(ends or (float(x.min()), float(x.max()))))
     a, b = (low - mean) / spread, (high - mean) / spread
     counts = linear_counts((x - mean) / spread, a, b, points, truncate=truncate)
+    if not counts.sum() > 0:
+        raise ArgumentError("ends", f"must hold some draws, got [{low!r}, {high!r}]")
     spacing = (b - a) / (points - 1)
     if level == 0:
         psi = 3 / (8 * math.sqrt(math.pi))
@@ -105,12 +111,13 @@ def dpik(
         for r in range(order - 2, 2, -2):
             peak = (-1) ** (r // 2) * math.prod(range(1, r, 2)) / math.sqrt(2 * math.pi)
             psi = _functional(counts, spacing, r, (-2 * peak / (psi * n)) ** (1 / (r + 3)))
-    return float(spread * (4 * math.pi) ** -0.1 * (psi * n) ** -0.2)
+    kernel = 1.0 if canonical else (4 * math.pi) ** -0.1
+    return float(spread * kernel * (psi * n) ** -0.2)
 
 
 def bkde(
     sample: ArrayLike,
-    bandwidth: float,
+    bandwidth: float | None = None,
     *,
     points: int = 401,
     ends: tuple[float, float] | None = None,
@@ -118,10 +125,16 @@ def bkde(
 ) -> tuple[Floats, Floats]:
     """Return an even grid and the binned kernel estimate on it (R's ``bkde``, Gaussian kernel).
 
-    The grid reaches 4 bandwidths beyond the sample unless ``ends`` are given; then draws beyond
-    them are dropped and the curve lacks their mass. Where there is nothing, values may be -1e-17.
+    The bandwidth is the oversmoothed one of normal draws, unless given. The grid reaches 4
+    bandwidths beyond the sample unless ``ends`` are given; then draws beyond them are dropped and
+    the curve lacks their mass. Where there is nothing, values may be -1e-17. Where the grid is
+    coarser than 4 bandwidths, the curve is a histogram of the draws as they are spread over it.
     """
-    x, h = _vector(sample), checks.positive("bandwidth", bandwidth)
+    x = _vector(sample)
+    if bandwidth is None:
+        oversmoothed = (243 / (35 * x.size)) ** 0.2 * (4 * math.pi) ** -0.1
+        bandwidth = oversmoothed * float(x.std(ddof=1))
+    h = checks.positive("bandwidth", bandwidth)
     checks.integer("points", points, minimum=2)
     low, high = ends or (float(x.min()) - _REACH * h, float(x.max()) + _REACH * h)
     low, high = checks.interval("ends", low, high)
@@ -171,14 +184,12 @@ def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
     """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
 
     Draws are counted in bins that rise with them, so that only the bins of the ranks asked for need
-    sorting: the time of two passes. NaN and infinities are an error.
+    sorting: the time of two passes.
     """
-    low, high = float(x.min()), float(x.max())
-    if not math.isfinite(high - low):
-        raise ArgumentError("sample", "must be finite")
-    if x.size < _BINS or low == high:
+    low, width = float(x.min()), float(np.ptp(x))
+    scale = (_BINS - 1) / width if width > 0 else math.inf
+    if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(width)):
         return [float(value) for value in np.quantile(x, shares)]
-    scale = (_BINS - 1) / (high - low)
     reached = np.cumsum(_bin_counts(x, low, scale, _BINS))
     found = []
     for share in shares:
@@ -217,4 +228,6 @@ def _vector(sample: ArrayLike) -> Floats:
     x = np.asarray(sample, np.float64)
     if x.ndim != 1 or x.size < 2:
         raise ArgumentError("sample", f"must be a vector of 2 draws or more, got shape {x.shape}")
+    if not math.isfinite(float(np.ptp(x))):
+        raise ArgumentError("sample", "must be finite")
     return x

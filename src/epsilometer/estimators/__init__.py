@@ -15,5 +15,6 @@ ESTIMATORS = Registry(
         "mpl": "epsilometer.estimators.lower_bounds:MaximumPrivacyLoss",
         "renyi_bound": "epsilometer.estimators.renyi_bound:RenyiBound",
         "safety_check": "epsilometer.estimators.safety:SafetyCheck",
+        "spectrum": "epsilometer.estimators.spectrum:Spectrum",
     },
 )

@@ -83,15 +83,29 @@ class Evidence:
     sign: ArrayLike
 
 
+@dataclass(frozen=True)
+class Densities:
+    """Relative frequencies of k atoms on both sides (``spacing`` 1), or values on an even grid.
+
+    ``bandwidths`` are 0 where outputs have atoms.
+    """
+
+    p: Floats
+    q: Floats
+    spacing: float = 1.0
+    bandwidths: tuple[float, float] = (0.0, 0.0)
+
+
 class Estimator(Protocol):
     """What all methods share; implementations are frozen dataclasses.
 
     ``reads`` names what samples are reduced to for the method: ``histograms`` (`HistogramMethod`),
-    ``densities`` (of each pair, on ``points`` points), ``losses`` (the local loss of every pair) or
-    ``evidence`` (of fresh samples of one pair, with ``after`` the entry that chose it).
+    ``densities`` (of each pair, on ``points`` points), ``losses`` (the local loss of every pair),
+    ``evidence`` (of fresh samples of one pair, with ``after`` the entry that chose it) or
+    ``verdicts`` (of a classifier on test draws of every pair).
     """
 
-    reads: ClassVar[Literal["histograms", "densities", "losses", "evidence"]]
+    reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts"]]
     symmetric: ClassVar[bool]
     """Whether it answers for both directions at once, by the larger of their levels."""
 
@@ -128,7 +142,7 @@ class DensityMethod(Estimator, Protocol):
         """Raise `ArgumentError` unless it applies to so many pairs, sharing samples or not."""
 
     def bounds(
-        self, p: Floats, q: Floats, *, order: float, spacing: float, n: int, pairs: int
+        self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
         """Answer in both directions for one of ``pairs``."""
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from epsilometer import checks
+from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
@@ -31,8 +32,6 @@ Floats = NDArray[np.float64]
 Sample = NDArray[Any]
 Region = tuple[float, float]
 
-_ATOM = 0.01  # share of the draws on one value from which a float output counts as an atom
-_LOOKED_AT = 1000  # draws among which an atom is looked for
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
 _QUANTILE = float(ndtri(0.975))  # both ends of an exact bound at alpha = 0.05
 _TAIL = 0.01  # share of the draws that the default region leaves out at each end
@@ -269,23 +268,6 @@ def default_region(x: Floats, x_prime: Floats) -> Region:
     low = min(np.quantile(x, _TAIL), np.quantile(x_prime, _TAIL))
     high = max(np.quantile(x, 1 - _TAIL), np.quantile(x_prime, 1 - _TAIL))
     return float(low), float(high)
-
-
-def refuse_atoms(sample: Floats) -> None:
-    """Raise `ArgumentError` where one value holds more than 1 % of the first thousand draws."""
-    looked = sample[:_LOOKED_AT]
-    if np.isnan(looked).any():
-        raise ArgumentError("outputs", "are mixed: some entries are no numbers")
-    columns = looked[:, None] if looked.ndim == 1 else looked
-    for column in columns.T:
-        ends = np.flatnonzero(np.diff(np.sort(column), prepend=np.nan, append=np.nan))
-        most = int(np.diff(ends).max())
-        if most > max(2.0, _ATOM * column.size):
-            raise ArgumentError(
-                "outputs",
-                f"are reals with an atom ({most} of {column.size} draws on one value): the local "
-                "loss does not apply to mixed outputs, and discrete ones are to be integers",
-            )
 
 
 def best_set(p: Floats, q: Floats, draws: int, *, floor: float = 0.0) -> NDArray[np.bool_]:

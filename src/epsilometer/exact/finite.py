@@ -8,14 +8,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
+from scipy.stats import binom
 
 from epsilometer import checks
+from epsilometer.errors import ArgumentError
 from epsilometer.exact.base import Floats
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.counting_exponential import CountingExponential
+from epsilometer.mechanisms.random_rows import NoiselessCount
 from epsilometer.mechanisms.randomized_bits import RandomizedBits
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.mechanisms.rare_match import RareMatch
+
+_MOST_PEOPLE = 20  # 2^20 vectors are enumerated
 
 
 class Enumerated(ABC):
@@ -33,19 +39,31 @@ class Enumerated(ABC):
             known[key] = self.probabilities(x)
         return known[key]
 
+    def both(self, x: Any, x_prime: Any) -> tuple[Floats, Floats]:
+        """Return both inputs' probabilities of the same outputs, those of either."""
+        p, q = self._known(x), self._known(x_prime)
+        size = max(p.size, q.size)
+        return np.pad(p, (0, size - p.size)), np.pad(q, (0, size - q.size))
+
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return the largest log ratio; infinity if x can do what x' cannot."""
-        p, q = self._known(x), self._known(x_prime)
+        p, q = self.both(x, x_prime)
         with np.errstate(divide="ignore"):
             return float((np.log(p[p > 0]) - np.log(q[p > 0])).max())
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return log sum p^order q^(1-order) / (order - 1)."""
         order = checks.order("order", order, finite=True)
-        p, q = self._known(x), self._known(x_prime)
+        p, q = self.both(x, x_prime)
         with np.errstate(divide="ignore"):
             terms = order * np.log(p[p > 0]) + (1 - order) * np.log(q[p > 0])
         return float(logsumexp(terms)) / (order - 1)
+
+    def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
+        """Return sum (p - exp(e) q)+ for each claim e."""
+        p, q = self.both(x, x_prime)
+        delta: Floats = np.maximum(p - np.exp(claims)[:, None] * q, 0.0).sum(axis=1)
+        return delta
 
 
 class RandomizedResponseLaw(Enumerated):
@@ -71,6 +89,8 @@ class RandomizedBitsLaw(Enumerated):
     """Everybody's randomised response, as it is or shuffled."""
 
     def __init__(self, mechanism: RandomizedBits) -> None:
+        if mechanism.people > _MOST_PEOPLE:
+            raise ArgumentError("people", f"must be at most {_MOST_PEOPLE} for an exact law")
         self._mechanism = mechanism
 
     def probabilities(self, x: Sequence[int]) -> Floats:
@@ -110,3 +130,27 @@ class RareMatchLaw(Enumerated):
     def probabilities(self, x: int) -> Floats:
         """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([1 - x * self._chance, x * self._chance])
+
+
+class CountingExponentialLaw(Enumerated):
+    """The exponential mechanism with a counting query."""
+
+    def __init__(self, mechanism: CountingExponential) -> None:
+        self._epsilon, self._values = mechanism.epsilon, mechanism.values
+
+    def probabilities(self, x: Sequence[int]) -> Floats:
+        """Return the probabilities of the values."""
+        counts = [list(x).count(value) for value in range(self._values)]
+        return np.asarray(softmax(self._epsilon * np.array(counts) / 2), np.float64)
+
+
+class NoiselessCountLaw(Enumerated):
+    """The known bit plus a binomial number of ones."""
+
+    def __init__(self, mechanism: NoiselessCount) -> None:
+        """Take any: the count has no parameters."""
+
+    def probabilities(self, x: Sequence[int]) -> Floats:
+        """Return the probabilities of 0, ..., m ones."""
+        rows, bit = x
+        return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)

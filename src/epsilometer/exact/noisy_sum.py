@@ -87,8 +87,17 @@ class NoisySumLaw:
         return max(float((self._log_pdf(z, x) - self._log_pdf(z, x_prime)).max()), *ends, -math.inf)
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the divergence by quadrature, pieces ending at all sums."""
+        """Return the divergence by quadrature, pieces ending at all sums.
+
+        With normal noise the integrand may lie far out: two of the noise's densities, at the sums s
+        and s', give one with its centre at order s - (order - 1) s'.
+        """
         a = checks.order("order", order, finite=True)
-        kinks = np.concatenate([self._sums(x)[0], self._sums(x_prime)[0]])
+        sums, others = self._sums(x)[0], self._sums(x_prime)[0]
+        if self._mechanism.noise == "gaussian" and sums.size == others.size == 1:
+            return a * float(sums[0] - others[0]) ** 2 / (2 * self._mechanism.scale**2)
+        kinks = np.concatenate([sums, others])
+        if self._mechanism.noise == "gaussian":
+            kinks = np.append(kinks, (a * sums[:, None] - (a - 1) * others).ravel())
         z, weights = quadrature.nodes(kinks, self._mechanism.scale)
         return quadrature.renyi(a, self._log_pdf(z, x), self._log_pdf(z, x_prime), weights)

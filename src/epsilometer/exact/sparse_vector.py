@@ -14,7 +14,12 @@ from epsilometer.errors import ArgumentError
 from epsilometer.exact import quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
-from epsilometer.mechanisms.sparse_vector import SparseVector, SparseVectorMixed
+from epsilometer.mechanisms.sparse_vector import (
+    SparseVector,
+    SparseVectorBits,
+    SparseVectorFirst,
+    SparseVectorMixed,
+)
 
 
 class SparseVectorLaw(Enumerated):
@@ -48,6 +53,61 @@ class SparseVectorLaw(Enumerated):
         for (bits, _), weight in states.items():
             total[bits] += weight.sum()
         return total
+
+
+class SparseVectorFirstLaw(Enumerated):
+    """Given rho, query j is the first positive if it is one and all before it are not."""
+
+    def __init__(self, mechanism: SparseVectorFirst) -> None:
+        self._mechanism = mechanism
+
+    def probabilities(self, x: Sequence[float]) -> Floats:
+        """Return the probability of each first positive; the last is that there is none."""
+        m = self._mechanism
+        gaps = np.asarray(x, float) - m.threshold
+        rho_scale, nu_scale = m.noise_scales
+        rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(rho_scale, nu_scale))
+        below = _above(rho - gaps[:, None], nu_scale)
+        above = _above(gaps[:, None] - rho, nu_scale)
+        reached = np.cumprod(np.vstack([np.ones_like(rho), below]), axis=0)
+        chances = reached * np.vstack([above, np.ones_like(rho)])
+        total: Floats = chances @ (weights * _laplace_pdf(rho, rho_scale))
+        return total
+
+
+class SparseVectorBitsLaw(Enumerated):
+    """Variant 5, without noise on the queries: the positives are those at or above one rho.
+
+    So an input has few outputs, a set for every distinct answer, and one with no positive at all.
+    """
+
+    def __init__(self, mechanism: SparseVectorBits) -> None:
+        if mechanism.variant != 5:
+            raise ArgumentError("variant", "must be 5 for an exact law of bit vectors")
+        self._threshold = mechanism.threshold
+        self._scale = mechanism.noise_scales[0]
+
+    def atoms(self, x: Sequence[float]) -> dict[int, float]:
+        """Return the probability of every possible output."""
+        gaps = np.asarray(x, float) - self._threshold
+        levels = np.unique(gaps)  # rho in (levels[i - 1], levels[i]] leaves the gaps from there on
+        below = _above(levels, self._scale)  # P(rho <= level)
+        masses = np.diff(np.concatenate([[0.0], below, [1.0]]))
+        sets = [sum(1 << int(j) for j in np.flatnonzero(gaps >= level)) for level in levels]
+        return dict(zip([*sets, 0], masses.tolist(), strict=True))
+
+    def probabilities(self, x: Sequence[float]) -> Floats:
+        """Return the probabilities of the atoms, in their order."""
+        return np.array(list(self.atoms(x).values()))
+
+    def both(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, Floats]:
+        """Return both inputs' probabilities of the same outputs, those of either."""
+        p, q = self.atoms(x), self.atoms(x_prime)
+        outputs = list(p | q)
+        return (
+            np.array([p.get(output, 0.0) for output in outputs]),
+            np.array([q.get(output, 0.0) for output in outputs]),
+        )
 
 
 class SparseVectorMixedLaw:

@@ -7,16 +7,17 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Outputs = Literal["scalar", "index", "vector", "tuple", "mixed"]
+Outputs = Literal["scalar", "index", "bits", "vector", "tuple", "mixed"]
 """What one output is, and how a sample of ``n`` is returned.
 
 ``scalar``: a real number, float64 of shape ``(n,)``; ``index``: an integer 0, ..., k - 1, int32 of
-shape ``(n,)`` (bit i of it for entry i of a bit vector). With a property ``dimension`` d, of shape
+shape ``(n,)`` (bit i of it for entry i of a short bit vector); ``bits``: a bit vector of up to 62
+entries, int64 of shape ``(n,)``. With a property ``dimension`` d, of shape
 ``(n, d)``: ``vector``, d real numbers with a joint density; ``tuple``, d integers; ``mixed``, d
 numbers of which some have atoms and others densities, NaN where there is none.
 """
 
-Sample = NDArray[np.float64] | NDArray[np.int32]
+Sample = NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64]
 
 
 class Mechanism(Protocol):
@@ -38,6 +39,6 @@ class Mechanism(Protocol):
 
 def dimension_of(mechanism: Mechanism) -> int | None:
     """Return how many entries an output has; none where it is a single number."""
-    if mechanism.outputs in ("scalar", "index"):
+    if mechanism.outputs in ("scalar", "index", "bits"):
         return None
     return int(mechanism.dimension)  # type: ignore[attr-defined]

@@ -1,6 +1,7 @@
 """Noisy Max: which noisy answer is largest (its index), or how large it is (its value).
 
-askin2022, Section V, mechanisms b and c (Ding et al. 2018, Algorithms 5 and 7).
+askin2022, Section V, mechanisms b and c, and lu2022, Figure 9c (Ding et al. 2018, Algorithms 5 to
+8).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numba
 import numpy as np
@@ -115,3 +116,73 @@ class ContinuousNoisyMax:
         for answer in x[1:]:
             np.maximum(best, rng.laplace(answer, self.scale, size), out=best)
         return best
+
+
+@dataclass(frozen=True)
+class NoisyMaxIndex:
+    """The index of the largest answer after noise of scale 1 / epsilon on each (NM1 and NM3).
+
+    Half of the usual scale is enough for counting queries, which all move the same way.
+    """
+
+    outputs: ClassVar[Outputs] = "index"
+    epsilon: float
+    noise: Literal["laplace", "exponential"] = "laplace"
+    queries: int = 7
+
+    def __post_init__(self) -> None:
+        _check_noise(self.epsilon, self.noise, self.queries)
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
+        check_answers(x, self.queries)
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ``size`` indices."""
+        noisy = _noisy(x, size, self.noise, 1 / self.epsilon, rng)
+        return np.asarray(np.argmax(noisy, axis=1), np.int32)
+
+
+@dataclass(frozen=True)
+class NoisyMaxValue:
+    """The largest answer itself after noise of scale 1 / epsilon on each (NM2 and NM4): wrong.
+
+    Only the index may be released at this price.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: float
+    noise: Literal["laplace", "exponential"] = "laplace"
+    queries: int = 4
+
+    def __post_init__(self) -> None:
+        _check_noise(self.epsilon, self.noise, self.queries)
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
+        check_answers(x, self.queries)
+
+    def sample(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw ``size`` maxima."""
+        largest: NDArray[np.float64] = _noisy(x, size, self.noise, 1 / self.epsilon, rng).max(
+            axis=1
+        )
+        return largest
+
+
+def _check_noise(epsilon: object, noise: object, queries: object) -> None:
+    checks.positive("epsilon", epsilon)
+    if noise not in ("laplace", "exponential"):
+        raise ArgumentError("noise", f"must be laplace or exponential, got {noise!r}")
+    checks.integer("queries", queries, minimum=2)
+
+
+def _noisy(
+    x: Sequence[float], size: int, noise: str, scale: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return noisy answers of shape ``(size, queries)``."""
+    shape = size, len(x)
+    drawn = rng.laplace(0, scale, shape) if noise == "laplace" else rng.exponential(scale, shape)
+    return np.asarray(x, np.float64) + drawn

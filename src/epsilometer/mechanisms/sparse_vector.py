@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -35,7 +35,6 @@ from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noisy_max import check_answers
 
 VARIANTS = (1, 2, 4, 5, 6)
-_MOST_QUERIES = 30  # bits of an output
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class SparseVector:
     """
 
     outputs: ClassVar[Outputs] = "index"
+    most_queries: ClassVar[int] = 30  # bits of an output
     epsilon: float
     variant: int
     queries: int = 10
@@ -57,8 +57,9 @@ class SparseVector:
         checks.positive("epsilon", self.epsilon)
         if self.variant not in VARIANTS:
             raise ArgumentError("variant", f"must be one of {VARIANTS}, got {self.variant!r}")
-        if checks.integer("queries", self.queries) > _MOST_QUERIES:
-            raise ArgumentError("queries", f"must be at most {_MOST_QUERIES}, got {self.queries}")
+        if checks.integer("queries", self.queries) > self.most_queries:
+            message = f"must be at most {self.most_queries}, got {self.queries}"
+            raise ArgumentError("queries", message)
         checks.real("threshold", self.threshold)
         checks.integer("positives", self.positives)
         if self.corrected and self.variant != 4:
@@ -91,10 +92,50 @@ class SparseVector:
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` outputs, step by step as the algorithm is written."""
-        gaps = np.asarray(x, np.float64) - self.threshold
         outputs = np.zeros(size, np.int32)
-        _run(outputs, gaps, *self.noise_scales, self.most_positives, self.redraws, rng)
+        self._fill(outputs, x, rng)
         return outputs
+
+    def _fill(self, outputs: NDArray[Any], x: Sequence[float], rng: np.random.Generator) -> None:
+        """Draw the answers "above" as bits."""
+        gaps = np.asarray(x, np.float64) - self.threshold
+        _run(outputs, gaps, *self.noise_scales, self.most_positives, self.redraws, rng)
+
+
+@dataclass(frozen=True)
+class SparseVectorBits(SparseVector):
+    """The same with up to 62 queries; outputs are bit vectors, not one of a few outcomes."""
+
+    outputs: ClassVar[Outputs] = "bits"
+    most_queries: ClassVar[int] = 62
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw ``size`` outputs."""
+        outputs = np.zeros(size, np.int64)
+        self._fill(outputs, x, rng)
+        return outputs
+
+
+@dataclass(frozen=True)
+class SparseVectorFirst(SparseVector):
+    """A variant that stops at its first positive; the output is that query's index.
+
+    It is the number of queries where none was positive.
+    """
+
+    most_queries: ClassVar[int] = 62
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.most_positives != 1:
+            raise ArgumentError("variant", "must be 1, 2 or 4 with one positive, to stop at it")
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ``size`` indices."""
+        bits = np.zeros(size, np.int64)
+        self._fill(bits, x, rng)
+        _, exponents = np.frexp(bits.astype(np.float64))  # a single bit is a power of two
+        return np.where(bits > 0, exponents - 1, self.queries).astype(np.int32)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy as np
 
 from epsilometer.render import style
 
+_OFTEN = 0.1  # share of runs above the truth from which a bound is marked
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
@@ -19,6 +21,8 @@ def violins(table: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(table["panel"]))
     columns = min(4, len(names))
     figure, axes = style.panels(-(-len(names) // columns), columns)
+    floors = table["tau"].nunique()
+    figure.set_figwidth(figure.get_figwidth() * (1 if floors == 1 else 0.6 * floors))
     for ax, name in zip(axes.flat, names, strict=False):
         _panel(ax, table[table["panel"] == name])
         ax.set(title=name)
@@ -37,8 +41,8 @@ def _panel(ax: Axes, rows: pd.DataFrame) -> None:
     cells = cells.sort_values(["lambda", "tau"], ascending=[True, False])
     floors = sorted(set(cells["tau"]), reverse=True)
     labels = [_label(*cell, floor=len(floors) > 1) for cell in cells.itertuples(index=False)]
-    names = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
-    rows = rows.assign(place=[names[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
+    places = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
+    rows = rows.assign(place=[places[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
     sns.violinplot(
         rows,
         x="place",
@@ -75,29 +79,45 @@ def _scientific(value: float) -> str:
 
 
 def orders(table: pd.DataFrame) -> Figure:
-    """Draw bounds against the order, and the pure level at the right edge."""
+    """Draw bounds against the order, and the local loss for the pure level at the right edge.
+
+    Open points lie above the truth in more than a tenth of the runs.
+    """
     names = list(dict.fromkeys(table["panel"]))
     figure, axes = style.panels(1, len(names))
     for ax, name in zip(axes[0], names, strict=True):
         rows = table[table["panel"] == name]
-        bounds, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf]
+        finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf]
+        exact = finite.drop_duplicates("lambda")
         ax.plot(
-            bounds["lambda"],
-            bounds["divergence"],
+            exact["lambda"],
+            exact["divergence"],
             color=style.TRUTH,
             linestyle="--",
             label=r"exact $D_\lambda$",
         )
-        ax.plot(bounds["lambda"], bounds["median"], marker="o", markersize=3, label="lower bound")
-        ax.fill_between(bounds["lambda"], bounds["low"], bounds["high"], alpha=0.3, linewidth=0)
-        edge = 2.5 * bounds["lambda"].max()
-        ax.plot([edge], pure["divergence"], "_", color=style.TRUTH, markersize=14, mew=2)
+        for estimator, bounds in finite.groupby("estimator", sort=False):
+            (line,) = ax.plot(bounds["lambda"], bounds["median"], linewidth=1, label=estimator)
+            colour = line.get_color()
+            ax.fill_between(
+                bounds["lambda"], bounds["low"], bounds["high"], color=colour, alpha=0.2, lw=0
+            )
+            for often, fill in ((False, colour), (True, "white")):
+                some = bounds[(bounds["above"] > _OFTEN) == often]
+                ax.plot(some["lambda"], some["median"], "o", color=colour, mfc=fill, markersize=4)
+        edge = 2.5 * finite["lambda"].max()
+        pure = pure.head(1)
+        ax.plot(
+            [edge] * len(pure), pure["divergence"], "_", color=style.TRUTH, markersize=14, mew=2
+        )
         spread = [pure["median"] - pure["low"], pure["high"] - pure["median"]]
-        ax.errorbar([edge], pure["median"], yerr=spread, fmt="D", markersize=4, label="local loss")
+        ax.errorbar(
+            [edge] * len(pure), pure["median"], yerr=spread, fmt="D", markersize=4, color="black"
+        )
         ticks = [1, 2, 5, 10, 20, 50]
         ax.set(title=name, xscale="log", xlabel=r"order $\lambda$", ylim=(0, None))
         ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
         ax.minorticks_off()
-        ax.legend(fontsize="small", loc="lower right")
+        ax.legend(fontsize="x-small", loc="lower right")
     axes[0, 0].set(ylabel="divergence")
     return figure

@@ -20,7 +20,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.summaries import clopper_pearson
+from epsilometer.proportions import clopper_pearson
 
 Points = Annotated[int, Field(ge=2)]
 

@@ -24,7 +24,8 @@ from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
-from epsilometer.summaries import clopper_pearson, smallest_sufficient_n
+from epsilometer.proportions import clopper_pearson
+from epsilometer.summaries import smallest_sufficient_n
 
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]

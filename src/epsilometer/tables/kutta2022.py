@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -11,9 +12,11 @@ from pydantic import Field, PositiveInt
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBound, maximum_confidence
-from epsilometer.summaries import clopper_pearson
+from epsilometer.proportions import clopper_pearson
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
+
+_CELL = ["panel", "mechanism", "epsilon", "inputs", "lambda", "tau", "n"]
 
 
 def ratios(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
@@ -22,11 +25,10 @@ def ratios(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     ``alpha_hat`` is the share of runs whose bound lies above it, of the same panel, order and tau.
     """
     frame = _with_ratios(runs, panels)
-    groups = frame.groupby(["panel", "lambda", "tau"], sort=False)["ratio"]
-    frame["alpha_hat"] = groups.transform(lambda ratio: (ratio > 1).mean())
-    columns = ["panel", "mechanism", "lambda", "tau", "n", "run", "bound", "divergence", "ratio"]
-    table = frame[[*columns, "alpha_hat"]]
-    return table.sort_values(
+    cells = frame.groupby(_CELL, sort=False)["ratio"]
+    frame["alpha_hat"] = cells.transform(lambda ratio: (ratio > 1).mean())
+    columns = [*_CELL, "run", "bound", "divergence", "ratio", "alpha_hat"]
+    return frame[columns].sort_values(
         ["panel", "lambda", "tau", "ratio", "run"], key=_in_order(panels), ignore_index=True
     )
 
@@ -34,8 +36,7 @@ def ratios(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 def alpha_hat(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     """Tabulate the share of runs above the truth in every cell, with an exact 95 % interval."""
     frame = _with_ratios(runs, panels)
-    keys = ["panel", "mechanism", "lambda", "tau", "n", "draws_at_floor"]
-    cells = frame.groupby(keys, sort=False)
+    cells = frame.groupby([*_CELL, "draws_at_floor"], sort=False)
     table = cells.agg(
         divergence=("divergence", "first"),
         runs=("ratio", "size"),
@@ -45,14 +46,8 @@ def alpha_hat(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
         smallest_ratio=("ratio", "min"),
     ).reset_index()
     low, high = clopper_pearson(table["above"], table["runs"])
-    found = pd.DataFrame(
-        {
-            "alpha_hat": table["above"] / table["runs"],
-            "alpha_hat_low": low,
-            "alpha_hat_high": high,
-        }
-    )
-    table = pd.concat([table.drop(columns="above"), found], axis=1)
+    share = table.pop("above") / table["runs"]
+    table = table.assign(alpha_hat=share, alpha_hat_low=low, alpha_hat_high=high)
     return table.sort_values(
         ["panel", "draws_at_floor", "lambda"],
         key=_in_order(panels),
@@ -63,29 +58,35 @@ def alpha_hat(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 
 def minutes(timings: pd.DataFrame) -> pd.DataFrame:
     """Table I: minutes of one bound (the mean over runs), sampling and the rest apart."""
-    keys = ["mechanism", "epsilon", "lambda", "n"]
+    keys = ["mechanism", "epsilon", "lambda", "estimator", "n"]
     measured = timings.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].mean()
     table = measured.join(timings.groupby(keys, sort=False).size().rename("runs")).reset_index()
     return table.assign(minutes=table["seconds"] / 60)
 
 
 def orders(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
-    """Tabulate the bounds of many orders, and estimates of the pure level, over runs."""
-    frame = pd.concat(runs, ignore_index=True)
-    frame = frame[frame["mechanism"].isin(panels)]
-    frame = frame.assign(
-        panel=frame["mechanism"].map(panels), **{"lambda": frame["lambda"].astype(float)}
+    """Tabulate the bounds of many orders, and estimates of the pure level, over runs.
+
+    ``above`` is the share of runs with an answer above the truth.
+    """
+    frame = _chosen(runs, panels)
+    frame["above"] = frame["estimate"] > frame["truth"]
+    keys = ["panel", "mechanism", "epsilon", "inputs", "lambda", "estimator", "n"]
+    table = (
+        frame.groupby(keys, sort=False)
+        .agg(
+            runs=("run", "size"),
+            divergence=("truth", "first"),
+            low=("estimate", lambda values: values.quantile(0.25)),
+            median=("estimate", "median"),
+            high=("estimate", lambda values: values.quantile(0.75)),
+            above=("above", "mean"),
+        )
+        .reset_index()
     )
-    cells = frame.groupby(["panel", "mechanism", "lambda", "estimator", "n"], sort=False)
-    table = cells.agg(
-        runs=("run", "size"),
-        divergence=("truth", "first"),
-        low=("estimate", lambda values: values.quantile(0.25)),
-        median=("estimate", "median"),
-        high=("estimate", lambda values: values.quantile(0.75)),
-        above=("estimate", lambda values: (values > frame.loc[values.index, "truth"]).mean()),
-    ).reset_index()
-    return table.sort_values(["panel", "lambda"], key=_in_order(panels), ignore_index=True)
+    return table.sort_values(
+        ["panel", "estimator", "lambda"], key=_in_order(panels), ignore_index=True
+    )
 
 
 def maxima(
@@ -97,30 +98,31 @@ def maxima(
     ``covered`` is the share of runs in which it lies at most at the largest divergence of these
     pairs, with an exact 95 % interval.
     """
+    runs = _known(runs)
     rows = []
-    for (mechanism, order), asked in runs.groupby(["mechanism", "lambda"], sort=False):
-        every = sorted(set(asked["side_x"]))
-        if max(pairs) > len(every):
-            raise ArgumentError("pairs", f"has {max(pairs)}, the data have {len(every)}")
+    keys = ["mechanism", "epsilon", "inputs", "lambda", "n"]
+    for names, asked in runs.groupby(keys, sort=False):
+        every = sorted(set(zip(asked["side_x"], asked["side_x_prime"], strict=True)))
         for settings, group in asked.groupby("settings", sort=False):
             parameters = json.loads(settings)
             alpha = parameters.get("alpha", RenyiBound.alpha)
-            correction = parameters.get("correction", "none")
-            for count in pairs if correction == "none" else [len(every)]:
-                looked_at = group[group["side_x"].isin(every[:count])]
+            corrected = group.groupby("run").size().max() == 1 < len(every)
+            for count in [len(every)] if corrected else pairs:
+                if count > len(every):
+                    raise ArgumentError("pairs", f"has {count}, the data have {len(every)}")
+                pair = zip(group["side_x"], group["side_x_prime"], strict=True)
+                looked_at = group[[corrected or sides in every[:count] for sides in pair]]
                 bound = looked_at.groupby("run")["estimate"].max()
-                truth = looked_at["truth" if correction == "none" else "level"].max()
+                truth = looked_at["level" if corrected else "truth"].max()
                 held = int((bound <= truth).sum())
                 low, high = clopper_pearson(held, bound.size)
                 rows.append(
                     {
-                        "mechanism": mechanism,
-                        "lambda": order,
+                        **dict(zip(keys, names, strict=True)),
+                        "estimator": group["estimator"].iloc[0],
                         "pairs": count,
-                        "correction": correction,
-                        "n": int(group["n"].iloc[0]),
                         "runs": bound.size,
-                        "promised": maximum_confidence(count if correction == "none" else 1, alpha),
+                        "promised": 1 - alpha if corrected else maximum_confidence(count, alpha),
                         "covered": held / bound.size,
                         "covered_low": float(low),
                         "covered_high": float(high),
@@ -131,28 +133,44 @@ def maxima(
     return pd.DataFrame(rows)
 
 
-def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
-    """Return the runs of the mechanisms that have a panel, with their floor and ratio."""
+def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
+    """Return the runs of the mechanisms that have a panel, under its title."""
     frame = pd.concat(runs, ignore_index=True)
     missing = sorted(set(panels) - set(frame["mechanism"]))
     if missing:
         raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = frame[frame["mechanism"].isin(panels)].reset_index(drop=True)
+    frame = _known(frame[frame["mechanism"].isin(panels)].reset_index(drop=True))
+    numbers = {"lambda": frame["lambda"].astype(float)}
+    return frame.assign(panel=frame["mechanism"].map(panels), **numbers)
+
+
+def _known(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs, all of which must have an exact value to be compared with."""
+    unknown = runs.loc[runs["truth"].isna(), "mechanism"]
+    if len(unknown):
+        raise ArgumentError("data", f"must have exact values; {unknown.iloc[0]} has no exact law")
+    return runs
+
+
+def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
+    """Return the runs of the mechanisms that have a panel, with their floor and ratio."""
+    frame = _chosen(runs, panels)
     tau = np.empty(len(frame))
     for (settings, n), rows in frame.groupby(["settings", "n"]).groups.items():
-        tau[rows] = RenyiBound(**json.loads(settings)).floor(int(n))[0]
+        given = json.loads(settings)
+        if not {"tau", "draws_at_floor"} & set(given) or "correction" in given:
+            raise ArgumentError("data", "must hold Rényi bounds of single pairs only")
+        tau[rows] = RenyiBound(**given).floor(int(n))[0]
     return frame.assign(
-        panel=frame["mechanism"].map(panels),
         tau=tau,
         draws_at_floor=np.round(tau * frame["n"], 6),
         bound=frame["estimate"],
         divergence=frame["truth"],
         ratio=frame["estimate"] / frame["truth"],
-        **{"lambda": frame["lambda"].astype(float)},
     )
 
 
-def _in_order(panels: Titles):  # type: ignore[no-untyped-def]
+def _in_order(panels: Titles) -> Callable[[pd.Series], pd.Series]:
     """Return a sort key under which panels keep the order of the configuration."""
     places = {title: i for i, title in enumerate(panels.values())}
     return lambda column: column.map(places) if column.name == "panel" else column

@@ -1,0 +1,71 @@
+"""What classifiers share: trained on draws of both sides, they say how the odds stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Sample = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """How the outputs of a test sample are classified, in no particular order.
+
+    ``log_odds`` has shape ``(m,)``: the log of the votes for x' over those for x, infinite where
+    all votes agree; ``counts`` says how many outputs each of them stands for.
+    """
+
+    log_odds: Floats
+    counts: Counts
+
+    def above(self, thresholds: Floats) -> Counts:
+        """Return how many outputs have log odds above each threshold, ties not counted."""
+        order = np.argsort(self.log_odds)
+        reached = np.concatenate([[0], np.cumsum(self.counts[order])])
+        at_most = np.searchsorted(self.log_odds[order], thresholds, side="right")
+        return np.asarray(reached[-1] - reached[at_most], np.int64)
+
+    def below(self, thresholds: Floats) -> Counts:
+        """Return how many outputs have log odds below each threshold, ties not counted."""
+        return Votes(-self.log_odds, self.counts).above(-np.asarray(thresholds))
+
+
+class Fitted(Protocol):
+    """A trained classifier."""
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Classify outputs of shape ``(n,)`` or ``(n, d)``."""
+
+
+class Classifier(Protocol):
+    """A classification algorithm; implementations are frozen dataclasses."""
+
+    def check(self, outputs: str) -> None:
+        """Raise `ArgumentError` unless it applies to outputs of this kind."""
+
+    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> Fitted:
+        """Train on draws of both sides.
+
+        ``training`` is how many training points there were, those that were replaced by the null
+        value and are no longer here among them; ``seed`` serves algorithms that draw.
+        """
+
+
+def log_odds_of(votes: int) -> Floats:
+    """Return log(c / (votes - c)) for c = 0, ..., votes."""
+    c = np.arange(votes + 1, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        odds: Floats = np.log(c) - np.log(votes - c)
+    return odds
+
+
+def square_root(training: int) -> int:
+    """Return k = sqrt(n), rounded down, at least 1 (lu2022, Theorem 2)."""
+    return max(math.isqrt(training), 1)

@@ -1,0 +1,90 @@
+"""k nearest neighbours of bit vectors by Hamming distance, as lu2022 used them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, square_root
+from epsilometer.classifiers.counting import tallied, together
+from epsilometer.errors import ArgumentError
+
+_BITS = 64
+_BLOCK = 1 << 22  # distances held at once
+
+
+@dataclass(frozen=True)
+class HammingNeighbours:
+    """kNN on bit vectors, which are integers with bit i for entry i.
+
+    Many training points lie at the same distance. Those at the distance of the k-th share what is
+    left of the k votes in proportion to their numbers: what a random choice among them would give
+    on average.
+
+    Parameters
+    ----------
+    k
+        Neighbours; the square root of the number of training points, if not given.
+    """
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            checks.integer("k", self.k)
+
+    def check(self, outputs: str) -> None:
+        """Raise `ArgumentError` unless outputs are bit vectors."""
+        if outputs != "bits":
+            raise ArgumentError("outputs", f"must be bits for Hamming distances, not {outputs}")
+
+    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedHamming:
+        """Count the distinct training points."""
+        k = min(self.k or square_root(training), len(x) + len(x_prime))
+        return FittedHamming(*together(tallied(x), tallied(x_prime)), k)
+
+
+@dataclass(frozen=True)
+class FittedHamming:
+    """Distinct training points, and how often x and x' have drawn each."""
+
+    points: NDArray[np.int64]
+    drawn: Counts
+    drawn_prime: Counts
+    k: int
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Return the odds of every distinct output, and how many outputs have them."""
+        seen, counts = tallied(outputs)
+        step = max(1, _BLOCK // len(self.points))
+        blocks = [self._log_odds(seen[i : i + step]) for i in range(0, len(seen), step)]
+        return Votes(np.concatenate(blocks), counts)
+
+    def _log_odds(self, queries: NDArray[np.int64]) -> Floats:
+        distance = np.bitwise_count(queries[:, None] ^ self.points)
+        place = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
+        shape = len(queries), _BITS
+        within = [
+            np.bincount(place, np.tile(side, len(queries)), len(queries) * _BITS)
+            .reshape(shape)
+            .cumsum(axis=1)
+            for side in (self.drawn, self.drawn_prime)
+        ]
+        every = within[0] + within[1]
+        radius = (every < self.k).sum(axis=1, keepdims=True)  # the distance of the k-th
+
+        def nearer(reached: Floats) -> Floats:
+            previous = np.take_along_axis(reached, np.maximum(radius - 1, 0), 1)
+            return np.where(radius > 0, previous, 0.0)
+
+        share = (self.k - nearer(every)) / (np.take_along_axis(every, radius, 1) - nearer(every))
+        votes = [
+            nearer(side) + share * (np.take_along_axis(side, radius, 1) - nearer(side))
+            for side in within
+        ]
+        with np.errstate(divide="ignore"):
+            odds: Floats = np.log(votes[1]) - np.log(votes[0])
+        return odds.ravel()

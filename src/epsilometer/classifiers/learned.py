@@ -1,0 +1,99 @@
+"""Any classifier of scikit-learn, by its name and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from epsilometer.classifiers.base import Sample, Votes
+from epsilometer.errors import ArgumentError, one_line, suggest
+
+
+@dataclass(frozen=True)
+class ScikitLearn:
+    """A scikit-learn classifier, as ``sklearn.neural_network.MLPClassifier``.
+
+    Parameters
+    ----------
+    name
+        Its full name.
+    options
+        What it is made with; ``random_state`` is given by the run's seed.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = set(_kind(self.name)().get_params(deep=False))
+        for option in self.options:
+            if option not in known - {"random_state"}:
+                raise ArgumentError(
+                    "options", f"has unknown {option!r} of {self.name}{suggest(option, known)}"
+                )
+
+    def check(self, outputs: str) -> None:
+        """Raise `ArgumentError` unless outputs are numbers or vectors of numbers."""
+        if outputs in ("mixed", "bits"):
+            raise ArgumentError("outputs", f"must be numbers or vectors of them, not {outputs}")
+
+    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedScikitLearn:
+        """Train on both sides, labels 0 and 1."""
+        if not len(x) or not len(x_prime):
+            raise ArgumentError("x", "has no draws of one side to train on")
+        model = _kind(self.name)(**_lists_as_tuples(self.options))
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=seed)
+        labels = np.repeat([0, 1], [len(x), len(x_prime)])
+        try:
+            model.fit(_rows(np.concatenate([x, x_prime])), labels)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError("options", f"{self.name} refuses: {one_line(error)}") from None
+        return FittedScikitLearn(model)
+
+
+@dataclass(frozen=True)
+class FittedScikitLearn:
+    """A trained model."""
+
+    model: Any
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Return the odds of every output: of its probabilities, where the model tells any."""
+        rows = _rows(outputs)
+        if hasattr(self.model, "predict_proba"):
+            chances = self.model.predict_proba(rows)
+        else:
+            chances = np.eye(2)[self.model.predict(rows)]
+        with np.errstate(divide="ignore"):
+            odds = np.log(chances[:, 1].astype(float)) - np.log(chances[:, 0].astype(float))
+        return Votes(odds, np.ones(len(outputs), np.int64))
+
+
+def _kind(name: str) -> Any:
+    """Return a class of scikit-learn; nothing else is imported for a name in a configuration."""
+    module, _, attribute = name.rpartition(".")
+    if module.split(".")[0] != "sklearn":
+        raise ArgumentError("name", f"must be of scikit-learn, as sklearn.svm.SVC, got {name!r}")
+    try:
+        kind = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        raise ArgumentError("name", f"{name!r} is not in scikit-learn") from None
+    from sklearn.base import ClassifierMixin
+
+    if not (isinstance(kind, type) and issubclass(kind, ClassifierMixin)):
+        raise ArgumentError("name", f"{name!r} is no classifier")
+    return kind
+
+
+def _rows(outputs: Sample) -> Sample:
+    return outputs.reshape(len(outputs), -1)
+
+
+def _lists_as_tuples(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with tuples, which YAML does not know, for its lists."""
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}

@@ -1,0 +1,314 @@
+"""The privacy spectrum of a pair of inputs, delta at every epsilon, from classifiers (lu2022).
+
+delta(e) = max over S of P(M(x) in S) - exp(e) P(M(x') in S), floored at 0: the hockey-stick
+divergence of x from x'. By Theorem 4 it is 1 - 2 exp(e) R, with R the Bayes risk of telling x,
+whose outputs are replaced by a null value with probability 1 - exp(-e) (label 0), from x' (label
+1).
+
+A classifier is trained on half of the draws of both sides and tested on the other half, with
+equally many of either label: the fair coin of Definition 12 at its expectation. The coin that
+replaces outputs by the null value is ``drawn``, which takes a training for every e and direction as
+in Figure 1 of the paper; or its probability is known and ``expected``: outputs of x then count
+exp(-e) in training and in testing, so that one classifier serves the whole curve and both
+directions, with less variance. The null value is always classified right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from epsilometer import checks
+from epsilometer.classifiers import CLASSIFIERS
+from epsilometer.classifiers.base import Classifier, Counts, Floats, Sample
+from epsilometer.errors import ArgumentError
+from epsilometer.proportions import clopper_pearson
+
+_FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a classifier did with the test draws of one direction, at each claim.
+
+    All of shape ``(m,)``: ``wrong`` outputs of x taken for those of x', among ``tested``, and
+    ``wrong_prime`` among ``tested_prime`` the other way. With a drawn coin ``tested`` counts null
+    values, too, and ``weight`` is 1; with an expected one ``weight`` is how often an output of x
+    is kept, exp(-e).
+    """
+
+    claims: Floats
+    wrong: Counts
+    tested: Counts
+    wrong_prime: Counts
+    tested_prime: Counts
+    weight: Floats
+
+    @property
+    def risk(self) -> Floats:
+        """r, the share of test points classified wrong (Figure 1, step 4)."""
+        risk: Floats = (
+            self.weight * self.wrong / self.tested + self.wrong_prime / self.tested_prime
+        ) / 2
+        return risk
+
+    @property
+    def delta(self) -> Floats:
+        """The estimate 1 - 2 exp(e) r, at least 0."""
+        return delta_of_risk(self.claims, self.risk)
+
+    def interval(self, kind: str, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return ends of an interval for what the classifier achieves at the claims.
+
+        It achieves at most the delta of the pair, so that the lower end is a lower bound for that.
+        ``clopper-pearson`` bounds both error rates at alpha / 2 each and holds at every n, as does
+        ``hoeffding``, for their mean; ``bootstrap`` draws the test points again.
+        """
+        scale = np.exp(self.claims)
+        if kind == "hoeffding":
+            width = scale * np.sqrt(
+                math.log(2 / alpha) / 2 * (self.weight**2 / self.tested + 1 / self.tested_prime)
+            )
+            return _clipped(self._raw - width), _clipped(self._raw + width)
+        if kind == "bootstrap":
+            size = (_RESAMPLES, self.claims.size)
+            drawn = rng.binomial(self.tested, self.wrong / self.tested, size) / self.tested
+            drawn_prime = rng.binomial(
+                self.tested_prime, self.wrong_prime / self.tested_prime, size
+            )
+            again = 1 - scale * (self.weight * drawn + drawn_prime / self.tested_prime)
+            low, high = np.quantile(again, [alpha / 2, 1 - alpha / 2], axis=0)
+            return _clipped(low), _clipped(high)
+        low, high = clopper_pearson(self.wrong, self.tested, 1 - alpha / 2)
+        low_prime, high_prime = clopper_pearson(self.wrong_prime, self.tested_prime, 1 - alpha / 2)
+        return (
+            _clipped(1 - scale * (self.weight * high + high_prime)),
+            _clipped(1 - scale * (self.weight * low + low_prime)),
+        )
+
+    @property
+    def _raw(self) -> Floats:
+        raw: Floats = 1 - 2 * np.exp(self.claims) * self.risk
+        return raw
+
+
+def delta_of_risk(claims: ArrayLike, risk: ArrayLike) -> Floats:
+    """Return max(1 - 2 exp(e) r, 0) (Theorem 4)."""
+    return _clipped(1 - 2 * np.exp(np.asarray(claims, float)) * np.asarray(risk, float))
+
+
+def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
+    """Return the smallest claim at which a curve is at most delta: the curve, inverted.
+
+    Between claims the curve is a straight line. Deltas fall with the claim; estimates that rise
+    again by noise are taken at the smallest value so far. Infinity, if no claim is large enough.
+    """
+    if not 0 <= checks.real("delta", delta) <= 1:
+        raise ArgumentError("delta", f"must lie in [0, 1], got {delta!r}")
+    e, d = np.asarray(claims, float), np.minimum.accumulate(np.asarray(deltas, float))
+    if e.shape != d.shape or e.ndim != 1 or e.size == 0 or (np.diff(e) <= 0).any():
+        raise ArgumentError("claims", "must rise, with a delta for each")
+    if d[-1] > delta:
+        return math.inf
+    i = int(np.argmax(d <= delta))
+    if i == 0:
+        return float(e[0])
+    share = (d[i - 1] - delta) / (d[i - 1] - d[i])
+    return float(e[i - 1] + share * (e[i] - e[i - 1]))
+
+
+def cones(dimension: int) -> int:
+    """Return an upper bound of c_d, the cones of angle pi/6 that cover R^d (Theorem 2).
+
+    c_1 is 2: the cones of the line are its half-lines; further up (1 + 2/sqrt(2 - sqrt 3))^d - 1.
+    """
+    d = checks.integer("dimension", dimension)
+    return 2 if d == 1 else math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** d - 1)
+
+
+def risk_error(n: int, beta: float) -> float:
+    """Return sqrt(ln(4/beta)/n): how far n/2 test points may be off, but for beta/2 (Claim 3)."""
+    checks.between_0_and_1("beta", beta)
+    return math.sqrt(math.log(4 / beta) / checks.integer("n", n))
+
+
+def neighbours_error(n: int, beta: float, dimension: int = 1) -> float:
+    """Return 12 c_d sqrt(ln(4/beta)/n), how far kNN of n/2 points is from the Bayes risk (5).
+
+    For n large enough. The paper prints ln(4 beta) here and in Corollary 2; solving
+    2 exp(-(n/2) a^2 / (72 c_d^2)) = beta/2 for a gives ln(4/beta).
+    """
+    return 12 * cones(dimension) * risk_error(n, beta)
+
+
+def accuracy(
+    claim: float, n: int, beta: float, dimension: int = 1, *, directions: int = 1
+) -> float:
+    """Return alpha of kNN with n points in all: |delta' - delta| <= alpha but for beta.
+
+    ``directions`` = 1 is one direction of one pair (Corollary 2). A maximum over 2tm of them, both
+    directions of every row removed from t databases of m rows, is Corollary 3 (of Theorem 5); a
+    maximum over mt|U|^2 for distributional privacy is Corollary 4.
+    """
+    share = beta / checks.integer("directions", directions)
+    error = neighbours_error(n, share, dimension) + risk_error(n, share)
+    return 2 * math.exp(checks.real("claim", claim)) * error
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """A_C^B (lu2022, Figure 1): the whole curve for each pair, in both directions.
+
+    Parameters
+    ----------
+    classifier
+        A registered classifier.
+    options
+        Its parameters.
+    coin
+        ``expected`` or ``drawn``, see the module.
+    claims
+        The epsilons at which delta is estimated: a rising list, or from, to and by.
+    interval
+        ``clopper-pearson``, ``hoeffding`` or ``bootstrap``, see `Tested.interval`.
+    alpha
+        The interval's error probability.
+    largest
+        Answer with the largest of all pairs and both directions at each claim, for databases of
+        which every row is removed in turn (relative privacy, Figure 2), or for distributions
+        (Figure 3). Intervals then hold for all of them at once, at alpha over their number.
+    """
+
+    reads: ClassVar[Literal["verdicts"]] = "verdicts"
+    TRAINING: ClassVar[tuple[str, ...]] = ("classifier", "options", "coin", "claims")
+    """The parameters that verdicts depend on; the others are of the estimate alone."""
+    precision: ClassVar[None] = None
+
+    classifier: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    coin: Literal["expected", "drawn"] = "expected"
+    claims: Sequence[float] | Mapping[str, float] = field(default_factory=lambda: dict(_FINE))
+    interval: Literal["clopper-pearson", "hoeffding", "bootstrap"] = "clopper-pearson"
+    alpha: float = 0.05
+    largest: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("coin", ("expected", "drawn")),
+            ("interval", ("clopper-pearson", "hoeffding", "bootstrap")),
+        ):
+            if getattr(self, name) not in choices:
+                message = f"must be one of {', '.join(choices)}, got {getattr(self, name)!r}"
+                raise ArgumentError(name, message)
+        checks.between_0_and_1("alpha", self.alpha)
+        if not isinstance(self.largest, bool):
+            raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
+        _ = self.grid, self.method
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it answers for both directions at once."""
+        return self.largest
+
+    @cached_property
+    def method(self) -> Classifier:
+        """The classification algorithm."""
+        made: Classifier = CLASSIFIERS.load(self.classifier)(**self.options)
+        return made
+
+    @cached_property
+    def grid(self) -> Floats:
+        """The claims, of shape ``(m,)``."""
+        if isinstance(self.claims, Mapping):
+            if set(self.claims) != {"from", "to", "by"}:
+                raise ArgumentError("claims", "must be a list, or have from, to and by")
+            low, high = checks.real("claims.from", self.claims["from"]), self.claims["to"]
+            by = checks.positive("claims.by", self.claims["by"])
+            steps = round((checks.real("claims.to", high) - low) / by)
+            grid = np.round(low + by * np.arange(steps + 1), 12)
+        else:
+            grid = np.array([checks.real("claims", claim) for claim in self.claims])
+        if grid.size == 0 or grid[0] < 0 or (np.diff(grid) <= 0).any():
+            raise ArgumentError("claims", f"must rise from 0 or more, got {self.claims!r}")
+        return grid
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        self.method.check(outputs)
+        if not math.isinf(order):
+            raise ArgumentError("lambda", "must be inf: a spectrum ends at the pure level")
+
+    @staticmethod
+    def tested(verdicts: Mapping[str, Any]) -> Tested:
+        """Return one direction of `test` from its columns."""
+        return Tested(**{name: np.asarray(verdicts[name]) for name in Tested.__dataclass_fields__})
+
+    def test(self, x: Sample, x_prime: Sample, rng: np.random.Generator) -> tuple[Tested, Tested]:
+        """Train and test on samples of both sides, and return both directions."""
+        if min(len(x), len(x_prime)) < 2:
+            raise ArgumentError("n", "must be at least 2, a draw to train on and one to test")
+        halves = [(side[: len(side) // 2], side[len(side) // 2 :]) for side in (x, x_prime)]
+        if self.coin == "expected":
+            return self._expected(halves, rng)
+        return self._drawn(halves, rng), self._drawn(halves[::-1], rng)
+
+    def _expected(
+        self, halves: list[tuple[Sample, Sample]], rng: np.random.Generator
+    ) -> tuple[Tested, Tested]:
+        (train, test), (train_prime, test_prime) = halves
+        seed = int(rng.integers(2**31))
+        fitted = self.method.fit(train, train_prime, len(train) + len(train_prime), seed)
+        votes, votes_prime = fitted.votes(test), fitted.votes(test_prime)
+        n, m = (np.full(self.grid.size, len(side)) for side in (test, test_prime))
+        forward = Tested(
+            claims=self.grid,
+            wrong=votes.above(-self.grid),
+            tested=n,
+            wrong_prime=m - votes_prime.above(-self.grid),
+            tested_prime=m,
+            weight=np.exp(-self.grid),
+        )
+        reverse = Tested(
+            claims=self.grid,
+            wrong=votes_prime.below(self.grid),
+            tested=m,
+            wrong_prime=n - votes.below(self.grid),
+            tested_prime=n,
+            weight=np.exp(-self.grid),
+        )
+        return forward, reverse
+
+    def _drawn(self, halves: list[tuple[Sample, Sample]], rng: np.random.Generator) -> Tested:
+        (train, test), (train_prime, test_prime) = halves
+        wrong, wrong_prime = np.zeros((2, self.grid.size), np.int64)
+        for i, claim in enumerate(self.grid):
+            kept, tested = (
+                side[rng.random(len(side)) < math.exp(-claim)] for side in (train, test)
+            )
+            seed = int(rng.integers(2**31))
+            if not len(kept):  # all null values: whatever is not null comes from x'
+                wrong[i] = len(tested)
+                continue
+            fitted = self.method.fit(kept, train_prime, len(train) + len(train_prime), seed)
+            even = np.zeros(1)
+            wrong[i] = fitted.votes(tested).above(even)[0] if len(tested) else 0
+            wrong_prime[i] = len(test_prime) - fitted.votes(test_prime).above(even)[0]
+        return Tested(
+            claims=self.grid,
+            wrong=wrong,
+            tested=np.full(self.grid.size, len(test)),
+            wrong_prime=wrong_prime,
+            tested_prime=np.full(self.grid.size, len(test_prime)),
+            weight=np.ones(self.grid.size),
+        )
+
+
+def _clipped(values: ArrayLike) -> NDArray[np.float64]:
+    return np.maximum(np.asarray(values, np.float64), 0.0)

@@ -1,0 +1,44 @@
+"""One bin of a histogram with Laplace noise, as it should be and as it should not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer.mechanisms.base import Outputs
+
+
+@dataclass(frozen=True)
+class NoisyHistogram:
+    """A count plus Lap(1 / epsilon); or, ``wrong``, plus Lap(epsilon).
+
+    Ding et al. (2018), Algorithms 9 and 10. Other bins are the same on neighbouring databases, so
+    that one tells everything.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: float
+    wrong: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if not isinstance(self.wrong, bool):
+            raise ArgumentError("wrong", f"must be true or false, got {self.wrong!r}")
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return self.epsilon if self.wrong else 1 / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a count."""
+        checks.integer("input", x, minimum=0)
+
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw ``size`` noisy counts."""
+        return rng.laplace(x, self.scale, size)

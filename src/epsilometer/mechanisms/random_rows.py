@@ -1,0 +1,45 @@
+"""A count without noise over rows that are random themselves (lu2022, Section 8.3).
+
+Privacy comes from the other rows: distributional privacy of the histogram of bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer.mechanisms.base import Outputs
+
+
+@dataclass(frozen=True)
+class NoiselessCount:
+    """How many of m rows hold a one: one row is known, each other is a one with probability 1/2.
+
+    An input is ``[m, bit of the known row]``. The count is exact whatever ``epsilon``, which is the
+    level that it is held against.
+    """
+
+    outputs: ClassVar[Outputs] = "index"
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a number of rows and a bit."""
+        if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != 2:
+            raise ArgumentError("input", f"must be [rows, bit of the known row], got {x!r}")
+        checks.integer("input", x[0])
+        if checks.integer("input", x[1], minimum=0) > 1:
+            raise ArgumentError("input", f"must have 0 or 1 in the known row, got {x[1]!r}")
+
+    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ``size`` databases, and count."""
+        others = rng.binomial(x[0] - 1, 0.5, size)
+        return (x[1] + others).astype(np.int32)

@@ -1,0 +1,73 @@
+"""Noise on every entry of a vector of answers (lu2022, Definitions 17 and 18)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noisy_max import check_answers
+
+
+@dataclass(frozen=True)
+class LaplaceVector:
+    """Adds Lap(1 / epsilon) to each of ``dimension`` answers: pure where they differ by 1 in L1."""
+
+    outputs: ClassVar[Outputs] = "vector"
+    epsilon: float
+    dimension: int
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.integer("dimension", self.dimension)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 1 / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
+        check_answers(x, self.dimension)
+
+    def sample(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw ``size`` noisy vectors."""
+        return np.asarray(x, float) + rng.laplace(0, self.scale, (size, self.dimension))
+
+
+@dataclass(frozen=True)
+class GaussianVector:
+    """Adds N(0, sigma^2) to each answer, sigma as for one, where they differ by 1 in L2."""
+
+    outputs: ClassVar[Outputs] = "vector"
+    epsilon: float
+    dimension: int
+    delta: float = 1e-5
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.integer("dimension", self.dimension)
+        checks.between_0_and_1("delta", self.delta)
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise."""
+        return math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
+        check_answers(x, self.dimension)
+
+    def sample(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw ``size`` noisy vectors."""
+        return np.asarray(x, float) + rng.normal(0, self.sigma, (size, self.dimension))

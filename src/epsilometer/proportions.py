@@ -1,0 +1,19 @@
+"""Exact intervals for probabilities that were counted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+
+def clopper_pearson(
+    hits: ArrayLike, trials: ArrayLike, level: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the exact two-sided interval for a binomial proportion."""
+    k, n = np.asarray(hits, float), np.asarray(trials, float)
+    tail = (1 - level) / 2
+    with np.errstate(invalid="ignore"):
+        low = np.where(k == 0, 0.0, betaincinv(k, n - k + 1, tail))
+        high = np.where(k == n, 1.0, betaincinv(k + 1, n - k, 1 - tail))
+    return low, high

@@ -1,0 +1,211 @@
+"""The privacy spectrum: against exact curves, by hand, its intervals and its error bounds."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators import spectrum as sp
+from epsilometer.estimators.spectrum import Spectrum
+
+KNN = {"classifier": "nearest_neighbours"}
+COUNTING = {"classifier": "counting"}
+AT = [0.0, 0.3, 0.6, 0.9]
+LAPLACE = np.maximum(1 - np.exp((np.array(AT) - 1) / 2), 0)
+
+
+def laplace(n, rng):
+    return rng.laplace(0, 1, n), rng.laplace(1, 1, n)
+
+
+P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
+
+
+def atoms(n, rng):
+    return rng.choice(3, n, p=P).astype(np.int32), rng.choice(3, n, p=Q).astype(np.int32)
+
+
+def exact_atoms(claims):
+    return np.array([np.maximum(P - math.exp(e) * Q, 0).sum() for e in claims])
+
+
+@pytest.mark.parametrize("coin", ["expected", "drawn"])
+def test_knn_meets_the_exact_curve_of_laplace_in_both_directions(coin):
+    method = Spectrum(**KNN, coin=coin, claims=AT)
+    rng = np.random.default_rng(0)
+    for tested in method.test(*laplace(400_000, rng), rng):
+        assert np.abs(tested.delta - LAPLACE).max() < 0.01
+
+
+@pytest.mark.parametrize("coin", ["expected", "drawn"])
+def test_counting_meets_the_exact_curve_of_atoms(coin):
+    method = Spectrum(**COUNTING, coin=coin, claims=AT)
+    rng = np.random.default_rng(1)
+    forward, _ = method.test(*atoms(400_000, rng), rng)
+    assert np.abs(forward.delta - exact_atoms(AT)).max() < 0.01
+
+
+def test_the_error_falls_with_n():
+    errors = []
+    for n in (1000, 16_000, 256_000):
+        found = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            found.append(Spectrum(**KNN, claims=AT).test(*laplace(n, rng), rng)[0].delta)
+        errors.append(np.sqrt(((np.array(found) - LAPLACE) ** 2).mean()))
+    assert errors[0] > 2 * errors[1] > 4 * errors[2]
+
+
+def test_an_expected_coin_has_less_variance_than_a_drawn_one():
+    found = {"expected": [], "drawn": []}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        samples = laplace(4000, rng)
+        for coin, deltas in found.items():
+            deltas.append(Spectrum(**KNN, coin=coin, claims=[0.6]).test(*samples, rng)[0].delta[0])
+    assert np.std(found["expected"]) < 0.95 * np.std(found["drawn"])
+    assert np.mean(found["expected"]) == pytest.approx(np.mean(found["drawn"]), abs=0.01)
+
+
+@pytest.mark.parametrize("coin", ["expected", "drawn"])
+def test_identical_inputs_and_disjoint_supports(coin):
+    method = Spectrum(**KNN, coin=coin, claims=AT)
+    rng = np.random.default_rng(3)
+    same = method.test(rng.normal(size=50_000), rng.normal(size=50_000), rng)[0]
+    assert same.delta.max() < 0.02
+    apart = method.test(rng.normal(size=5000), rng.normal(100, 1, size=5000), rng)[0]
+    np.testing.assert_allclose(apart.delta, 1)
+
+
+def test_delta_and_risk_by_hand():
+    one = np.ones(2)
+    claims = np.array([0.0, math.log(2)])
+    tested = sp.Tested(claims, 10 * one, 100 * one, 5 * one, 50 * one, np.exp(-claims))
+    assert tested.risk.tolist() == pytest.approx([(0.1 + 0.1) / 2, (0.05 + 0.1) / 2])
+    assert tested.delta.tolist() == pytest.approx([0.8, 1 - 2 * 2 * 0.075])
+    assert sp.delta_of_risk([0.0, 0.0], [0.25, 0.7]).tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize("interval", ["clopper-pearson", "hoeffding", "bootstrap"])
+@pytest.mark.parametrize("n", [60, 2000])
+def test_intervals_hold_for_what_the_classifier_achieves(interval, n):
+    """400 runs of a fixed classifier, whose error rates are known."""
+    rng = np.random.default_rng(4)
+    rate, rate_prime, claims = 0.15, 0.05, np.array([0.0, 0.5])
+    truth = np.maximum(1 - np.exp(claims) * (np.exp(-claims) * rate + rate_prime), 0)
+    held = np.zeros(2)
+    for _ in range(400):
+        wrong, wrong_prime = rng.binomial(n, rate, 2), rng.binomial(n, rate_prime, 2)
+        size = np.full(2, n)
+        tested = sp.Tested(claims, wrong, size, wrong_prime, size, np.exp(-claims))
+        low, high = tested.interval(interval, 0.05, rng)
+        assert (low <= tested.delta + 1e-12).all()
+        assert (tested.delta <= high + 1e-12).all()
+        held += (low <= truth) & (truth <= high)
+    promised = 0.95 if interval != "bootstrap" else 0.93 if n > 1000 else 0.85
+    assert (held / 400 >= promised - 3 * math.sqrt(0.05 * 0.95 / 400)).all()
+
+
+def test_the_lower_end_is_below_the_exact_curve():
+    """200 seeds at a small n: no more often above than the level allows."""
+    above = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        method = Spectrum(**KNN, claims=[0.5])
+        low, _ = method.test(*laplace(2000, rng), rng)[0].interval("clopper-pearson", 0.05, rng)
+        above += low[0] > 1 - math.exp(-0.25)
+    assert above / 200 <= 0.05
+
+
+def test_one_draw_of_each_side_is_too_few():
+    with pytest.raises(ArgumentError, match="n must be at least 2"):
+        Spectrum(**KNN).test(np.zeros(1), np.zeros(1), np.random.default_rng(0))
+    tested, _ = Spectrum(**KNN).test(np.arange(2.0), np.arange(2.0), np.random.default_rng(0))
+    low, high = tested.interval("clopper-pearson", 0.05, np.random.default_rng(0))
+    assert low.tolist() == [0.0] * 301
+    assert high[0] > 0.9
+
+
+def test_a_large_claim_leaves_nothing_to_train_on():
+    method = Spectrum(**KNN, coin="drawn", claims=[20.0])
+    rng = np.random.default_rng(0)
+    tested, _ = method.test(*laplace(100, rng), rng)
+    assert tested.delta.tolist() == [1.0]  # all of x is the null value, which tells
+
+
+def test_the_curve_inverted():
+    claims, deltas = [0.0, 1.0, 2.0, 3.0], [0.5, 0.3, 0.35, 0.1]
+    assert sp.epsilon_at(0.4, claims, deltas) == pytest.approx(0.5)
+    assert sp.epsilon_at(0.3, claims, deltas) == pytest.approx(1.0)
+    assert sp.epsilon_at(0.2, claims, deltas) == pytest.approx(2.5)
+    assert sp.epsilon_at(0.9, claims, deltas) == 0.0
+    assert sp.epsilon_at(0.05, claims, deltas) == math.inf
+    exact = 1 + 2 * math.log(1 - 0.2)  # of Laplace
+    fine = np.linspace(0, 2, 201)
+    curve = np.maximum(1 - np.exp((fine - 1) / 2), 0)
+    assert sp.epsilon_at(0.2, fine, curve) == pytest.approx(exact, abs=1e-4)
+    for bad in ([1.0, 0.0], [0.0]):
+        with pytest.raises(ArgumentError, match="claims must rise"):
+            sp.epsilon_at(0.1, bad, [0.3, 0.2])
+
+
+def test_error_bounds_by_hand():
+    assert sp.risk_error(800, 0.04) == pytest.approx(math.sqrt(math.log(100) / 800))
+    # (5) solved again: 2 exp(-(n/2) a^2 / (72 c^2)) = beta/2
+    a, n, beta = sp.neighbours_error(10**6, 0.1), 10**6, 0.1
+    assert 2 * math.exp(-(n / 2) * a**2 / (72 * sp.cones(1) ** 2)) == pytest.approx(beta / 2)
+    both = 2 * math.e * (a + sp.risk_error(n, beta))
+    assert sp.accuracy(1.0, n, beta) == pytest.approx(both)
+    # Corollary 3: ln(8tm/beta), a union over 2tm directions
+    rows = sp.accuracy(0.0, n, beta, directions=2 * 3 * 5)
+    logs = math.sqrt(math.log(8 * 15 / beta) / n)
+    assert rows == pytest.approx(2 * (12 * sp.cones(1) + 1) * logs)
+    assert sp.cones(2) == math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)
+
+
+def test_claims_as_a_list_or_a_range():
+    assert Spectrum(**KNN).grid.tolist() == pytest.approx(np.arange(301) / 100)
+    given = Spectrum(**KNN, claims={"from": 0.1, "to": 0.3, "by": 0.1}).grid
+    assert given.tolist() == [0.1, 0.2, 0.3]
+    assert Spectrum(**KNN, claims=[0, 2]).grid.tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"claims": [0.2, 0.1]}, "claims must rise"),
+        ({"claims": [-0.1, 0.1]}, "claims must rise from 0"),
+        ({"claims": []}, "claims must rise"),
+        ({"claims": {"from": 0, "to": 1}}, "claims must be a list, or have from, to and by"),
+        ({"claims": {"from": 0, "to": 1, "by": 0}}, "claims.by must be positive"),
+        ({"coin": "fair"}, "coin must be one of expected, drawn"),
+        ({"interval": "wald"}, "interval must be one of clopper-pearson"),
+        ({"alpha": 1}, "alpha must lie"),
+        ({"largest": 1}, "largest must be true or false"),
+        ({"options": {"k": 0}}, "k must be at least 1"),
+    ],
+)
+def test_hyperparameters_are_checked(changes, message):
+    with pytest.raises(ArgumentError, match=message):
+        Spectrum(**(KNN | changes))
+
+
+def test_it_is_of_the_pure_kind():
+    with pytest.raises(ArgumentError, match="lambda must be inf"):
+        Spectrum(**KNN).check("scalar", 2.0)
+
+
+def test_coverage_of_the_binomial_is_exact():
+    """Both error rates at half the level each: never less than promised, for any rates."""
+    n, alpha = 40, 0.1
+    k = np.arange(n + 1)
+    for rate, rate_prime in [(0.02, 0.3), (0.5, 0.5), (0.9, 0.01)]:
+        weights = stats.binom.pmf(k, n, rate)[:, None] * stats.binom.pmf(k, n, rate_prime)
+        grid, other = (a.ravel() for a in np.meshgrid(k, k, indexing="ij"))
+        size, claims = np.full(grid.size, n), np.zeros(grid.size)
+        tested = sp.Tested(claims, grid, size, other, size, np.ones(grid.size))
+        low, high = tested.interval("clopper-pearson", alpha, np.random.default_rng(0))
+        truth = max(1 - rate - rate_prime, 0)
+        assert weights.ravel()[(low <= truth) & (truth <= high)].sum() >= 1 - alpha
