@@ -37,6 +37,7 @@ benchmark: .venv/develop
 	$(BIN)/python tests/benchmarks/hot_paths.py
 	$(BIN)/python tests/benchmarks/local_loss.py
 	$(BIN)/python tests/benchmarks/renyi_bound.py
+	$(BIN)/python tests/benchmarks/spectrum.py
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:

@@ -202,7 +202,8 @@ class Study:
             for name in block.mechanism
         ]
         for name in artifact.table.options.get("panels", {}):
-            _check_known(file, f"{key}.table.options.panels", "mechanism", name, drawn)
+            mechanism = str(name).partition(" ")[0]  # its inputs may follow
+            _check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
         if artifact.paper is not None:
             columns = artifact.paper.columns
             for column in columns:

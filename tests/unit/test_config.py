@@ -31,6 +31,14 @@ def test_pairs_and_neighbourhoods():
     assert neighbours.names() == ["0 0", "0.5 0", "0.5 0.5"]
 
 
+def test_every_row_of_a_database_is_removed_in_turn():
+    rows = config.parse(config.RowsRemoved, {"databases": [[0, 1, 1], [2]]}, "here")
+    assert rows.sides() == [[0, 1, 1], [1, 1], [0, 1, 1], [0, 1], [0, 1, 1], [0, 1], [2], []]
+    assert rows.names() == ["1-1", "1-2", "1-3", "2-1"]
+    with pytest.raises(ConfigError, match=r"here: databases.0: "):
+        config.parse(config.RowsRemoved, {"databases": [[]]}, "here")
+
+
 def test_sizes_as_people_write_them():
     def sizes(n):
         return config.parse(config.Size, {"runs": 1, "n": n}, "here").sizes()

@@ -9,7 +9,7 @@ from scipy import stats
 
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.tables import askin2022, kutta2022
+from epsilometer.tables import askin2022, kutta2022, lu2022
 from epsilometer.tables import gorla2022 as tables
 from epsilometer.tables.building import build, check
 
@@ -457,3 +457,108 @@ def test_builders_are_called_by_their_signature():
 def test_builders_are_checked_before_the_dag(builder, data, options, message):
     with pytest.raises(ConfigError, match=message):
         check(builder, data, options, "f", "key")
+
+
+def curve(claims, estimates, truths, mechanism="laplace", run=0, **columns):
+    """Return one run of a curve, with an interval of 0.1 to both sides."""
+    base = {"mechanism": mechanism, "epsilon": 1.0, "inputs": "i", "estimator": "s", "n": 100}
+    frame = pd.DataFrame({"claim": claims, "estimate": estimates, "truth": truths, "run": run})
+    frame = frame.assign(settings="{}", x="[100, 0]", **base)
+    frame["estimate_reverse"], frame["truth_reverse"] = frame["estimate"], frame["truth"]
+    low, high = (frame["estimate"] - 0.1).clip(lower=0), frame["estimate"] + 0.1
+    return frame.assign(low=low, high=high, low_reverse=low, high_reverse=high, **columns)
+
+
+def test_spectra_of_one_run_keep_its_interval():
+    data = [curve([0.0, 0.5, 1.0], [0.5, 0.3, 0.05], [0.45, 0.35, 0.0])]
+    table = lu2022.spectra(data, panels={"laplace": "L"}, claims=[0.0, 1.0])
+    assert table["claim"].tolist() == [0.0, 1.0]
+    assert table["low"].tolist() == pytest.approx([0.4, 0.0])
+    assert table["error"].tolist() == pytest.approx([0.05, 0.05])
+    with pytest.raises(ArgumentError, match=r"claims has 0.7, which is not in the data"):
+        lu2022.spectra(data, panels={"laplace": "L"}, claims=[0.7])
+    with pytest.raises(ArgumentError, match=r"panels has 'gauss', which is not in the data"):
+        lu2022.spectra(data, panels={"gauss": "G"})
+
+
+def test_spectra_of_several_runs_have_the_means_interval():
+    data = [curve([0.0], [value], [0.5], run=run) for run, value in enumerate([0.4, 0.5, 0.6])]
+    (row,) = lu2022.spectra(data, panels={"laplace i": "L"}).to_dict("records")
+    assert row["delta"] == pytest.approx(0.5)
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * 0.1 / math.sqrt(3))
+
+
+def test_verdicts_are_at_the_promised_epsilon():
+    data = [
+        curve([0.5, 1.0], [0.5, 0.3], [0.5, 0.25]),
+        curve([0.5, 1.0], [0.4, 0.05], [0.4, 0.0], "b"),
+    ]
+    table = lu2022.verdicts(data, panels={"laplace": "L", "b": "B"})
+    assert table["refuted"].tolist() == [1.0, 0.0]
+    assert table["excess"].tolist() == pytest.approx([0.2, 0.0])
+    assert table["largest_error"].tolist() == pytest.approx([0.05, 0.05])
+    with pytest.raises(ArgumentError, match="must hold delta at the promised epsilon"):
+        lu2022.verdicts([curve([0.5], [0.5], [0.5])], panels={"laplace": "L"})
+
+
+def test_the_classical_bound_gives_delta_back():
+    data = [curve([0.5, 1.0], [0.0, 0.0], [0.0, 0.0], "gaussian")]
+    table = lu2022.classical(data, claims=[0.5, 1.0])
+    assert table["classical"].tolist() == pytest.approx([1.25 * (1e-5 / 1.25) ** 0.25, 1e-5])
+
+
+def test_exact_curves_of_neighbouring_epsilons():
+    table = lu2022.among_neighbours(
+        [curve([0.5], [0.2], [0.2])], mechanism="laplace", claims=[0.5], epsilons=[1, 1.5]
+    )
+    assert table["exact_1"].tolist() == pytest.approx([1 - math.exp(-0.25)])
+    assert table["exact_1.5"].tolist() == pytest.approx([1 - math.exp(-0.5)])
+    with pytest.raises(ArgumentError, match="mechanism must be one of laplace, gaussian"):
+        lu2022.among_neighbours([], mechanism="cauchy", claims=[0.5], epsilons=[1])
+
+
+def test_accuracies_are_corollary_2():
+    table = lu2022.accuracies(n=[100, 10_000], beta=0.05, claim=0.0, dimensions=[1])
+    first = 2 * 25 * math.sqrt(math.log(80) / 100)
+    assert table["alpha"].tolist() == pytest.approx([first, first / 10])
+
+
+def test_bootstrapped_accuracies_stand_beside_errors_and_theory():
+    runs = pd.concat(
+        [curve([0.5], [value], [0.2], run=run) for run, value in enumerate([0.1, 0.4])]
+    )
+    (row,) = lu2022.bootstrapped(runs, beta=0.5).to_dict("records")
+    assert row["alpha"] == pytest.approx((0.1 + 0.1) / 2)
+    assert row["error"] == pytest.approx(0.15)
+    assert row["bias"] == pytest.approx(0.05)
+    assert row["theory"] == pytest.approx(2 * math.exp(0.5) * 25 * math.sqrt(math.log(8) / 200))
+
+
+def test_random_rows_are_read_from_the_input():
+    (row,) = lu2022.random_rows([curve([0.0, 0.5], [0.1, 0.0], [0.08, 0.0])], claim=0.0).to_dict(
+        "records"
+    )
+    assert (row["rows"], row["delta"]) == (100, 0.1)
+
+
+def test_coins_compare_variances_at_the_same_claims():
+    drawn = '{"coin": "drawn"}'
+    data = [curve([0.5], [v], [0.2], run=r, settings=drawn) for r, v in enumerate([0.1, 0.3])]
+    data += [curve([0.4, 0.5], [0.0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
+    (row,) = lu2022.coins(data).to_dict("records")
+    assert row["variance_saved"] == pytest.approx(0.75)
+
+
+def test_curves_are_inverted_with_their_intervals():
+    data = [curve([0.0, 1.0, 2.0], [0.5, 0.3, 0.1], [0.6, 0.4, 0.2])]
+    (row,) = lu2022.epsilons(data, panels={"laplace": "L"}, deltas=[0.35]).to_dict("records")
+    assert row["at_delta"] == pytest.approx(0.75)
+    assert (row["low"], row["high"]) == pytest.approx((0.25, 1.25))
+    assert row["truth"] == pytest.approx(1.25)
+
+
+def test_a_listing_is_what_the_configuration_says():
+    table = lu2022.listing(columns=["a", "b"], rows=[["1", "2"]])
+    assert table.to_dict("records") == [{"a": "1", "b": "2"}]
+    with pytest.raises(ArgumentError, match="rows must hold 2 entries each"):
+        lu2022.listing(columns=["a", "b"], rows=[["1"]])

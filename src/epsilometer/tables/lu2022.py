@@ -1,0 +1,251 @@
+"""The tables of lu2022, and those behind its figures."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, NonNegativeFloat, PositiveInt
+
+from epsilometer.config import Epsilon, Fractional
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.spectrum import accuracy, cones, epsilon_at
+from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.mechanisms.gaussian import Gaussian
+from epsilometer.mechanisms.laplace import Laplace
+
+Titles = Annotated[dict[str, str], Field(min_length=1)]
+Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
+
+_CURVE = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n", "claim"]
+
+
+def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
+    """Table 1: what the configuration says, row by row."""
+    for row in rows:
+        if len(row) != len(columns):
+            raise ArgumentError("rows", f"must hold {len(columns)} entries each, got {row!r}")
+    return pd.DataFrame(rows, columns=columns)
+
+
+def spectra(
+    runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None
+) -> pd.DataFrame:
+    """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
+
+    ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to a curve's title.
+    ``low`` and ``high`` are the interval of one run; of several, the mean's, from their spread.
+    """
+    frame = _chosen(runs, panels, claims)
+    cells = frame.groupby(_CURVE, sort=False)
+    table = cells.agg(
+        runs=("run", "size"),
+        delta=("estimate", "mean"),
+        sd=("estimate", "std"),
+        low=("low", "mean"),
+        high=("high", "mean"),
+        truth=("truth", "first"),
+        above=("low_above_truth", "mean"),
+    ).reset_index()
+    reach = 1.96 * table["sd"] / np.sqrt(table["runs"])
+    several = table["runs"] > 1
+    table.loc[several, "low"] = (table["delta"] - reach).clip(lower=0)[several]
+    table.loc[several, "high"] = (table["delta"] + reach)[several]
+    table["error"] = table["delta"] - table["truth"]
+    return table.sort_values(
+        ["panel", "claim"], key=_in_order(panels), kind="stable", ignore_index=True
+    )
+
+
+def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+    """Say of each curve whether it refutes the promise (epsilon, 0), and how wrong it is at most.
+
+    ``excess`` is the largest lower end of delta at the promised epsilon, over both directions, and
+    ``refuted`` whether it is above 0.
+    """
+    frame = _chosen(runs, panels, None)
+    rows = []
+    keys = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
+    for names, curve in frame.groupby(keys, sort=False):
+        at = curve[np.isclose(curve["claim"], dict(zip(keys, names, strict=True))["epsilon"])]
+        if at.empty:
+            raise ArgumentError("data", "must hold delta at the promised epsilon itself")
+        excess = at[["low", "low_reverse"]].max(axis=1)
+        rows.append(
+            {
+                **dict(zip(keys, names, strict=True)),
+                "runs": curve["run"].nunique(),
+                "delta": at[["estimate", "estimate_reverse"]].max(axis=1).mean(),
+                "excess": excess.mean(),
+                "refuted": (excess > 0).mean(),
+                "truth": at[["truth", "truth_reverse"]].max(axis=1).iloc[0],
+                "largest_error": (curve["estimate"] - curve["truth"]).abs().max(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
+    """Figure 6a: the classical bound of the Gaussian mechanism, 1.25 exp(-e^2 sigma^2 / 2).
+
+    It is what sigma = sqrt(2 ln(1.25/delta))/e says when it is solved for delta.
+    """
+    table = spectra(runs, panels={"gaussian": "Gaussian"}, claims=claims)
+    sigma = np.array([Gaussian(epsilon).sigma for epsilon in table["epsilon"]])
+    bound = 1.25 * np.exp(-((table["claim"] * sigma) ** 2) / 2)
+    return table.assign(classical=np.minimum(bound, 1.0))
+
+
+def among_neighbours(
+    runs: list[pd.DataFrame],
+    *,
+    mechanism: str,
+    claims: Claims,
+    epsilons: Annotated[list[Epsilon], Field(min_length=1)],
+) -> pd.DataFrame:
+    """Figures 10 and 11: an estimate among exact curves of nearly the same epsilon."""
+    made: dict[str, Any] = {
+        "laplace": lambda epsilon: LaplaceLaw(Laplace(epsilon)),
+        "gaussian": lambda epsilon: GaussianLaw(Gaussian(epsilon)),
+    }
+    if mechanism not in made:
+        raise ArgumentError("mechanism", f"must be one of {', '.join(made)}, got {mechanism!r}")
+    table = spectra(runs, panels={mechanism: mechanism}, claims=claims)
+    for epsilon in epsilons:
+        table[f"exact_{epsilon:g}"] = spectrum(made[mechanism](epsilon), table["claim"], 0.0, 1.0)
+    return table
+
+
+def accuracies(
+    *,
+    n: Annotated[list[PositiveInt], Field(min_length=1)],
+    beta: Fractional,
+    claim: NonNegativeFloat,
+    dimensions: Annotated[list[PositiveInt], Field(min_length=1)],
+) -> pd.DataFrame:
+    """Figure 4c: alpha of kNN with n points, but for beta (Corollary 2, logarithm corrected)."""
+    rows = [
+        {
+            "dimension": d,
+            "cones": cones(d),
+            "n": size,
+            "claim": claim,
+            "beta": beta,
+            "alpha": accuracy(claim, size, beta, d),
+        }
+        for d in dimensions
+        for size in n
+    ]
+    return pd.DataFrame(rows)
+
+
+def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
+    """Figure 4d: the accuracy that the bootstrap tells, and the errors as they are, against n.
+
+    ``alpha`` is half of the interval's width, ``error`` the quantile 1 - beta of |delta' - delta|.
+    """
+    frame = runs.assign(
+        alpha=(runs["high"] - runs["low"]) / 2, error=(runs["estimate"] - runs["truth"]).abs()
+    )
+    cells = frame.groupby(["mechanism", "epsilon", "inputs", "n", "claim"], sort=False)
+    table = cells.agg(
+        runs=("run", "size"),
+        alpha=("alpha", "mean"),
+        error=("error", lambda values: values.quantile(1 - beta)),
+        bias=("estimate", "mean"),
+        truth=("truth", "first"),
+    ).reset_index()
+    table["bias"] -= table["truth"]
+    theory = [
+        accuracy(e, 2 * int(n), beta) for e, n in zip(table["claim"], table["n"], strict=True)
+    ]
+    return table.assign(theory=theory).sort_values(["claim", "n"], ignore_index=True)
+
+
+def random_rows(runs: list[pd.DataFrame], *, claim: NonNegativeFloat) -> pd.DataFrame:
+    """Figure 8: delta against the number of random rows."""
+    frame = pd.concat(runs, ignore_index=True)
+    frame = frame[np.isclose(frame["claim"], claim)]
+    frame = frame.assign(rows=[json.loads(x)[0] for x in frame["x"]])
+    cells = frame.groupby(["rows", "n", "claim"])
+    table = cells.agg(
+        runs=("run", "size"),
+        delta=("estimate", "mean"),
+        low=("low", "mean"),
+        high=("high", "mean"),
+        truth=("truth", "first"),
+    ).reset_index()
+    return table.assign(error=table["delta"] - table["truth"])
+
+
+def coins(runs: list[pd.DataFrame]) -> pd.DataFrame:
+    """Tabulate the spread over runs with a drawn and with an expected coin, at the same claims."""
+    frame = pd.concat(runs, ignore_index=True)
+    frame["coin"] = [json.loads(text).get("coin", "expected") for text in frame["settings"]]
+    drawn = set(frame.loc[frame["coin"] == "drawn", "claim"].round(9))
+    frame = frame[frame["claim"].round(9).isin(drawn)]
+    table = frame.pivot_table(
+        index=["mechanism", "epsilon", "inputs", "n", "claim"],
+        columns="coin",
+        values="estimate",
+        aggfunc=["mean", "std", "size"],
+    )
+    table.columns = [f"{name}_{coin}" for name, coin in table.columns]
+    table = table.reset_index()
+    return table.assign(variance_saved=1 - (table["std_expected"] / table["std_drawn"]) ** 2)
+
+
+def epsilons(
+    runs: list[pd.DataFrame],
+    *,
+    panels: Titles,
+    deltas: Annotated[list[Fractional], Field(min_length=1)],
+) -> pd.DataFrame:
+    """Invert the curves: the smallest epsilon at which each has at most a given delta.
+
+    ``low`` and ``high`` invert the ends of the intervals; the exact curve is inverted likewise.
+    """
+    frame = _chosen(runs, panels, None)
+    rows = []
+    keys = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
+    for names, curve in frame.groupby(keys, sort=False):
+        means = curve.groupby("claim")[["estimate", "low", "high", "truth"]].mean()
+        claims = means.index.to_numpy()
+        for delta in deltas:
+            found = {
+                "at_delta": epsilon_at(delta, claims, means["estimate"]),
+                "low": epsilon_at(delta, claims, means["low"]),
+                "high": epsilon_at(delta, claims, means["high"]),
+                "truth": epsilon_at(delta, claims, means["truth"]),
+            }
+            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **found})
+    return pd.DataFrame(rows)
+
+
+def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> pd.DataFrame:
+    """Return the rows of the curves that have a title, at the claims asked for."""
+    frame = pd.concat(runs, ignore_index=True)
+    both = frame["mechanism"] + " " + frame["inputs"]
+    titles = both.map(panels).fillna(frame["mechanism"].map(panels))
+    missing = sorted(set(panels) - set(both) - set(frame["mechanism"]))
+    if missing:
+        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
+    frame = frame.assign(panel=titles, low_above_truth=frame["low"] > frame["truth"])[
+        titles.notna()
+    ]
+    if claims is None:
+        return frame
+    chosen = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9).any(axis=1)
+    lost = [c for c in claims if not np.isclose(frame["claim"], c, atol=1e-9).any()]
+    if lost:
+        raise ArgumentError("claims", f"has {lost[0]:g}, which is not in the data")
+    return frame[chosen]
+
+
+def _in_order(panels: Titles) -> Any:
+    """Return a sort key under which panels keep the order of the configuration."""
+    places = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
+    return lambda column: column.map(places) if column.name == "panel" else column
