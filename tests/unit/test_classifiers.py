@@ -36,6 +36,26 @@ def test_the_window_is_scikit_learns_knn(seed, k):
     )
 
 
+@pytest.mark.parametrize("k", [1, 5, 40, 200])
+def test_neighbours_of_integers_by_brute_force(k):
+    rng = np.random.default_rng(k)
+    x, x_prime, queries = (rng.integers(0, 40, n) for n in (60, 50, 30))
+    votes = NearestNeighbours(k).fit(x, x_prime, 110, 0).votes(queries)
+    points, used = np.concatenate([x, x_prime]), min(k, 110)
+    expected = []
+    for query in queries:
+        distance = np.abs(points - query)
+        radius = np.sort(distance)[used - 1]
+        inner, rim = distance < radius, distance == radius
+        ours = [
+            side[inner].sum() + (used - inner.sum()) * side[rim].sum() / rim.sum()
+            for side in (np.arange(110) >= 60, np.arange(110) < 60)
+        ]
+        with np.errstate(divide="ignore"):
+            expected.append(np.log(ours[0]) - np.log(ours[1]))
+    np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), np.sort(expected))
+
+
 def test_the_odds_are_those_of_the_neighbours():
     votes = (
         NearestNeighbours(3)

@@ -463,7 +463,7 @@ def curve(claims, estimates, truths, mechanism="laplace", run=0, **columns):
     """Return one run of a curve, with an interval of 0.1 to both sides."""
     base = {"mechanism": mechanism, "epsilon": 1.0, "inputs": "i", "estimator": "s", "n": 100}
     frame = pd.DataFrame({"claim": claims, "estimate": estimates, "truth": truths, "run": run})
-    frame = frame.assign(settings="{}", x="[100, 0]", **base)
+    frame = frame.assign(settings="{}", x="[100, 0]", level=frame["truth"] + 0.1, **base)
     frame["estimate_reverse"], frame["truth_reverse"] = frame["estimate"], frame["truth"]
     low, high = (frame["estimate"] - 0.1).clip(lower=0), frame["estimate"] + 0.1
     return frame.assign(low=low, high=high, low_reverse=low, high_reverse=high, **columns)
@@ -479,6 +479,12 @@ def test_spectra_of_one_run_keep_its_interval():
         lu2022.spectra(data, panels={"laplace": "L"}, claims=[0.7])
     with pytest.raises(ArgumentError, match=r"panels has 'gauss', which is not in the data"):
         lu2022.spectra(data, panels={"gauss": "G"})
+
+
+def test_spectra_of_the_largest_are_beside_the_largest():
+    data = [curve([0.0], [0.5], [0.45], settings='{"largest": true}')]
+    (row,) = lu2022.spectra(data, panels={"laplace": "L"}).to_dict("records")
+    assert row["truth"] == pytest.approx(0.55)
 
 
 def test_spectra_of_several_runs_have_the_means_interval():

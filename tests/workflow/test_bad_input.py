@@ -13,6 +13,7 @@ from epsilometer.study import Study
 from tests.workflow.conftest import ROOT, Project
 
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
+PAPERS = "[gorla2022, askin2022, kutta2022, lu2022]"
 MAIN, SCALE, PAPER = "config.yaml", "scales/quick.yaml", "papers/gorla2022.yaml"
 ASKIN = "papers/askin2022.yaml"
 AFTER = "{after: local-loss-floor=0.001, alpha: 0.05}"
@@ -33,7 +34,12 @@ CASES = [  # file, old text, new text, what the line must say
     (MAIN, "seed: 2022", "seed: 2022\nseed: 1", "seed: given twice"),
     (MAIN, "seed: 2022", "seed: [2022", "config.yaml: .*expected"),
     (MAIN, "batch_bytes: 1000000000", "batch_bytes: 0", "batch_bytes: .*greater than 0"),
-    (MAIN, "papers: [gorla2022, askin2022, kutta2022, lu2022]", "papers: []", "papers: .*at least 1 item"),
+    (
+        MAIN,
+        "papers: [gorla2022, askin2022, kutta2022, lu2022]",
+        "papers: []",
+        "papers: .*at least 1 item",
+    ),
     (PAPER, "figure: share_within", "figure: share_wihtin", "renderer .*mean 'share_within'"),
     (PAPER, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
     (PAPER, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),

@@ -1,4 +1,4 @@
-"""k nearest neighbours of real outputs, by sorting and a sliding window.
+"""k nearest neighbours of numbers, by sorting and a sliding window.
 
 The k nearest of a sorted training sample are a window of it. Queries are sorted, too, so that the
 window only moves upwards: after the sorts, which cost O(n log n), everything is one pass.
@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Floats, Sample, Votes, log_odds_of, square_root
+from epsilometer.classifiers.base import (
+    Counts,
+    Floats,
+    Sample,
+    Votes,
+    log_odds_of,
+    square_root,
+)
+from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
 
 
@@ -24,8 +32,10 @@ class NearestNeighbours:
     Parameters
     ----------
     k
-        Neighbours; the square root of the number of training points, if not given. Of points at
-        equal distance at both ends of the window, the smaller ones are nearer.
+        Neighbours; the square root of the number of training points, if not given. Of real points
+        at equal distance at both ends of the window, the smaller ones are nearer. Many integers are
+        at equal distances: those at the distance of the k-th share what is left of the k votes in
+        proportion to their numbers.
     """
 
     k: int | None = None
@@ -35,15 +45,19 @@ class NearestNeighbours:
             checks.integer("k", self.k)
 
     def check(self, outputs: str) -> None:
-        """Raise `ArgumentError` unless outputs are real numbers."""
-        if outputs != "scalar":
-            raise ArgumentError("outputs", f"must be scalar for the window, not {outputs}")
+        """Raise `ArgumentError` unless outputs are numbers."""
+        if outputs not in ("scalar", "index"):
+            raise ArgumentError("outputs", f"must be scalar or index to be near, not {outputs}")
 
-    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedNeighbours:
+    def fit(
+        self, x: Sample, x_prime: Sample, training: int, seed: int
+    ) -> FittedNeighbours | FittedIntegers:
         """Sort and merge the training points."""
         k = min(self.k or square_root(training), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
+        if np.issubdtype(x.dtype, np.integer):
+            return FittedIntegers(*together(tallied(x), tallied(x_prime)), k)
         points, before = _merged(np.sort(x), np.sort(x_prime))
         return FittedNeighbours(points, before, k)
 
@@ -60,6 +74,42 @@ class FittedNeighbours:
         """Return the odds of each number of neighbours from x', and how many outputs have it."""
         counts = _window_counts(self.points, self.before, self.k, np.sort(outputs))
         return Votes(log_odds_of(self.k), counts)
+
+
+@dataclass(frozen=True)
+class FittedIntegers:
+    """Distinct training points in rising order, and how often x and x' have drawn each."""
+
+    points: NDArray[np.integer]
+    drawn: Counts
+    drawn_prime: Counts
+    k: int
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Return the odds of every distinct output, and how many outputs have it."""
+        seen, counts = tallied(outputs)
+        reached = [np.append(0, np.cumsum(side)) for side in (self.drawn, self.drawn_prime)]
+
+        def within(radius: Counts) -> tuple[Counts, Counts]:
+            """Return the draws of each side at most so far from each output."""
+            first = np.searchsorted(self.points, seen - radius, side="left")
+            last = np.searchsorted(self.points, seen + radius, side="right")
+            empty = radius < 0
+            x, x_prime = (np.where(empty, 0, side[last] - side[first]) for side in reached)
+            return x, x_prime
+
+        seen = seen.astype(np.int64)
+        span = int(max(seen.max(), self.points[-1]) - min(seen.min(), self.points[0]))
+        low, high = np.full(seen.size, -1), np.full(seen.size, span)
+        while (high - low > 1).any():  # the least radius that holds k
+            middle = (low + high) // 2
+            enough = sum(within(middle)) >= self.k
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        inner, whole = within(high - 1), within(high)
+        share = (self.k - sum(inner)) / (sum(whole) - sum(inner))
+        votes = [a + share * (b - a) for a, b in zip(inner, whole, strict=True)]
+        with np.errstate(divide="ignore"):
+            return Votes(np.log(votes[1]) - np.log(votes[0]), counts)
 
 
 @numba.njit(cache=True)

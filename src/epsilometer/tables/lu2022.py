@@ -37,7 +37,8 @@ def spectra(
     """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
 
     ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to a curve's title.
-    ``low`` and ``high`` are the interval of one run; of several, the mean's, from their spread.
+    An estimate of the largest of all pairs is compared with the largest. ``low`` and ``high`` are
+    the interval of one run; of several, the mean's, from their spread.
     """
     frame = _chosen(runs, panels, claims)
     cells = frame.groupby(_CURVE, sort=False)
@@ -233,9 +234,10 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
     missing = sorted(set(panels) - set(both) - set(frame["mechanism"]))
     if missing:
         raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = frame.assign(panel=titles, low_above_truth=frame["low"] > frame["truth"])[
-        titles.notna()
-    ]
+    largest = np.array([json.loads(text).get("largest", False) for text in frame["settings"]])
+    frame["truth"] = frame["truth"].where(~largest, frame["level"])
+    above = frame["low"] > frame["truth"]
+    frame = frame.assign(panel=titles, low_above_truth=above)[titles.notna()]
     if claims is None:
         return frame
     chosen = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9).any(axis=1)
