@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -23,18 +24,29 @@ class ScikitLearn:
         Its full name.
     options
         What it is made with; ``random_state`` is given by the run's seed.
+    before
+        Transformers that outputs pass through first, each with ``name`` and ``options``.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    before: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
-        known = set(_kind(self.name)().get_params(deep=False))
-        for option in self.options:
-            if option not in known - {"random_state"}:
-                raise ArgumentError(
-                    "options", f"has unknown {option!r} of {self.name}{suggest(option, known)}"
-                )
+        for step in self.before:
+            if not isinstance(step, Mapping) or not {"name"} <= set(step) <= {"name", "options"}:
+                raise ArgumentError("before", f"must hold steps of name and options, got {step!r}")
+        for name, options, kind in self._steps():
+            known = set(_kind(name, kind)().get_params(deep=False)) - {"random_state"}
+            for option in options:
+                if option not in known:
+                    message = f"has unknown {option!r} of {name}{suggest(option, known)}"
+                    raise ArgumentError("options", message)
+
+    def _steps(self) -> list[tuple[str, Mapping[str, Any], str]]:
+        """Return name, options and kind of each step."""
+        before = [(step["name"], step.get("options", {}), "transformer") for step in self.before]
+        return [*before, (self.name, self.options, "classifier")]
 
     def check(self, outputs: str) -> None:
         """Raise `ArgumentError` unless outputs are numbers or vectors of numbers."""
@@ -43,14 +55,23 @@ class ScikitLearn:
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedScikitLearn:
         """Train on both sides, labels 0 and 1."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.pipeline import make_pipeline
+
         if not len(x) or not len(x_prime):
             raise ArgumentError("x", "has no draws of one side to train on")
-        model = _kind(self.name)(**_lists_as_tuples(self.options))
-        if "random_state" in model.get_params(deep=False):
-            model.set_params(random_state=seed)
+        steps = []
+        for name, options, kind in self._steps():
+            step = _kind(name, kind)(**_lists_as_tuples(options))
+            if "random_state" in step.get_params(deep=False):
+                step.set_params(random_state=seed)
+            steps.append(step)
+        model = make_pipeline(*steps)
         labels = np.repeat([0, 1], [len(x), len(x_prime)])
         try:
-            model.fit(_rows(np.concatenate([x, x_prime])), labels)
+            # a number of passes that was asked for is enough, whether or not it converged
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+                model.fit(_rows(np.concatenate([x, x_prime])), labels)
         except (TypeError, ValueError) as error:
             raise ArgumentError("options", f"{self.name} refuses: {one_line(error)}") from None
         return FittedScikitLearn(model)
@@ -74,20 +95,21 @@ class FittedScikitLearn:
         return Votes(odds, np.ones(len(outputs), np.int64))
 
 
-def _kind(name: str) -> Any:
+def _kind(name: str, kind: str) -> Any:
     """Return a class of scikit-learn; nothing else is imported for a name in a configuration."""
-    module, _, attribute = name.rpartition(".")
+    module, _, attribute = str(name).rpartition(".")
     if module.split(".")[0] != "sklearn":
         raise ArgumentError("name", f"must be of scikit-learn, as sklearn.svm.SVC, got {name!r}")
     try:
-        kind = getattr(import_module(module), attribute)
+        found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         raise ArgumentError("name", f"{name!r} is not in scikit-learn") from None
-    from sklearn.base import ClassifierMixin
+    from sklearn.base import ClassifierMixin, TransformerMixin
 
-    if not (isinstance(kind, type) and issubclass(kind, ClassifierMixin)):
-        raise ArgumentError("name", f"{name!r} is no classifier")
-    return kind
+    mixin = ClassifierMixin if kind == "classifier" else TransformerMixin
+    if not (isinstance(found, type) and issubclass(found, mixin)):
+        raise ArgumentError("name", f"{name!r} is no {kind}")
+    return found
 
 
 def _rows(outputs: Sample) -> Sample:
