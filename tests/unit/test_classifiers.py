@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Votes, square_root
+from epsilometer.classifiers.base import Votes, neighbours
 from epsilometer.classifiers.counting import Counting
 from epsilometer.classifiers.hamming import HammingNeighbours
 from epsilometer.classifiers.learned import ScikitLearn
@@ -240,5 +240,9 @@ def test_each_is_for_its_outputs(name):
         method.fit(empty, empty, 4, 0)
 
 
-def test_the_square_root_is_rounded_down():
-    assert [square_root(n) for n in (0, 1, 3, 4, 2**50)] == [1, 1, 1, 2, 2**25]
+def test_the_number_of_neighbours_is_rounded_down():
+    assert [neighbours(n) for n in (0, 1, 3, 4, 2**50)] == [1, 1, 1, 2, 2**25]
+    assert neighbours(10_000, 0.75) == 1000
+    assert NearestNeighbours(exponent=0.75).fit(np.zeros(50), np.ones(50), 10_000, 0).k == 100
+    with pytest.raises(ArgumentError, match="exponent must lie strictly between 0 and 1"):
+        NearestNeighbours(exponent=1.0)

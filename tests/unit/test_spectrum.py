@@ -108,6 +108,18 @@ def test_intervals_hold_for_what_the_classifier_achieves(interval, n):
     assert (held / 400 >= promised - 3 * math.sqrt(0.05 * 0.95 / 400)).all()
 
 
+def test_more_neighbours_see_a_flat_loss():
+    """Noise of scale 10 on a count: near the promise votes are almost even."""
+    rng = np.random.default_rng(8)
+    sides = rng.laplace(0, 10, 200_000), rng.laplace(1, 10, 200_000)
+    errors = {}
+    for exponent in (0.5, 0.75):
+        method = Spectrum(**KNN, options={"exponent": exponent}, claims=[0.05])
+        forward, _ = method.test(*sides, rng)
+        errors[exponent] = abs(forward.delta[0] - (1 - math.exp((0.05 - 0.1) / 2)))
+    assert errors[0.75] < 0.005 < errors[0.5]
+
+
 def test_the_lower_end_is_below_the_exact_curve():
     """200 seeds at a small n: no more often above than the level allows."""
     above = 0
@@ -185,6 +197,8 @@ def test_claims_as_a_list_or_a_range():
         ({"alpha": 1}, "alpha must lie"),
         ({"largest": 1}, "largest must be true or false"),
         ({"options": {"k": 0}}, "k must be at least 1"),
+        ({"options": {"m": 1}}, "options has unknown 'm' of nearest_neighbours"),
+        ({"classifier": "nearest"}, "classifier is an unknown classifier 'nearest'"),
     ],
 )
 def test_hyperparameters_are_checked(changes, message):

@@ -481,6 +481,15 @@ def test_spectra_of_one_run_keep_its_interval():
         lu2022.spectra(data, panels={"gauss": "G"})
 
 
+def test_spectra_of_the_larger_direction():
+    one = curve([0.0], [0.5], [0.45])
+    one = one.assign(estimate_reverse=0.6, low_reverse=0.58, high_reverse=0.59, truth_reverse=0.4)
+    (row,) = lu2022.spectra([one], panels={"laplace": "L"}, larger=True).to_dict("records")
+    assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.6, 0.58, 0.6))
+    assert row["truth"] == pytest.approx(0.45)
+    assert row["above"] == 1.0
+
+
 def test_spectra_of_the_largest_are_beside_the_largest():
     data = [curve([0.0], [0.5], [0.45], settings='{"largest": true}')]
     (row,) = lu2022.spectra(data, panels={"laplace": "L"}).to_dict("records")

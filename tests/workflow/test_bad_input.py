@@ -15,7 +15,7 @@ from tests.workflow.conftest import ROOT, Project
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
 PAPERS = "[gorla2022, askin2022, kutta2022, lu2022]"
 MAIN, SCALE, PAPER = "config.yaml", "scales/quick.yaml", "papers/gorla2022.yaml"
-ASKIN = "papers/askin2022.yaml"
+ASKIN, KUTTA, LU = (f"papers/{name}2022.yaml" for name in ("askin", "kutta", "lu"))
 AFTER = "{after: local-loss-floor=0.001, alpha: 0.05}"
 NOISY = "noisy: {runs: 60, n: 20000+50000}"
 LAPLACE = "mechanism: truncated_laplace"
@@ -190,9 +190,32 @@ CASES = [  # file, old text, new text, what the line must say
     (ASKIN, "region: [-1, 2]", "region: [2, -1]", "fig3.table.options.region: must rise"),
     (ASKIN, "sigma: 1,", "sigma: 0,", "fig2.table.options.sigma: .*greater than 0"),
     (ESTIMATORS, "largest: true", "largest: 3", "largest must be true or false, got 3"),
+    (ESTIMATORS, "{draws_at_floor: 50}", "{draws_at_floor: 0}", "draws_at_floor must be positive"),
+    (ESTIMATORS, "{draws_at_floor: 50}", "{}", "tau or draws_at_floor must be given"),
+    (ESTIMATORS, "{draws_at_floor: 50}", "{draws_at_floor: 50, tau: 0.1}", "and not both"),
+    (ESTIMATORS, "correction: independent", "correction: none", "correction must be independent"),
+    (
+        KUTTA,
+        "inputs: [every-two]",
+        "inputs: [all]",
+        "largest-renyi-bound-independent on .*correction must be bonferroni: these pairs share",
+    ),
+    (KUTTA, "lambda: [2, 5, 7]", "lambda: [inf]", "lambda must be finite"),
+    (ESTIMATORS, "classifier: counting}", "classifier: conting}", "mean 'counting'"),
+    (ESTIMATORS, "coin: drawn", "coin: fair", "coin must be one of expected, drawn"),
+    (ESTIMATORS, "claims: [0.1, 0.5, 0.9]", "claims: [0.5, 0.1]", "claims must rise"),
+    (ESTIMATORS, "MLPClassifier", "MLPClasifier", "'sklearn.*' is not in scikit-learn"),
+    (ESTIMATORS, "sklearn.neural_network.MLPClassifier", "os.system", "must be of scikit-learn"),
+    (ESTIMATORS, "max_iter: 30", "max_itr: 30", "unknown 'max_itr' .*did you mean 'max_iter'"),
+    (LU, "[spectrum-counting]", "[spectrum-hamming]", "outputs must be bits for Hamming"),
+    (LU, "svt1-first simple: all", "svt1-frist simple: all", "unknown mechanism 'svt1-frist'"),
+    (MECHANISMS, "databases: [[0, 1, 1]", "databases: [[0, 1, 3]", "must hold values below 3"),
 ]
 REFUSED_BY_ANOTHER = {  # one file asks for what another does not allow; the line names the latter
     "n must be": "estimators.yaml",
+    "lambda must be finite": "estimators.yaml",
+    "outputs must be": "estimators.yaml",
+    "correction must be bonferroni": "estimators.yaml",
     "n cannot be": "estimators.yaml",
     "outputs are mixed": "estimators.yaml",
     "lambda must be inf": "estimators.yaml",
@@ -371,6 +394,26 @@ SIZES = [
         "densities/laplace/epsilon=1/distance=1/points=9_power=1/n=1..100/runs=0-1",
         "n=1..100 cannot be searched",
     ),
+    (
+        "densities/laplace/epsilon=1/distance=1/points=9_power=-1/n=100/runs=0-1",
+        "power=-1 must be positive and finite",
+    ),
+    (
+        "verdicts/laplace/epsilon=1/distance=1/spectrum-counting/n=100/runs=0-1",
+        "spectrum-counting on laplace: outputs must be index, bits or tuple to count, not scalar",
+    ),
+    (
+        "verdicts/laplace/epsilon=1/distance=1/mpl-floor=0.001/n=100/runs=0-1",
+        "mpl-floor=0.001 is no classifier",
+    ),
+    (
+        "verdicts/laplace/epsilon=1/distance=1/spectrum-knn/n=1..9/runs=0-1",
+        "n=1..9 cannot be searched",
+    ),
+    (
+        "estimates/laplace/epsilon=1/distance=1/lambda=2/spectrum-knn/n=100_runs=2",
+        "lambda must be inf: a spectrum ends at the pure level",
+    ),
     (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
     (f"histograms/{BASE}/n=100/cells=0/runs=0-1", "cells=0 must be a whole number from 1"),
 ]
@@ -387,6 +430,7 @@ def test_a_size_that_means_nothing_is_told(target, message, monkeypatch):
         (paths.HISTOGRAM, jobs.histogram_spec),
         (paths.ESTIMATE, jobs.estimate_spec),
         (paths.DENSITY, jobs.density_spec),
+        (paths.VERDICTS, jobs.verdict_spec),
         (paths.LOSSES, jobs.losses_spec),
         (paths.CONFIRMATION, jobs.confirmation_spec),
         (paths.EVIDENCE, jobs.evidence_spec),

@@ -3,6 +3,7 @@
 import re
 
 import pandas as pd
+import pytest
 
 from tests.workflow.conftest import ROOT, Project
 
@@ -16,13 +17,15 @@ def blocks(language: str) -> list[str]:
 
 def test_its_paths_can_be_asked_for(project: Project):
     targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', README, re.M)
-    assert len(targets) == 3
+    assert len(targets) == 4
     run = project.snakemake(*targets, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
     bounds = pd.read_parquet(project.folder / targets[1])
     assert bounds["estimate"].between(1.5, 2.05).all()
     bounds = pd.read_parquet(project.folder / targets[2])
     assert len(bounds) == 100  # ten pairs, ten runs
+    spectrum = pd.read_parquet(project.folder / targets[3])
+    assert spectrum.groupby("claim")["estimate"].mean()[1.0] == pytest.approx(0.393, abs=0.01)
     assert (bounds.groupby("run")["estimate"].max().between(1.2, 1.75)).all()  # exact: 1.7
 
 

@@ -66,6 +66,8 @@ def log_odds_of(votes: int) -> Floats:
     return odds
 
 
-def square_root(training: int) -> int:
-    """Return k = sqrt(n), rounded down, at least 1 (lu2022, Theorem 2)."""
-    return max(math.isqrt(training), 1)
+def neighbours(training: int, exponent: float = 0.5) -> int:
+    """Return k = n^exponent, rounded down, at least 1; the square root in lu2022's Theorem 2."""
+    if exponent == 0.5:
+        return max(math.isqrt(training), 1)
+    return max(math.floor(training**exponent), 1)

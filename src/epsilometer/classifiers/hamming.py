@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, square_root
+from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, neighbours
 from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
 
@@ -43,7 +43,7 @@ class HammingNeighbours:
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedHamming:
         """Count the distinct training points."""
-        k = min(self.k or square_root(training), len(x) + len(x_prime))
+        k = min(self.k or neighbours(training), len(x) + len(x_prime))
         return FittedHamming(*together(tallied(x), tallied(x_prime)), k)
 
 

@@ -19,7 +19,7 @@ from epsilometer.classifiers.base import (
     Sample,
     Votes,
     log_odds_of,
-    square_root,
+    neighbours,
 )
 from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
@@ -32,15 +32,20 @@ class NearestNeighbours:
     Parameters
     ----------
     k
-        Neighbours; the square root of the number of training points, if not given. Of real points
+        Neighbours; a power of the number of training points, if not given. Of real points
         at equal distance at both ends of the window, the smaller ones are nearer. Many integers are
         at equal distances: those at the distance of the k-th share what is left of the k votes in
         proportion to their numbers.
+    exponent
+        That power, the square root in the paper. More neighbours have less noise in their votes
+        and see less detail: for losses that hardly change from output to output.
     """
 
     k: int | None = None
+    exponent: float = 0.5
 
     def __post_init__(self) -> None:
+        checks.between_0_and_1("exponent", self.exponent)
         if self.k is not None:
             checks.integer("k", self.k)
 
@@ -53,7 +58,7 @@ class NearestNeighbours:
         self, x: Sample, x_prime: Sample, training: int, seed: int
     ) -> FittedNeighbours | FittedIntegers:
         """Sort and merge the training points."""
-        k = min(self.k or square_root(training), x.size + x_prime.size)
+        k = min(self.k or neighbours(training, self.exponent), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
         if np.issubdtype(x.dtype, np.integer):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from epsilometer import checks
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Classifier, Counts, Floats, Sample
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, UnknownNameError, suggest
 from epsilometer.proportions import clopper_pearson
 
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
@@ -220,7 +220,16 @@ class Spectrum:
     @cached_property
     def method(self) -> Classifier:
         """The classification algorithm."""
-        made: Classifier = CLASSIFIERS.load(self.classifier)(**self.options)
+        try:
+            kind = CLASSIFIERS.load(self.classifier)
+        except UnknownNameError as error:
+            raise ArgumentError("classifier", f"is an {error}") from None
+        known = [part.name for part in fields(kind)]
+        for option in self.options:
+            if option not in known:
+                message = f"has unknown {option!r} of {self.classifier}{suggest(option, known)}"
+                raise ArgumentError("options", message)
+        made: Classifier = kind(**self.options)
         return made
 
     @cached_property

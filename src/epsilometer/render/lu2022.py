@@ -19,8 +19,9 @@ def spectra(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels()
     ax = axes[0, 0]
     titles = list(dict.fromkeys(table["panel"]))
-    for title, colour in zip(titles, style.colours(len(titles)), strict=False):
-        _curve(ax, table[table["panel"] == title], colour, title)
+    looks = zip(titles, style.colours(len(titles)), "osD^v", strict=False)
+    for title, colour, marker in looks:
+        _curve(ax, table[table["panel"] == title], colour, title, marker)
     promised = sorted(set(table["epsilon"]))
     if len(promised) == 1 and promised[0] <= table["claim"].max():
         ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
@@ -30,20 +31,22 @@ def spectra(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _curve(ax: Axes, rows: pd.DataFrame, colour: str, title: str) -> None:
+def _curve(ax: Axes, rows: pd.DataFrame, colour: str, title: str, marker: str = "o") -> None:
     known = rows[rows["truth"].notna()]
     ax.plot(known["claim"], known["truth"], color=colour, linewidth=1, linestyle="--")
-    _points(ax, rows["claim"], rows, colour, title)
+    _points(ax, rows["claim"], rows, colour, title, marker)
 
 
-def _points(ax: Axes, x: pd.Series, rows: pd.DataFrame, colour: str, title: str) -> None:
+def _points(
+    ax: Axes, x: pd.Series, rows: pd.DataFrame, colour: str, title: str, marker: str = "o"
+) -> None:
     """Draw deltas with their intervals."""
     spread = [(rows["delta"] - rows["low"]).clip(lower=0), (rows["high"] - rows["delta"]).clip(0)]
     ax.errorbar(
         x,
         rows["delta"],
         yerr=spread,
-        fmt="o",
+        fmt=marker,
         markersize=3,
         elinewidth=0.8,
         color=colour,
@@ -107,8 +110,10 @@ def bootstrapped(table: pd.DataFrame) -> Figure:
         rows = table[table["claim"] == claim]
         label = rf"bootstrap, $\varepsilon' = {claim:g}$"
         ax.plot(2 * rows["n"], rows["alpha"], color=colour, marker="o", markersize=3, label=label)
-        ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=4)
-    ax.plot([], [], "x", color="black", markersize=4, label="error met by 95 % of the runs")
+        ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=5, mew=1.2)
+    ax.plot(
+        [], [], "x", color="black", markersize=5, mew=1.2, label="error met by 95 % of the runs"
+    )
     ax.set(xlabel="samples $n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
     ax.legend(fontsize="x-small")

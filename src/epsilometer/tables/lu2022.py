@@ -32,15 +32,25 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
 
 
 def spectra(
-    runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None
+    runs: list[pd.DataFrame],
+    *,
+    panels: Titles,
+    claims: Claims | None = None,
+    larger: bool = False,
 ) -> pd.DataFrame:
     """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
+
+    Or, with ``larger``, the larger of both directions, and of the ends of their intervals.
 
     ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to a curve's title.
     An estimate of the largest of all pairs is compared with the largest. ``low`` and ``high`` are
     the interval of one run; of several, the mean's, from their spread.
     """
     frame = _chosen(runs, panels, claims)
+    if larger:
+        for name in ("estimate", "low", "high", "truth"):
+            frame[name] = frame[[name, f"{name}_reverse"]].max(axis=1)
+    frame["above"] = frame["low"] > frame["truth"]
     cells = frame.groupby(_CURVE, sort=False)
     table = cells.agg(
         runs=("run", "size"),
@@ -49,7 +59,7 @@ def spectra(
         low=("low", "mean"),
         high=("high", "mean"),
         truth=("truth", "first"),
-        above=("low_above_truth", "mean"),
+        above=("above", "mean"),
     ).reset_index()
     reach = 1.96 * table["sd"] / np.sqrt(table["runs"])
     several = table["runs"] > 1
@@ -236,8 +246,7 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
         raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
     largest = np.array([json.loads(text).get("largest", False) for text in frame["settings"]])
     frame["truth"] = frame["truth"].where(~largest, frame["level"])
-    above = frame["low"] > frame["truth"]
-    frame = frame.assign(panel=titles, low_above_truth=above)[titles.notna()]
+    frame = frame.assign(panel=titles)[titles.notna()]
     if claims is None:
         return frame
     chosen = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9).any(axis=1)
