@@ -115,9 +115,12 @@ def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) ->
     alpha = estimator.alpha / answers if estimator.largest else estimator.alpha
     keys = ["run", "n", "side_x", "side_x_prime"]
     frames = []
-    for (run, _n, i, j, reverse), group in verdicts.groupby([*keys, "reverse"], sort=False):
+    for (run, n, i, j, reverse), group in verdicts.groupby([*keys, "reverse"], sort=False):
         tested = estimator.tested(group)
-        rng = seeds.generator(identity["seed"], "bootstrap", f"{i},{j},{reverse}", f"run={run}")
+        words = identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"], f"n={n}"
+        rng = seeds.generator(
+            identity["seed"], "bootstrap", *words, f"{i},{j},{reverse}", f"run={run}"
+        )
         low, high = tested.interval(estimator.interval, alpha, rng)
         values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
         frames.append(group[keys].assign(reverse=reverse, **values))

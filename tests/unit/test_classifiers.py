@@ -56,6 +56,23 @@ def test_neighbours_of_integers_by_brute_force(k):
     np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), np.sort(expected))
 
 
+def test_each_query_is_classified_as_scikit_learn_does():
+    rng = np.random.default_rng(4)
+    x, x_prime, queries = rng.laplace(0, 1, 300), rng.laplace(1, 1, 300), rng.laplace(0, 3, 200)
+    fitted = NearestNeighbours(25).fit(x, x_prime, 600, 0)
+    points, labels = np.concatenate([x, x_prime]).reshape(-1, 1), np.repeat([0, 1], 300)
+    theirs = KNeighborsClassifier(25).fit(points, labels).predict(queries.reshape(-1, 1))
+    ours = [fitted.votes(query[None]).above(np.zeros(1))[0] for query in queries]
+    assert ours == theirs.tolist()
+
+
+def test_a_model_that_fails_on_test_draws_is_told():
+    model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 50})
+    fitted = model.fit(np.zeros(4), np.ones(4), 8, 0)
+    with pytest.raises(ArgumentError, match=r"options make a classifier that fails: .*n_neighbors"):
+        fitted.votes(np.zeros(3))
+
+
 def test_the_odds_are_those_of_the_neighbours():
     votes = (
         NearestNeighbours(3)
@@ -182,6 +199,10 @@ def test_the_same_seed_trains_the_same_network():
         (("os.system",), "name must be of scikit-learn"),
         (("sklearn.no_such.Thing",), "is not in scikit-learn"),
         (("sklearn.linear_model.LinearRegression",), "is no classifier"),
+        (("sklearn.base.ClassifierMixin",), "is no classifier"),
+        (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
+        (("sklearn.svm.SVC", 5), "options must be a mapping, got 5"),
+        (("sklearn.svm.SVC", {}, 3), "before must be a list of steps, got 3"),
         (
             ("sklearn.svm.SVC", {"D": 1}),
             "options has unknown 'D' of sklearn.svm.SVC",

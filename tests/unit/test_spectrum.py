@@ -144,7 +144,9 @@ def test_a_large_claim_leaves_nothing_to_train_on():
     method = Spectrum(**KNN, coin="drawn", claims=[20.0])
     rng = np.random.default_rng(0)
     tested, _ = method.test(*laplace(100, rng), rng)
-    assert tested.delta.tolist() == [1.0]  # all of x is the null value, which tells
+    assert tested.delta.tolist() == [1.0]  # as Figure 1 has it: all of x seen is the null value
+    low, _ = tested.interval("clopper-pearson", 0.05, rng)
+    assert low.tolist() == [0.0]  # but nothing is known
 
 
 def test_the_curve_inverted():
@@ -154,6 +156,7 @@ def test_the_curve_inverted():
     assert sp.epsilon_at(0.2, claims, deltas) == pytest.approx(2.5)
     assert sp.epsilon_at(0.9, claims, deltas) == 0.0
     assert sp.epsilon_at(0.05, claims, deltas) == math.inf
+    assert math.isnan(sp.epsilon_at(0.05, claims, [math.nan] * 4))
     exact = 1 + 2 * math.log(1 - 0.2)  # of Laplace
     fine = np.linspace(0, 2, 201)
     curve = np.maximum(1 - np.exp((fine - 1) / 2), 0)
@@ -171,6 +174,8 @@ def test_error_bounds_by_hand():
     both = 2 * math.e * (a + sp.risk_error(n, beta))
     assert sp.accuracy(1.0, n, beta) == pytest.approx(both)
     # Corollary 3: ln(8tm/beta), a union over 2tm directions
+    any_classifier = sp.estimate_error(lambda points, chance: points * chance, 0.0, 100, 0.2)
+    assert any_classifier == pytest.approx(2 * (50 * 0.1 + math.sqrt(math.log(20) / 100)))
     rows = sp.accuracy(0.0, n, beta, directions=2 * 3 * 5)
     logs = math.sqrt(math.log(8 * 15 / beta) / n)
     assert rows == pytest.approx(2 * (12 * sp.cones(1) + 1) * logs)
@@ -182,6 +187,8 @@ def test_claims_as_a_list_or_a_range():
     given = Spectrum(**KNN, claims={"from": 0.1, "to": 0.3, "by": 0.1}).grid
     assert given.tolist() == [0.1, 0.2, 0.3]
     assert Spectrum(**KNN, claims=[0, 2]).grid.tolist() == [0.0, 2.0]
+    short = Spectrum(**KNN, claims={"from": 0, "to": 1, "by": 0.6}).grid
+    assert short.tolist() == [0.0, 0.6]  # never beyond its end
 
 
 @pytest.mark.parametrize(
@@ -192,6 +199,11 @@ def test_claims_as_a_list_or_a_range():
         ({"claims": []}, "claims must rise"),
         ({"claims": {"from": 0, "to": 1}}, "claims must be a list, or have from, to and by"),
         ({"claims": {"from": 0, "to": 1, "by": 0}}, "claims.by must be positive"),
+        ({"claims": {"from": 0, "to": 1, "by": 1e-9}}, "claims must be at most 100000"),
+        ({"claims": [0, 800]}, "claims must be at most 500"),
+        ({"claims": 5}, "claims must be a list, or have from, to and by, got 5"),
+        ({"options": 5}, "options must be a mapping, got 5"),
+        ({"classifier": ["knn"]}, "classifier must be a name"),
         ({"coin": "fair"}, "coin must be one of expected, drawn"),
         ({"interval": "wald"}, "interval must be one of clopper-pearson"),
         ({"alpha": 1}, "alpha must lie"),
@@ -223,3 +235,22 @@ def test_coverage_of_the_binomial_is_exact():
         low, high = tested.interval("clopper-pearson", alpha, np.random.default_rng(0))
         truth = max(1 - rate - rate_prime, 0)
         assert weights.ravel()[(low <= truth) & (truth <= high)].sum() >= 1 - alpha
+
+
+def test_what_is_nothing_but_rounding_is_0():
+    claims = Spectrum(**KNN).grid
+    n = np.full(claims.size, 1000)
+    tested = sp.Tested(claims, n, n, 0 * n, n, np.exp(-claims))  # nothing is ever taken for x
+    low, high = tested.interval("bootstrap", 0.05, np.random.default_rng(0))
+    assert tested.delta.max() == low.max() == high.max() == 0.0
+
+
+def test_lower_ends_are_above_the_truth_as_rarely_as_promised_and_not_never():
+    """Counting three atoms finds the best set, so that only the interval keeps the end down."""
+    rng = np.random.default_rng(6)
+    method, runs, above = Spectrum(**COUNTING, claims=[0.3]), 3000, 0
+    truth = exact_atoms([0.3])[0]
+    for _ in range(runs):
+        low, _ = method.test(*atoms(1000, rng), rng)[0].interval("clopper-pearson", 0.4, rng)
+        above += low[0] > truth
+    assert 0.01 < above / runs <= 0.2

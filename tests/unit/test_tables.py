@@ -500,7 +500,7 @@ def test_spectra_of_several_runs_have_the_means_interval():
     data = [curve([0.0], [value], [0.5], run=run) for run, value in enumerate([0.4, 0.5, 0.6])]
     (row,) = lu2022.spectra(data, panels={"laplace i": "L"}).to_dict("records")
     assert row["delta"] == pytest.approx(0.5)
-    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * 0.1 / math.sqrt(3))
+    assert row["high"] - row["low"] == pytest.approx(2 * 4.30265 * 0.1 / math.sqrt(3), rel=1e-5)
 
 
 def test_verdicts_are_at_the_promised_epsilon():

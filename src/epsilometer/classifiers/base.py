@@ -70,4 +70,4 @@ def neighbours(training: int, exponent: float = 0.5) -> int:
     """Return k = n^exponent, rounded down, at least 1; the square root in lu2022's Theorem 2."""
     if exponent == 0.5:
         return max(math.isqrt(training), 1)
-    return max(math.floor(training**exponent), 1)
+    return max(math.floor(math.pow(training, exponent)), 1)

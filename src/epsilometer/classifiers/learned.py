@@ -33,11 +33,18 @@ class ScikitLearn:
     before: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.options, Mapping):
+            raise ArgumentError("options", f"must be a mapping, got {self.options!r}")
+        if not isinstance(self.before, Sequence) or isinstance(self.before, str):
+            raise ArgumentError("before", f"must be a list of steps, got {self.before!r}")
         for step in self.before:
             if not isinstance(step, Mapping) or not {"name"} <= set(step) <= {"name", "options"}:
                 raise ArgumentError("before", f"must hold steps of name and options, got {step!r}")
         for name, options, kind in self._steps():
-            known = set(_kind(name, kind)().get_params(deep=False)) - {"random_state"}
+            try:
+                known = set(_kind(name, kind)().get_params(deep=False)) - {"random_state"}
+            except TypeError:
+                raise ArgumentError("name", f"{name!r} cannot be made from options") from None
             for option in options:
                 if option not in known:
                     message = f"has unknown {option!r} of {name}{suggest(option, known)}"
@@ -86,10 +93,15 @@ class FittedScikitLearn:
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every output: of its probabilities, where the model tells any."""
         rows = _rows(outputs)
-        if hasattr(self.model, "predict_proba"):
-            chances = self.model.predict_proba(rows)
-        else:
-            chances = np.eye(2)[self.model.predict(rows)]
+        try:
+            if hasattr(self.model, "predict_proba"):
+                chances = self.model.predict_proba(rows)
+            else:
+                chances = np.eye(2)[self.model.predict(rows)]
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(
+                "options", f"make a classifier that fails: {one_line(error)}"
+            ) from None
         with np.errstate(divide="ignore"):
             odds = np.log(chances[:, 1].astype(float)) - np.log(chances[:, 0].astype(float))
         return Votes(odds, np.ones(len(outputs), np.int64))
@@ -104,10 +116,11 @@ def _kind(name: str, kind: str) -> Any:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         raise ArgumentError("name", f"{name!r} is not in scikit-learn") from None
-    from sklearn.base import ClassifierMixin, TransformerMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
     mixin = ClassifierMixin if kind == "classifier" else TransformerMixin
-    if not (isinstance(found, type) and issubclass(found, mixin)):
+    complete = isinstance(found, type) and issubclass(found, mixin)
+    if not (complete and issubclass(found, BaseEstimator)):
         raise ArgumentError("name", f"{name!r} is no {kind}")
     return found
 

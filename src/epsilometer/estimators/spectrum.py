@@ -16,7 +16,7 @@ directions, with less variance. The null value is always classified right.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -32,6 +32,8 @@ from epsilometer.proportions import clopper_pearson
 
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
 _RESAMPLES = 2000
+_MOST_CLAIMS = 100_000
+_LARGEST = 500  # whose exponential is far from overflowing
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
     e, d = np.asarray(claims, float), np.minimum.accumulate(np.asarray(deltas, float))
     if e.shape != d.shape or e.ndim != 1 or e.size == 0 or (np.diff(e) <= 0).any():
         raise ArgumentError("claims", "must rise, with a delta for each")
+    if np.isnan(d).any():
+        return math.nan
     if d[-1] > delta:
         return math.inf
     i = int(np.argmax(d <= delta))
@@ -148,18 +152,39 @@ def neighbours_error(n: int, beta: float, dimension: int = 1) -> float:
     return 12 * cones(dimension) * risk_error(n, beta)
 
 
+def estimate_error(
+    consistency: Callable[[int, float], float],
+    claim: float,
+    n: int,
+    beta: float,
+    *,
+    directions: int = 1,
+) -> float:
+    """Return alpha of any classifier with n points in all: |delta' - delta| <= alpha but for beta.
+
+    ``consistency(points, chance)`` is the paper's g: how far the risk of a classifier trained on so
+    many points is from the Bayes risk at most, but for the chance. ``directions`` = 1 is one
+    direction of one pair (Lemma 1); a maximum over 2tm of them, both directions of every row
+    removed from t databases of m rows, is Theorem 5.
+    """
+    share = checks.between_0_and_1("beta", beta) / checks.integer("directions", directions)
+    error = consistency(n // 2, share / 2) + risk_error(n, share)
+    return 2 * math.exp(checks.real("claim", claim)) * error
+
+
 def accuracy(
     claim: float, n: int, beta: float, dimension: int = 1, *, directions: int = 1
 ) -> float:
-    """Return alpha of kNN with n points in all: |delta' - delta| <= alpha but for beta.
+    """Return `estimate_error` of kNN, for n large enough.
 
-    ``directions`` = 1 is one direction of one pair (Corollary 2). A maximum over 2tm of them, both
-    directions of every row removed from t databases of m rows, is Corollary 3 (of Theorem 5); a
-    maximum over mt|U|^2 for distributional privacy is Corollary 4.
+    ``directions`` = 1 is Corollary 2, 2tm as above is Corollary 3, and mt|U|^2 for distributional
+    privacy is Corollary 4.
     """
-    share = beta / checks.integer("directions", directions)
-    error = neighbours_error(n, share, dimension) + risk_error(n, share)
-    return 2 * math.exp(checks.real("claim", claim)) * error
+
+    def consistency(points: int, chance: float) -> float:
+        return neighbours_error(2 * points, 2 * chance, dimension)
+
+    return estimate_error(consistency, claim, n, beta, directions=directions)
 
 
 @dataclass(frozen=True)
@@ -207,6 +232,8 @@ class Spectrum:
             if getattr(self, name) not in choices:
                 message = f"must be one of {', '.join(choices)}, got {getattr(self, name)!r}"
                 raise ArgumentError(name, message)
+        if not isinstance(self.classifier, str):
+            raise ArgumentError("classifier", f"must be a name, got {self.classifier!r}")
         checks.between_0_and_1("alpha", self.alpha)
         if not isinstance(self.largest, bool):
             raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
@@ -224,6 +251,8 @@ class Spectrum:
             kind = CLASSIFIERS.load(self.classifier)
         except UnknownNameError as error:
             raise ArgumentError("classifier", f"is an {error}") from None
+        if not isinstance(self.options, Mapping):
+            raise ArgumentError("options", f"must be a mapping, got {self.options!r}")
         known = [part.name for part in fields(kind)]
         for option in self.options:
             if option not in known:
@@ -240,12 +269,19 @@ class Spectrum:
                 raise ArgumentError("claims", "must be a list, or have from, to and by")
             low, high = checks.real("claims.from", self.claims["from"]), self.claims["to"]
             by = checks.positive("claims.by", self.claims["by"])
-            steps = round((checks.real("claims.to", high) - low) / by)
+            steps = math.floor((checks.real("claims.to", high) - low) / by + 1e-9)
+            if steps > _MOST_CLAIMS:
+                raise ArgumentError("claims", f"must be at most {_MOST_CLAIMS}, got {steps}")
             grid = np.round(low + by * np.arange(steps + 1), 12)
-        else:
+        elif isinstance(self.claims, Sequence) and not isinstance(self.claims, str):
             grid = np.array([checks.real("claims", claim) for claim in self.claims])
+        else:
+            message = f"must be a list, or have from, to and by, got {self.claims!r}"
+            raise ArgumentError("claims", message)
         if grid.size == 0 or grid[0] < 0 or (np.diff(grid) <= 0).any():
             raise ArgumentError("claims", f"must rise from 0 or more, got {self.claims!r}")
+        if grid[-1] > _LARGEST:
+            raise ArgumentError("claims", f"must be at most {_LARGEST}, got {grid[-1]}")
         return grid
 
     def check(self, outputs: str, order: float) -> None:
@@ -320,4 +356,6 @@ class Spectrum:
 
 
 def _clipped(values: ArrayLike) -> NDArray[np.float64]:
-    return np.maximum(np.asarray(values, np.float64), 0.0)
+    """Return deltas, between 0 and 1; what is above 0 by rounding alone is 0."""
+    deltas = np.asarray(values, np.float64)
+    return np.where(deltas < 1e-12, 0.0, np.minimum(deltas, 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from epsilometer.render import style
@@ -19,7 +20,7 @@ def spectra(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels()
     ax = axes[0, 0]
     titles = list(dict.fromkeys(table["panel"]))
-    looks = zip(titles, style.colours(len(titles)), "osD^v", strict=False)
+    looks = zip(titles, cycle(style.colours(5)), cycle("osD^v"), strict=False)
     for title, colour, marker in looks:
         _curve(ax, table[table["panel"] == title], colour, title, marker)
     promised = sorted(set(table["epsilon"]))
@@ -124,8 +125,13 @@ def random_rows(table: pd.DataFrame) -> Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
     figure, axes = style.panels()
     ax = axes[0, 0]
+    colour = style.colours(1)[0]
     ax.plot(table["rows"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
-    _points(ax, table["rows"], table, style.colours(1)[0], "estimate")
+    seen, unseen = table[table["delta"] > 0], table[table["delta"] <= 0]
+    _points(ax, seen["rows"], seen, colour, "estimate")
+    if len(unseen):
+        low = table["truth"].min() / 4
+        ax.plot(unseen["rows"], [low] * len(unseen), "v", color=colour, label="estimate 0")
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
     ax.legend(fontsize="small")
     return figure

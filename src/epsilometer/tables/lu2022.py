@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from pydantic import Field, NonNegativeFloat, PositiveInt
+from scipy.stats import t
 
 from epsilometer.config import Epsilon, Fractional
 from epsilometer.errors import ArgumentError
@@ -44,7 +45,7 @@ def spectra(
 
     ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to a curve's title.
     An estimate of the largest of all pairs is compared with the largest. ``low`` and ``high`` are
-    the interval of one run; of several, the mean's, from their spread.
+    the interval of one run; of several, Student's for their mean.
     """
     frame = _chosen(runs, panels, claims)
     if larger:
@@ -61,7 +62,7 @@ def spectra(
         truth=("truth", "first"),
         above=("above", "mean"),
     ).reset_index()
-    reach = 1.96 * table["sd"] / np.sqrt(table["runs"])
+    reach = t.ppf(0.975, table["runs"] - 1) * table["sd"] / np.sqrt(table["runs"])
     several = table["runs"] > 1
     table.loc[several, "low"] = (table["delta"] - reach).clip(lower=0)[several]
     table.loc[several, "high"] = (table["delta"] + reach)[several]
@@ -247,6 +248,8 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
     largest = np.array([json.loads(text).get("largest", False) for text in frame["settings"]])
     frame["truth"] = frame["truth"].where(~largest, frame["level"])
     frame = frame.assign(panel=titles)[titles.notna()]
+    if frame.duplicated([*_CURVE, "run"]).any():
+        raise ArgumentError("data", "must hold one pair a curve, or the largest of all")
     if claims is None:
         return frame
     chosen = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9).any(axis=1)

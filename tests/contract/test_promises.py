@@ -1,0 +1,64 @@
+"""Who keeps a promise is not accused: 200 seeds at the quick scale's n (lu2022, Figure 9)."""
+
+import numpy as np
+import pytest
+
+from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.exact import LAWS
+from tests.contract.examples import configured
+
+N = 1_000_000
+
+
+def accusations(entry, which, epsilon, runs=200):
+    """Return the share of runs whose lower end at the promised epsilon is above 0 either way."""
+    study = configured()
+    mechanism = study.mechanism(entry, epsilon)
+    law = LAWS.load(study.mechanisms[entry].mechanism)(mechanism)
+    x, x_prime = study.input_values(entry, which)
+    discrete = mechanism.outputs == "index"
+    classifier = "counting" if discrete else "nearest_neighbours"
+    method, accused = Spectrum(classifier, claims=[epsilon]), 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+
+        def drawn(value, rng=rng):
+            if not discrete:
+                return mechanism.sample(value, N // 10, rng)  # the window is slower than counting
+            halves = rng.multinomial(N // 2, law.probabilities(value), 2)
+            return np.concatenate([np.repeat(np.arange(half.size), half) for half in halves])
+
+        lows = [
+            tested.interval("clopper-pearson", 0.05, rng)[0][0]
+            for tested in method.test(drawn(x), drawn(x_prime), rng)
+        ]
+        accused += max(lows) > 0
+    return accused / runs
+
+
+@pytest.mark.parametrize(
+    ("entry", "which", "epsilon"),
+    [
+        ("svt1-first", "five-below", 1.0),
+        ("svt1-first", "random", 1.0),
+        ("nm1", "four-above", 0.3),
+        ("nm3", "four-above", 0.3),
+        ("noisy-histogram", "one-more", 0.1),
+    ],
+)
+def test_no_correct_mechanism_is_accused_more_often_than_the_level_allows(entry, which, epsilon):
+    assert accusations(entry, which, epsilon) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("entry", "which", "epsilon"),
+    [
+        ("svt4-first", "five-below", 1.0),
+        ("svt4-first", "random", 1.0),
+        ("nm2", "all-above", 0.3),
+        ("nm4", "all-above", 0.3),
+        ("noisy-histogram-wrong", "one-more", 0.1),
+    ],
+)
+def test_every_wrong_one_is_accused(entry, which, epsilon):
+    assert accusations(entry, which, epsilon, runs=5) == 1.0
