@@ -1,49 +1,29 @@
 """What the rules ask: for the wildcards of a job, the files it reads and the ``spec`` it gets.
 
-A spec is plain numbers and words, the full identity of what the job makes. Snakemake compares it
-with the last run's, so that a changed parameter reruns the job and a comment in the configuration
-reruns nothing. Any well-formed path can be asked for, also one that is in no configured grid.
+Samples and what they are reduced to are in `epsilometer.reductions`; here is what is made of them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from epsilometer import __version__, config, paths, sources
-from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.errors import ArgumentError, ConfigError, EpsilometerError, suggest
+from epsilometer import asked, config, paths
+from epsilometer.asked import Keys, Wildcards
+from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.reductions import Reductions, Spec
 from epsilometer.render import RENDERERS
-from epsilometer.study import Combination, Study
+from epsilometer.study import Combination
 from epsilometer.tables import BUILDERS, building
 
-Spec = dict[str, Any]
-Keys = Mapping[str, str]
 
-
-class Wildcards(dict[str, str]):
-    """The wildcards of another job: those of a given one, with some replaced."""
-
-    def __init__(self, wildcards: Any, **replaced: str) -> None:
-        super().__init__({**dict(wildcards.items()), **replaced})
-        self.__dict__ = self
-
-
-class Jobs:
+class Jobs(Reductions):
     """Answers the rules' questions about one study; every method takes a job's wildcards."""
-
-    def __init__(self, study: Study, scripts: str | Path = "workflow/scripts") -> None:
-        self._study = study
-        self._scripts = Path(scripts).absolute()
-        self._common = {"seed": study.main.seed, "scale": study.scale, "version": __version__}
 
     def targets(self, paper: str) -> list[str]:
         """Return every file that is promised for a paper."""
@@ -57,196 +37,6 @@ class Jobs:
             *figures,
             *(paths.beside(path, ".png") for path in figures),
         ]
-
-    # -- samples ----------------------------------------------------------------------------------
-
-    def sample_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of samples."""
-        keys = self._keys(wildcards)
-        _refuse_two_sizes(keys)
-        return self._samples(keys, _runs(keys))
-
-    def sample_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that draw them."""
-        entry = _entry(self._study.mechanisms, "mechanism", wildcards.mechanism)
-        return self._code("sample", MECHANISMS.module(entry.mechanism))
-
-    def _samples(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        name, inputs, epsilon = keys["mechanism"], keys["inputs"], _epsilon(keys["epsilon"])
-        entry = _entry(self._study.mechanisms, "mechanism", name)
-        _entry(entry.inputs, f"inputs of {name}", inputs)
-        self._study.mechanism(name, epsilon)
-        return self._common | {
-            "stage": "main",
-            "mechanism": name,
-            "registered": MECHANISMS[entry.mechanism],
-            "parameters": dict(entry.parameters),
-            "epsilon": epsilon,
-            "inputs": {"id": inputs, "values": self._study.input_values(name, inputs)},
-            "sides": len(self._study.input_values(name, inputs)),
-            "n": _whole("n", paths.first_stage(keys["n"]).removeprefix("1..")),
-            "runs": list(runs),
-        }
-
-    # -- two stages: the loss of every pair, fresh samples of the largest, what they say -----------
-
-    def losses_samples(self, wildcards: Any) -> str:
-        """Return the samples that one batch of losses is computed from."""
-        keys = self._keys(wildcards)
-        return paths.SAMPLE.format(**(keys | {"n": paths.first_stage(keys["n"])}))
-
-    def losses_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of losses."""
-        keys = self._keys(wildcards)
-        return self._losses(keys, _runs(keys))
-
-    def losses_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that compute them."""
-        entry = _entry(self._study.estimators, "estimator", wildcards.screen)
-        return self._code("screen", ESTIMATORS.module(entry.estimator))
-
-    def _losses(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        samples = self._samples(keys, runs)
-        screen = _entry(self._study.estimators, "estimator", keys["screen"])
-        if self._study.screen(keys["screen"]) != keys["screen"]:
-            raise EpsilometerError(f"{keys['screen']} is no local loss, so it cannot screen pairs")
-        if ".." in keys["n"]:
-            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
-        mechanism = self._study.mechanism(samples["mechanism"], samples["epsilon"])
-        try:
-            self._study.estimator(keys["screen"]).check(mechanism.outputs, math.inf)
-        except ArgumentError as error:
-            raise EpsilometerError(f"{keys['screen']} on {samples['mechanism']}: {error}") from None
-        fresh = _fresh(keys["n"])
-        return self._common | {
-            "samples": samples,
-            "registered": ESTIMATORS[screen.estimator],
-            "parameters": dict(screen.parameters),
-            "region": self._region(samples["mechanism"]),
-            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
-            "draws": fresh or samples["n"],
-        }
-
-    def _region(self, mechanism: str) -> list[float] | None:
-        region = self._study.mechanisms[mechanism].region
-        return None if region is None else list(region)
-
-    def confirmation_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of fresh samples, and that of the losses before it."""
-        keys = self._keys(wildcards)
-        return self._confirmation(keys, _runs(keys))
-
-    def _confirmation(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        losses = self._losses(keys, runs)
-        if not (fresh := _fresh(keys["n"])):
-            raise EpsilometerError(f"n={keys['n']} must be n+N, with N fresh samples")
-        samples: Spec = losses["samples"]
-        drawn = {"stage": "confirm", "sides": 2, "n": fresh}
-        return samples | drawn | {"selected_by": losses}
-
-    def confirmation_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that draw them."""
-        entry = _entry(self._study.mechanisms, "mechanism", wildcards.mechanism)
-        return self._code("confirm", MECHANISMS.module(entry.mechanism))
-
-    def evidence_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of what one batch of fresh samples says."""
-        keys = self._keys(wildcards)
-        return self._evidence(keys, _runs(keys))
-
-    def evidence_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that weigh them."""
-        return self._code("weigh")
-
-    def _evidence(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        return self._common | {"fresh": self._confirmation(keys, runs)}
-
-    # -- histograms -------------------------------------------------------------------------------
-
-    def histogram_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of histograms."""
-        keys = self._keys(wildcards)
-        _refuse_two_sizes(keys)
-        return self._histograms(keys, _whole("cells", keys["cells"]), _runs(keys))
-
-    def histogram_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that count them."""
-        return self._code("histogram")
-
-    def _histograms(self, keys: Keys, cells: int, runs: tuple[int, int]) -> Spec:
-        samples = self._samples(keys, runs)
-        claims = self._study.claims(samples["mechanism"], samples["epsilon"])
-        return self._common | {
-            "samples": samples,
-            "support": None if claims.support is None else list(claims.support),
-            "cells": cells,
-            "n": keys["n"],
-        }
-
-    # -- densities --------------------------------------------------------------------------------
-
-    def density_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of densities."""
-        keys = self._keys(wildcards)
-        _refuse_two_sizes(keys)
-        return self._densities(keys, _runs(keys))
-
-    def density_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that estimate them."""
-        return self._code("density")
-
-    def _densities(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        if ".." in keys["n"]:
-            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
-        samples = self._samples(keys, runs)
-        return self._common | {
-            "samples": samples,
-            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
-            "points": _whole("points", keys["points"], minimum=2),
-            "power": _power(keys["power"]),
-        }
-
-    def _smoothing(self, estimator: str) -> dict[str, str]:
-        """Return the keys of a path of densities that an estimator sets."""
-        method = self._study.estimator(estimator)
-        return {"points": str(method.points), "power": paths.number(method.power)}
-
-    # -- verdicts: what a classifier makes of test draws ------------------------------------------
-
-    def verdict_spec(self, wildcards: Any) -> Spec:
-        """Return the identity of one batch of verdicts."""
-        keys = self._keys(wildcards)
-        _refuse_two_sizes(keys)
-        return self._verdicts(keys, _runs(keys))
-
-    def verdict_code(self, wildcards: Any) -> list[str]:
-        """Return the library files that train and test."""
-        entry = _entry(self._study.estimators, "estimator", wildcards.classifier)
-        kind = str(entry.parameters.get("classifier"))
-        module = [CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else []
-        return self._code("classify", ESTIMATORS.module(entry.estimator), *module)
-
-    def _verdicts(self, keys: Keys, runs: tuple[int, int]) -> Spec:
-        if ".." in keys["n"]:
-            raise EpsilometerError(f"n={keys['n']} cannot be searched, only counted in histograms")
-        samples = self._samples(keys, runs)
-        entry = _entry(self._study.estimators, "estimator", keys["classifier"])
-        method = self._study.estimator(keys["classifier"])
-        if method.reads != "verdicts":
-            raise EpsilometerError(f"{keys['classifier']} is no classifier")
-        mechanism = self._study.mechanism(samples["mechanism"], samples["epsilon"])
-        try:
-            method.check(mechanism.outputs, math.inf)
-        except ArgumentError as error:
-            place = f"{keys['classifier']} on {samples['mechanism']}"
-            raise EpsilometerError(f"{place}: {error}") from None
-        trained = {k: v for k, v in entry.parameters.items() if k in method.TRAINING}
-        return self._common | {
-            "samples": samples,
-            "pairing": self._study.pairing(samples["mechanism"], samples["inputs"]["id"]),
-            "registered": ESTIMATORS[entry.estimator],
-            "parameters": trained,
-        }
 
     # -- estimates --------------------------------------------------------------------------------
 
@@ -267,7 +57,7 @@ class Jobs:
 
     def estimate_code(self, wildcards: Any) -> list[str]:
         """Return the library files that estimate."""
-        entry = _entry(self._study.estimators, "estimator", wildcards.estimator)
+        entry = asked.entry(self._study.estimators, "estimator", wildcards.estimator)
         return self._code("estimate", ESTIMATORS.module(entry.estimator))
 
     def _reductions(self, keys: Keys, combination: Combination) -> list[tuple[str, Spec]]:
@@ -297,17 +87,17 @@ class Jobs:
 
     def _combination(self, keys: Keys) -> Combination:
         """Return the combination that a path of estimates names."""
-        _entry(self._study.estimators, "estimator", keys["estimator"])
+        asked.entry(self._study.estimators, "estimator", keys["estimator"])
         samples = self._samples(keys, (0, 0))
-        _fresh(keys["n"])
+        asked.fresh(keys["n"])
         combination = Combination(
             mechanism=samples["mechanism"],
             epsilon=samples["epsilon"],
             inputs=samples["inputs"]["id"],
-            order=_order(keys["order"]),
+            order=asked.order(keys["order"]),
             estimator=keys["estimator"],
             n=keys["n"],
-            runs=_whole("runs", keys["runs"]),
+            runs=asked.whole("runs", keys["runs"]),
         )
         self._study.check(combination)
         return combination
@@ -379,8 +169,8 @@ class Jobs:
         return self._code("summarise", *(LAWS.module(name) for name in used if name in LAWS))
 
     def _members(self, keys: Keys) -> list[Combination]:
-        paper = _entry(self._study.papers, "paper", keys["paper"])
-        _entry(paper.experiments, "experiment", keys["experiment"])
+        paper = asked.entry(self._study.papers, "paper", keys["paper"])
+        asked.entry(paper.experiments, "experiment", keys["experiment"])
         return self._study.combinations(keys["paper"], keys["experiment"])
 
     def timing_spec(self, wildcards: Any) -> Spec:
@@ -495,14 +285,14 @@ class Jobs:
 
     def _artifact(self, wildcards: Any) -> config.Artifact:
         keys = self._keys(wildcards)
-        paper = _entry(self._study.papers, "paper", keys["paper"])
-        artifact: config.Artifact = _entry(paper.artifacts, "artifact", keys["artifact"])
+        paper = asked.entry(self._study.papers, "paper", keys["paper"])
+        artifact: config.Artifact = asked.entry(paper.artifacts, "artifact", keys["artifact"])
         return artifact
 
     def page_spec(self, wildcards: Any) -> Spec:
         """Return what a paper's page shows, in the order of its configuration."""
         keys = self._keys(wildcards)
-        paper: config.Paper = _entry(self._study.papers, "paper", keys["paper"])
+        paper: config.Paper = asked.entry(self._study.papers, "paper", keys["paper"])
         return {
             **self._common,
             "title": paper.title,
@@ -534,96 +324,14 @@ class Jobs:
         return self._code("page")
 
     def _files(self, paper: str, template: str, *, figures_only: bool) -> list[str]:
-        entry: config.Paper = _entry(self._study.papers, "paper", paper)
+        entry: config.Paper = asked.entry(self._study.papers, "paper", paper)
         return [
             template.format(scale=self._study.scale, paper=paper, artifact=name)
             for name, artifact in entry.artifacts.items()
             if artifact.figure or not figures_only
         ]
 
-    # -- shared -----------------------------------------------------------------------------------
-
-    def _code(self, script: str, *modules: str) -> list[str]:
-        return sources.closure(self._scripts / f"{script}.py", *modules)
-
-    def _keys(self, wildcards: Any) -> dict[str, str]:
-        """Return the wildcards of a job of this scale."""
-        keys: dict[str, str] = dict(wildcards.items())
-        if keys["scale"] not in self._study.scales:
-            raise EpsilometerError(
-                f"unknown scale {keys['scale']!r}{suggest(keys['scale'], self._study.scales)}"
-            )
-        if keys["scale"] != self._study.scale:
-            raise EpsilometerError(
-                f"results/{keys['scale']} is of another scale than the chosen "
-                f"{self._study.scale!r}; add --config scale={keys['scale']}"
-            )
-        return keys
-
 
 def _digest(spec: object) -> str:
     """Return a short name for all that a file was made of."""
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
-    if name not in entries:
-        raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
-    return entries[name]
-
-
-def _power(text: str) -> float:
-    value = _float("power", text)
-    if not 0 < value < math.inf:
-        raise EpsilometerError(f"power={text} must be positive and finite")
-    return value
-
-
-def _epsilon(text: str) -> float:
-    value = _float("epsilon", text)
-    if not 0 < value < math.inf:
-        raise EpsilometerError(f"epsilon={text} must be positive and finite")
-    return value
-
-
-def _order(text: str) -> float:
-    value = _float("lambda", text)
-    if not value > 1:
-        raise EpsilometerError(f"lambda={text} must be above 1 (inf for pure privacy)")
-    return value
-
-
-def _fresh(n: str) -> int:
-    """Return the N of n+N; 0 where there is none."""
-    return _whole("n", n.partition("+")[2]) if "+" in n else 0
-
-
-def _refuse_two_sizes(keys: Keys) -> None:
-    """Raise where a path of first samples names fresh ones, too."""
-    if "+" in keys["n"]:
-        raise EpsilometerError(f"n={keys['n']} must be one size: fresh samples are confirmations")
-
-
-def _runs(keys: Keys) -> tuple[int, int]:
-    first, last = (_whole("runs", keys[key], minimum=0) for key in ("first", "last"))
-    if first > last:
-        raise EpsilometerError(f"runs={first}-{last} ends before it begins")
-    return first, last
-
-
-def _whole(key: str, text: str, *, minimum: int = 1) -> int:
-    """Return a whole number, written without signs, points or leading zeros."""
-    if not text.isascii() or not text.isdigit() or str(int(text)) != text or int(text) < minimum:
-        raise EpsilometerError(f"{key}={text} must be a whole number from {minimum}")
-    return int(text)
-
-
-def _float(key: str, text: str) -> float:
-    """Return a number that is written as paths write it, so that one thing has one path."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise EpsilometerError(f"{key}={text} is not a number") from None
-    if paths.number(value) != text:
-        raise EpsilometerError(f"{key}={text} is written {key}={paths.number(value)}")
-    return value

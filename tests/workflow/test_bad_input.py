@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from epsilometer import paths
+from epsilometer.asked import Wildcards
 from epsilometer.errors import EpsilometerError
-from epsilometer.jobs import Jobs, Wildcards
+from epsilometer.jobs import Jobs
 from epsilometer.study import Study
 from tests.workflow.conftest import ROOT, Project
 
