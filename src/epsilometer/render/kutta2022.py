@@ -22,7 +22,7 @@ def violins(table: pd.DataFrame) -> Figure:
     columns = min(4, len(names))
     figure, axes = style.panels(-(-len(names) // columns), columns)
     floors = table["tau"].nunique()
-    figure.set_figwidth(figure.get_figwidth() * (1 if floors == 1 else 0.6 * floors))
+    figure.set_figwidth(figure.get_figwidth() * floors)
     for ax, name in zip(axes.flat, names, strict=False):
         _panel(ax, table[table["panel"] == name])
         ax.set(title=name)

@@ -20,7 +20,7 @@ def spectra(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels()
     ax = axes[0, 0]
     titles = list(dict.fromkeys(table["panel"]))
-    looks = zip(titles, cycle(style.colours(5)), cycle("osD^v"), strict=False)
+    looks = zip(titles, cycle(_hues()), cycle("osD^v"), strict=False)
     for title, colour, marker in looks:
         _curve(ax, table[table["panel"] == title], colour, title, marker)
     promised = sorted(set(table["epsilon"]))
@@ -28,8 +28,17 @@ def spectra(table: pd.DataFrame) -> Figure:
         ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    ax.legend(fontsize="small")
+    if len(titles) > 2:
+        figure.legend(loc="outside lower center", ncols=2, fontsize="small")
+    else:
+        ax.legend(fontsize="small")
     return figure
+
+
+def _hues() -> list[str]:
+    """Return colours that points show up in: all but the palette's yellow."""
+    *first, _yellow, last = style.colours(6)
+    return [*first, last]
 
 
 def _curve(ax: Axes, rows: pd.DataFrame, colour: str, title: str, marker: str = "o") -> None:
