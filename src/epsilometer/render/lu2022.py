@@ -29,7 +29,7 @@ def spectra(table: pd.DataFrame) -> Figure:
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     if len(titles) > 2:
-        figure.legend(loc="outside lower center", ncols=2, fontsize="small")
+        figure.legend(loc="outside lower center", ncols=2, fontsize="x-small", columnspacing=1)
     else:
         ax.legend(fontsize="small")
     return figure
