@@ -8,6 +8,11 @@ from epsilometer.exact import LAWS
 from tests.contract.examples import configured
 
 N = 1_000_000
+ESTIMATORS = {  # as in the figures
+    **dict.fromkeys(["svt1-first", "svt4-first", "nm1", "nm3"], "spectrum-counting"),
+    **dict.fromkeys(["noisy-histogram", "noisy-histogram-wrong"], "spectrum-knn-power=0.75"),
+    **dict.fromkeys(["nm2", "nm4"], "spectrum-knn"),
+}
 
 
 def accusations(entry, which, epsilon, runs=200):
@@ -17,14 +22,14 @@ def accusations(entry, which, epsilon, runs=200):
     law = LAWS.load(study.mechanisms[entry].mechanism)(mechanism)
     x, x_prime = study.input_values(entry, which)
     discrete = mechanism.outputs == "index"
-    classifier = "counting" if discrete else "nearest_neighbours"
-    method, accused = Spectrum(classifier, claims=[epsilon]), 0
+    parameters = study.estimators[ESTIMATORS[entry]].parameters
+    method, accused = Spectrum(**parameters, claims=[epsilon]), 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
 
         def drawn(value, rng=rng):
             if not discrete:
-                return mechanism.sample(value, N // 10, rng)  # the window is slower than counting
+                return mechanism.sample(value, N, rng)
             halves = rng.multinomial(N // 2, law.probabilities(value), 2)
             return np.concatenate([np.repeat(np.arange(half.size), half) for half in halves])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -63,6 +64,22 @@ def log_odds_of(votes: int) -> Floats:
     c = np.arange(votes + 1, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(c) - np.log(votes - c)
+    return odds
+
+
+def shared_log_odds(
+    nearer: Sequence[NDArray[Any]], reached: Sequence[NDArray[Any]], k: int
+) -> Floats:
+    """Return the log odds of k votes where many points lie at the distance of the k-th.
+
+    ``nearer`` are how many points of x and of x' lie closer, fewer than k together, and ``reached``
+    how many closer or there, at least k: those there share what is left in proportion.
+    """
+    inner, whole = sum(nearer), sum(reached)
+    share = (k - inner) / (whole - inner)
+    votes = [a + share * (b - a) for a, b in zip(nearer, reached, strict=True)]
+    with np.errstate(divide="ignore"):
+        odds: Floats = np.log(votes[1]) - np.log(votes[0])
     return odds
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, neighbours
+from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, neighbours, shared_log_odds
 from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
 
@@ -76,15 +76,10 @@ class FittedHamming:
         every = within[0] + within[1]
         radius = (every < self.k).sum(axis=1, keepdims=True)  # the distance of the k-th
 
-        def nearer(reached: Floats) -> Floats:
-            previous = np.take_along_axis(reached, np.maximum(radius - 1, 0), 1)
-            return np.where(radius > 0, previous, 0.0)
-
-        share = (self.k - nearer(every)) / (np.take_along_axis(every, radius, 1) - nearer(every))
-        votes = [
-            nearer(side) + share * (np.take_along_axis(side, radius, 1) - nearer(side))
+        reached = [np.take_along_axis(side, radius, 1).ravel() for side in within]
+        previous = np.maximum(radius - 1, 0)
+        nearer = [
+            np.where(radius > 0, np.take_along_axis(side, previous, 1), 0.0).ravel()
             for side in within
         ]
-        with np.errstate(divide="ignore"):
-            odds: Floats = np.log(votes[1]) - np.log(votes[0])
-        return odds.ravel()
+        return shared_log_odds(nearer, reached, self.k)

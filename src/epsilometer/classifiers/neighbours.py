@@ -20,6 +20,7 @@ from epsilometer.classifiers.base import (
     Votes,
     log_odds_of,
     neighbours,
+    shared_log_odds,
 )
 from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
@@ -110,11 +111,8 @@ class FittedIntegers:
             middle = (low + high) // 2
             enough = sum(within(middle)) >= self.k
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        inner, whole = within(high - 1), within(high)
-        share = (self.k - sum(inner)) / (sum(whole) - sum(inner))
-        votes = [a + share * (b - a) for a, b in zip(inner, whole, strict=True)]
-        with np.errstate(divide="ignore"):
-            return Votes(np.log(votes[1]) - np.log(votes[0]), counts)
+        odds = shared_log_odds(within(high - 1), within(high), self.k)
+        return Votes(odds, counts)
 
 
 @numba.njit(cache=True)
