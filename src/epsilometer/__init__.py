@@ -1,3 +1,3 @@
 """epsilometer: how private a mechanism really is, from its outputs alone."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -49,6 +49,14 @@ class DataError(EpsilometerError):
         super().__init__(f"{path}: {message}")
 
 
+class DamagedError(DataError):
+    """A file lost a part, or a bit, since it was written; only making it again helps."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "is truncated or damaged")
+        self.path = path
+
+
 class MechanismError(EpsilometerError):
     """A mechanism under audit broke its contract while being sampled."""
 

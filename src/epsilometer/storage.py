@@ -3,7 +3,11 @@
 Every file carries in its schema metadata, under the key ``epsilometer``, a JSON object with its
 ``kind`` and its identity (what was drawn or computed, with which parameters, seed, scale and
 library version). A reader states the identity it expects; a truncated, foreign or stale file ends
-in one line that names the file. Pages carry checksums.
+in one line that names the file.
+
+Every byte is under a digest (XXH3, 128 bits) that stands between the last page and the footer,
+where readers of Parquet do not look: one flipped bit anywhere, in data, footer or digest, is found
+before a number is read. Parquet's own checksums cover pages only, and cost several times as much.
 """
 
 from __future__ import annotations
@@ -15,28 +19,44 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xxhash
 from numpy.typing import NDArray
 
-from epsilometer.errors import DataError, one_line
+from epsilometer import __version__
+from epsilometer.errors import DamagedError, DataError
+
+if TYPE_CHECKING:  # a third of a second to import, for tables only
+    import pandas as pd
 
 Identity = Mapping[str, Any]
 _KEY = b"epsilometer"
 
 
+_MAGIC = b"PAR1"
+_TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this word
+_CHUNK = 1 << 20
+
+
 @contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` and move it there only if all went well."""
+def atomic(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Path]:
+    """Give a temporary path beside ``path`` and move it there only if all went well.
+
+    ``durable`` files are on the disk by then, whatever happens to the machine; large ones that are
+    soon deleted may do without, as their digest tells when a part was lost.
+    """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
     part = final.with_name(f"{final.stem}.{os.getpid()}.part{final.suffix}")
     try:
         yield part
+        if durable:
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
         part.replace(final)
     finally:
         part.unlink(missing_ok=True)
@@ -69,18 +89,20 @@ class SampleWriter:
             compression="lz4" if pa.types.is_integer(kind) else "none",
             use_dictionary=False,
             write_statistics=False,
-            write_page_checksum=True,
         )
+        self._path = path
 
     def __enter__(self) -> SampleWriter:
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self._writer.close()
+        if kind is None:
+            seal(self._path)
 
     def write(self, outputs: NDArray[Any]) -> None:
         """Append the outputs of the next (run, side)."""
-        column = pa.array(np.ascontiguousarray(outputs).ravel())
+        column = _to_arrow(outputs)
         if self._dimension is not None:
             column = pa.FixedSizeListArray.from_arrays(column, self._dimension)
         table = pa.Table.from_arrays([column], schema=self._schema)
@@ -99,16 +121,13 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group, (run, side) in enumerate(keys):
-        try:
-            column = file.read_row_group(group, use_threads=False).column(0).combine_chunks()
-        except (pa.ArrowException, OSError) as error:
-            raise _damaged(path, error) from error
+        column = file.read_row_group(group, use_threads=False).column(0).combine_chunks()
         if len(column) != expected["n"]:
             raise DataError(path, f"row group {group} has {len(column)} draws, not {expected['n']}")
         if pa.types.is_fixed_size_list(column.type):
-            yield run, side, column.flatten().to_numpy().reshape(len(column), -1)
+            yield run, side, _to_numpy(column.flatten()).reshape(len(column), -1)
         else:
-            yield run, side, column.to_numpy()
+            yield run, side, _to_numpy(column)
 
 
 def by_run(
@@ -124,16 +143,13 @@ def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     with atomic(path) as part:
-        pq.write_table(table, part, compression="zstd", write_page_checksum=True)
+        pq.write_table(table, part, compression="zstd")
+        seal(part)
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:
     """Read a tidy table, having checked that it is what its path promises."""
-    file = _open(path, kind, expected)
-    try:
-        return file.read(use_threads=False).to_pandas()
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
+    return _open(path, kind, expected).read(use_threads=False).to_pandas()
 
 
 def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity: Identity) -> None:
@@ -147,48 +163,130 @@ def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity
         ],
         metadata=_metadata("histograms", identity),
     )
-    with (
-        atomic(path) as part,
-        pq.ParquetWriter(part, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
-        for row in rows:
-            flat = pa.array(np.ascontiguousarray(row["counts"]).ravel())
-            size = len(row["n"])
-            columns = [
-                pa.array(np.full(size, row["run"], np.int32)),
-                pa.array(np.full(size, row["side"], np.int32)),
-                pa.array(np.asarray(row["n"], np.int64)),
-                pa.FixedSizeListArray.from_arrays(flat, cells),
-            ]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+    with atomic(path) as part:
+        with pq.ParquetWriter(part, schema, compression="zstd") as writer:
+            for row in rows:
+                flat = _to_arrow(row["counts"])
+                size = len(row["n"])
+                columns = [
+                    _to_arrow(np.full(size, row["run"], np.int32)),
+                    _to_arrow(np.full(size, row["side"], np.int32)),
+                    _to_arrow(np.asarray(row["n"], np.int64)),
+                    pa.FixedSizeListArray.from_arrays(flat, cells),
+                ]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        seal(part)
 
 
 def read_counts(path: str, expected: Identity) -> dict[str, NDArray[np.int64]]:
     """Return arrays ``run``, ``side``, ``n`` of shape (rows,) and ``counts`` (rows, cells)."""
-    file = _open(path, "histograms", expected)
-    try:
-        table = file.read(use_threads=False).combine_chunks()
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
-    arrays = {name: table.column(name).to_numpy() for name in ("run", "side", "n")}
+    table = _open(path, "histograms", expected).read(use_threads=False).combine_chunks()
+    arrays = {name: _to_numpy(table.column(name).chunk(0)) for name in ("run", "side", "n")}
     counts = table.column("counts").chunk(0)
-    arrays["counts"] = counts.flatten().to_numpy().reshape(-1, counts.type.list_size)
+    arrays["counts"] = _to_numpy(counts.flatten()).reshape(-1, counts.type.list_size)
     return arrays
+
+
+def _to_arrow(values: NDArray[Any]) -> pa.Array:
+    """Return a flat Arrow array; ``pyarrow.array`` would import pandas on the way."""
+    flat = np.ascontiguousarray(values).ravel()
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(flat.dtype), flat.size, [None, pa.py_buffer(flat)]
+    )
+
+
+def _to_numpy(column: pa.Array) -> NDArray[Any]:
+    """Return an array without nulls as NumPy; Arrow's own method would import pandas."""
+    dtype = np.dtype(column.type.to_pandas_dtype())
+    whole = np.frombuffer(column.buffers()[1] or b"", dtype)
+    return whole[column.offset : column.offset + len(column)]
 
 
 def _metadata(kind: str, identity: Identity) -> dict[bytes, bytes]:
     return {_KEY: json.dumps({"kind": kind, **identity}, sort_keys=True).encode()}
 
 
-def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
-    """Open a file whose metadata agree with every key of ``expected``."""
+def _unsealed(path: str) -> DataError:
+    """Return what is wrong with a file that is not as it was sealed: damage, or another origin."""
     try:
-        file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
-        found = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
+        pq.read_schema(path)
+    except (pa.ArrowException, OSError, ValueError):
+        return DamagedError(path)
+    found = identity_of(Path(path))
+    if found is None and _KEY not in Path(path).read_bytes():
+        return DataError(path, "is not an epsilometer file; delete it and run again")
+    if found is not None and found.get("version") != __version__:
+        return DataError(
+            path,
+            f"is of version {found.get('version')}, this is {__version__}; delete it and run again",
+        )
+    return DamagedError(path)
+
+
+def seal(path: Path) -> None:
+    """Put a digest of all bytes of a finished Parquet file before its footer."""
+    with path.open("r+b") as file:
+        start = _footer(file)
+        digest = xxhash.xxh3_128()
+        _feed(digest, file, 0, start)
+        file.seek(start)
+        footer = file.read()
+        digest.update(footer)
+        file.seek(start)
+        file.write(digest.digest() + footer)
+
+
+def intact(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a Parquet file has every byte as it was sealed; reads it once."""
+    with Path(path).open("rb") as file:
+        digest = xxhash.xxh3_128()
+        try:
+            start = _footer(file)
+        except ValueError:
+            return False
+        _feed(digest, file, 0, start - digest.digest_size)
+        sealed = file.read(digest.digest_size)
+        digest.update(file.read())
+        return sealed == digest.digest()
+
+
+def _footer(file: BinaryIO) -> int:
+    """Return where the footer of a Parquet file begins."""
+    size = file.seek(0, os.SEEK_END)
+    if size > _TAIL:
+        file.seek(-_TAIL, os.SEEK_END)
+        tail = file.read()
+        start = size - _TAIL - int.from_bytes(tail[:4], "little")
+        if tail.endswith(_MAGIC) and start >= 0:
+            return start
+    raise ValueError("no Parquet file")
+
+
+def _feed(digest: xxhash.xxh3_128, file: BinaryIO, first: int, last: int) -> None:
+    """Update a digest with the bytes of a file from ``first`` up to ``last``."""
+    file.seek(first)
+    while (left := last - file.tell()) > 0 and (chunk := file.read(min(left, _CHUNK))):
+        digest.update(chunk)
+
+
+def identity_of(path: Path) -> dict[str, Any] | None:
+    """Return what a file of ours says that it is; nothing where it is damaged or foreign."""
+    try:
+        found = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"null"))
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
+    """Open an intact file whose metadata agree with every key of ``expected``."""
+    try:
+        if not intact(path):
+            raise _unsealed(path)
     except FileNotFoundError:
         raise DataError(path, "does not exist; run the workflow again to make it") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(path, error) from error
+    file = pq.ParquetFile(path)
+    found = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
     if not isinstance(found, dict) or found.get("kind") != kind:
         raise DataError(path, f"is not an epsilometer file of {kind}; delete it and run again")
     wanted = json.loads(_metadata(kind, expected)[_KEY])
@@ -199,7 +297,3 @@ def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
                 f"is stale: {key} is {found.get(key)!r}, not {value!r}; delete it and run again",
             )
     return file
-
-
-def _damaged(path: str, error: Exception) -> DataError:
-    return DataError(path, f"is truncated or damaged ({one_line(error)}); delete it and run again")

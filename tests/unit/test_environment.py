@@ -9,6 +9,7 @@ import yaml
 CONDA_NAMES = {
     "matplotlib-base": "matplotlib",
     "seaborn-base": "seaborn",
+    "python-xxhash": "xxhash",
     "snakemake-minimal": "snakemake",
 }
 OURS = "python_full_version < '3.12'"

@@ -8,13 +8,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from epsilometer.errors import DataError
+from epsilometer import __version__
+from epsilometer.errors import DamagedError, DataError
 from epsilometer.storage import (
     SampleWriter,
     atomic,
+    intact,
     read_counts,
     read_samples,
     read_table,
+    seal,
     write_counts,
     write_table,
 )
@@ -26,7 +29,7 @@ IDENTITY = {
     "inputs": {"id": "ends", "values": [0.0, 1.0]},
     "seed": 1,
     "scale": "smoke",
-    "version": "0",
+    "version": __version__,
     "n": 1000,
     "sides": 2,
     "runs": [3, 4],
@@ -73,27 +76,45 @@ def test_a_truncated_file_is_told(samples):
             read_all(path)
 
 
-def test_flipped_bits_are_told_or_do_no_harm(samples):
-    """A bit in unused space (a library's name, say) may go unseen; a wrong number never passes."""
-    path, arrays = samples
+def test_every_flipped_bit_is_told(tmp_path):
+    """In data, page headers, footer, digest and length alike, in any of the eight bits."""
+    path = tmp_path / "small.parquet"
+    identity = IDENTITY | {"n": 6, "runs": [0, 1]}
+    with SampleWriter(path, "scalar", None, identity) as writer:
+        for _ in range(4):
+            writer.write(np.random.default_rng(1).normal(size=6))
     whole = path.read_bytes()
-    told = 0
-    for position in range(3, len(whole), 83):
+    assert intact(path)
+    for position in range(len(whole)):
         damaged = bytearray(whole)
-        damaged[position] ^= 0x10
+        damaged[position] ^= 1 << position % 8
         path.write_bytes(damaged)
-        try:
-            read = read_all(path)
-        except DataError as error:
-            told += "runs=3-4.parquet" in str(error)
-        else:
-            assert all((o == a).all() for (_, _, o), a in zip(read, arrays, strict=True))
-    assert told > 0.95 * len(range(3, len(whole), 83))
+        assert not intact(path), position
+        with pytest.raises(DataError, match=r"small\.parquet"):
+            read_all(path, identity)
+
+
+def test_bytes_that_change_places_are_told(samples):
+    path, _ = samples
+    whole = bytearray(path.read_bytes())
+    whole[1000:1008], whole[2000:2008] = whole[2000:2008], whole[1000:1008]
+    path.write_bytes(whole)
+    with pytest.raises(DamagedError):
+        read_all(path)
+
+
+def test_sealed_files_are_plain_parquet(samples):
+    path, arrays = samples
+    read = pd.read_parquet(path)["output"].to_numpy()
+    assert (read == np.concatenate(arrays)).all()
 
 
 def test_a_foreign_file_is_told(tmp_path):
     path = tmp_path / "foreign.parquet"
     pd.DataFrame({"output": [1.0]}).to_parquet(path)
+    with pytest.raises(DataError, match="is not an epsilometer file"):
+        read_all(path)
+    seal(path)
     with pytest.raises(DataError, match="is not an epsilometer file of samples"):
         read_all(path)
     path.write_text("not even Parquet")
@@ -173,3 +194,16 @@ def test_nothing_is_left_behind_by_a_failure(tmp_path):
         part.write_text("new")
     assert [file.name for file in path.parent.iterdir()] == ["table.csv"]
     assert path.read_text() == "new"
+
+
+def test_damage_that_hides_what_a_file_is_is_still_damage(tmp_path):
+    """Only a file that never was ours is left for its owner to delete."""
+    path = tmp_path / "densities.parquet"
+    identity = IDENTITY | {"registered": "epsilometer.mechanisms.laplace:Laplace"}
+    write_table(pd.DataFrame({"x": [1.0]}), str(path), "densities", identity)
+    whole = path.read_bytes()
+    for hidden in (b"epsilometer\x18", b'{"epsilon"'):  # the key, and the beginning of its value
+        assert whole.count(hidden) == 1
+        path.write_bytes(whole.replace(hidden, bytes([hidden[0] ^ 1]) + hidden[1:]))
+        with pytest.raises(DamagedError):
+            read_table(str(path), "densities", identity)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from scipy.stats import binom
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
@@ -153,4 +152,6 @@ class NoiselessCountLaw(Enumerated):
     def probabilities(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of 0, ..., m ones."""
         rows, bit = x
+        from scipy.stats import binom  # half a second to import, for this law only
+
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)

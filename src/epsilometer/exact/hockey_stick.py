@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from epsilometer.errors import ArgumentError
 from epsilometer.exact.base import Floats, Law
@@ -33,6 +32,8 @@ def _on_the_line(law: Any, claim: float, x: Any, x_prime: Any) -> float:
 
     An error of a crossing counts only squared: the integrand is 0 there.
     """
+    from scipy.optimize import brentq  # slow to import, and rarely needed
+
     windows = [law.window(y) for y in (x, x_prime)]
     low, high = min(w[0] for w in windows), max(w[1] for w in windows)
     places = np.concatenate([np.ravel(np.asarray(y, float)) for y in (x, x_prime)])

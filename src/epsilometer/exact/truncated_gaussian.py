@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
 from epsilometer import checks
@@ -57,6 +56,8 @@ class TruncatedGaussianLaw(OnIntervalLaw):
             z = np.clip([self._lower, self._upper, *inner], self._lower, self._upper)
             slopes = self._phi(z - x) * ((z - x) / self._sigma**2 - r) / mass
             return float(np.abs(slopes).max())
+
+        from scipy.optimize import minimize_scalar  # slow to import, and rarely needed
 
         grid = np.linspace(self._lower, self._upper, 257)
         best = int(np.argmax([steepest(x) for x in grid]))

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
@@ -33,6 +32,7 @@ class ExponentialHalfLine:
     @cached_property
     def rate(self) -> float:
         """lambda, at which the pair (1, 2) has level epsilon."""
+        from scipy.optimize import brentq  # slow to import, and rarely needed
 
         def excess(rate: float) -> float:
             ratio = math.log((2 - math.exp(-2 * rate)) / (2 - math.exp(-rate)))

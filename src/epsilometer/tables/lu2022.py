@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from pydantic import Field, NonNegativeFloat, PositiveInt
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from epsilometer.config import Epsilon, Fractional
 from epsilometer.errors import ArgumentError
@@ -62,7 +62,7 @@ def spectra(
         truth=("truth", "first"),
         above=("above", "mean"),
     ).reset_index()
-    reach = t.ppf(0.975, table["runs"] - 1) * table["sd"] / np.sqrt(table["runs"])
+    reach = stdtrit(table["runs"] - 1, 0.975) * table["sd"] / np.sqrt(table["runs"])
     several = table["runs"] > 1
     table.loc[several, "low"] = (table["delta"] - reach).clip(lower=0)[several]
     table.loc[several, "high"] = (table["delta"] + reach)[several]
