@@ -6,6 +6,7 @@
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -13,16 +14,21 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
 
 from epsilometer import paths
+from epsilometer.cluster import cancel_orphans
 from epsilometer.errors import EpsilometerError
-from epsilometer.job import RunLock, use_this_library
-from epsilometer.jobs import Jobs
+from epsilometer.job import RunLock, clear_halves, use_this_library
+from epsilometer.needs import Needs
+from epsilometer.provenance import what_is_missing
 from epsilometer.study import Study
 
+began = time.time()
 try:
-    study = Study("config", overrides=config)
+    study = Study("config", overrides=config, check=not workflow.remote_exec)
+    jobs = Needs(study)
+    if not workflow.remote_exec:
+        jobs.refuse_foreign_results()
 except EpsilometerError as error:
     raise WorkflowError(str(error)) from None
-jobs = Jobs(study)
 lock = RunLock()
 use_this_library()
 
@@ -48,9 +54,17 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
+if (
+    workflow.remote_exec
+):  # within an allocation: its jobs run here, not each in an srun of its own
+    workflow.localrules(*(rule.name for rule in workflow.rules))
+
+
 onstart:
     try:
-        lock.acquire(f"results/{study.scale}")
+        lock.acquire()
+        cancel_orphans()
+        clear_halves(f"results/{study.scale}")
     except EpsilometerError as error:
         raise WorkflowError(str(error)) from None
 
@@ -60,6 +74,4 @@ onsuccess:
 
 
 onerror:
-    print(
-        f"Something failed; logs are in results/{study.scale}/logs. What is done stays."
-    )
+    print(what_is_missing(workflow.dag.needrun_jobs(), began))

@@ -87,6 +87,19 @@ class Main(_Model):
     batch_bytes: PositiveInt
 
 
+class Rate(_Model):
+    """What a job of one rule takes, in ``rates.yaml``.
+
+    ``seconds`` and ``megabytes`` come with any job; ``nanoseconds`` with each number drawn or read,
+    by what draws or reads it, and ``bytes`` of memory with each number of one side of one run.
+    """
+
+    seconds: Annotated[float, Field(ge=0)]
+    megabytes: Annotated[float, Field(ge=0)]
+    bytes: dict[Id, Annotated[float, Field(ge=0)]] = {}
+    nanoseconds: dict[Id, Annotated[float, Field(ge=0)]] = {}
+
+
 class Grid(_Model):
     """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets.
 

@@ -17,6 +17,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.provenance import refuse_foreign
 from epsilometer.study import Study
 
 Spec = dict[str, Any]
@@ -29,6 +30,10 @@ class Reductions:
         self._study = study
         self._scripts = Path(scripts).absolute()
         self._common = {"seed": study.main.seed, "scale": study.scale, "version": __version__}
+
+    def refuse_foreign_results(self) -> None:
+        """Raise `DataError` where results of another seed or version were put into the folder."""
+        refuse_foreign(paths.RESULTS.format(scale=self._study.scale), self._common)
 
     # -- samples ----------------------------------------------------------------------------------
 

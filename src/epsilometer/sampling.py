@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -41,7 +42,7 @@ def write_sides(
     inputs = spec["inputs"]
     dimension = dimension_of(mechanism)
     with (
-        atomic(path) as part,
+        atomic(path, durable=False) as part,
         SampleWriter(part, mechanism.outputs, dimension, spec) as writer,
     ):
         for run in range(first, last + 1):
@@ -65,6 +66,7 @@ def draw(
 ) -> NDArray[Any]:
     """Sample a mechanism that is not trusted: it may raise, or return what it should not."""
     where = f"mechanism {name!r} on input {x!r}"
+    before = _global_states()
     try:
         returned = mechanism.sample(x, size, rng)
     except EpsilometerError:
@@ -73,6 +75,12 @@ def draw(
         raise MechanismError(
             f"{where}: sample() raised {type(error).__name__}: {one_line(error)}"
         ) from error
+    for owner, state in _global_states().items():
+        if state != before[owner]:
+            raise MechanismError(
+                f"{where}: sample() changed the global random state of {owner}; "
+                "it must draw from the generator it is given"
+            )
     outputs = np.asarray(returned)
     dimension = dimension_of(mechanism)
     shape = (size,) if dimension is None else (size, dimension)
@@ -92,6 +100,12 @@ def draw(
     if dtype is np.int32 and outputs.size and not _fits(outputs):
         raise MechanismError(f"{where}: sample() returned outputs beyond 32 bits")
     return np.asarray(outputs, dtype)
+
+
+def _global_states() -> dict[str, object]:
+    """Return the random states that a mechanism has no business with."""
+    _, *numpy = np.random.get_state()  # noqa: NPY002
+    return {"NumPy": [np.asarray(part).tobytes() for part in numpy], "Python": random.getstate()}
 
 
 def _fits(outputs: NDArray[Any]) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from epsilometer import checks, config, paths
+from epsilometer.costs import RULES
 from epsilometer.errors import (
     ArgumentError,
     ConfigError,
@@ -67,7 +68,14 @@ class Combination:
 class Study:
     """Everything the configuration asks for at one scale."""
 
-    def __init__(self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        folder: str | Path = "config",
+        overrides: Mapping[str, Any] | None = None,
+        *,
+        check: bool = True,
+    ):
+        """Read a folder's configuration, and check it unless who started this job has done so."""
         self._folder = Path(folder)
         main = config.read(self._file("config.yaml"), config.Main)
         self._overrides = dict(overrides or {})
@@ -76,11 +84,13 @@ class Study:
         self._scale = self._read_scale()
         self.mechanisms = config.read_entries(self._file("mechanisms.yaml"), config.MechanismEntry)
         self.estimators = config.read_entries(self._file("estimators.yaml"), config.EstimatorEntry)
+        self.rates = config.read_entries(self._file("rates.yaml"), config.Rate)
         self.papers = {
             file.stem: config.read(file, config.Paper)
             for file in sorted(self._file("papers").glob("*.yaml"))
         }
-        self._check()
+        if check:
+            self._check()
 
     # -- the configuration ----------------------------------------------------------------------
 
@@ -128,6 +138,7 @@ class Study:
             self.estimator(name)
         for name in self.estimators:
             self.screen(name)
+        _check_rates(str(self._file("rates.yaml")), self.rates)
         self._check_scale()
         for name in self.papers:
             self._check_paper(name)
@@ -415,15 +426,19 @@ class Study:
 
     def batches(self, combination: Combination) -> list[tuple[int, int]]:
         """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
-        mechanism = self.mechanism(combination.mechanism, combination.epsilon)
+        entries, size_of_one = self.numbers(combination.mechanism, combination.epsilon)
         sides = len(self.input_values(combination.mechanism, combination.inputs))
         draws = max(sides * paths.largest(combination.n), 2 * paths.fresh(combination.n))
-        run_bytes = _BYTES[mechanism.outputs] * draws * (dimension_of(mechanism) or 1)
-        size = max(1, self.main.batch_bytes // run_bytes)
+        size = max(1, self.main.batch_bytes // (size_of_one * draws * entries))
         return [
             (first, min(first + size, combination.runs) - 1)
             for first in range(0, combination.runs, size)
         ]
+
+    def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
+        """Return how many numbers an output is, and the bytes of each."""
+        made = self.mechanism(mechanism, epsilon)
+        return dimension_of(made) or 1, _BYTES[made.outputs]
 
     @property
     def temporary_samples(self) -> bool:
@@ -437,6 +452,15 @@ class Study:
         pages = [Path(paths.PAGE.format(scale=self.scale, paper=paper)) for paper in self.papers]
         lines = [f"Done: {', '.join(str(results / kind) for kind in kinds)}"]
         return "\n".join(lines + [f"  everything on one page: {p}" for p in pages if p.is_file()])
+
+
+def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
+    for rule in rates:
+        if rule not in RULES:
+            raise ConfigError(file, rule, f"unknown rule{suggest(rule, RULES)}")
+    for rule in RULES:
+        if rule not in rates:
+            raise ConfigError(file, rule, "is missing")
 
 
 def _check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:

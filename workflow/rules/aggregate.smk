@@ -14,6 +14,9 @@ rule summarise:
         paths.benchmark(paths.SUMMARY)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("summarise"),
+        runtime=jobs.minutes("summarise"),
     params:
         spec=jobs.summary_spec,
     script:
@@ -33,6 +36,9 @@ rule tabulate:
         paths.benchmark(paths.TABLE)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("tabulate"),
+        runtime=jobs.minutes("tabulate"),
     params:
         spec=jobs.table_spec,
     script:

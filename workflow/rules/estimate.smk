@@ -15,6 +15,9 @@ rule histogram:
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("histogram"),
+        runtime=jobs.minutes("histogram"),
     params:
         spec=jobs.histogram_spec,
     script:
@@ -34,6 +37,9 @@ rule density:
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("density"),
+        runtime=jobs.minutes("density"),
     params:
         spec=jobs.density_spec,
     script:
@@ -53,6 +59,9 @@ rule classify:
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("classify"),
+        runtime=jobs.minutes("classify"),
     params:
         spec=jobs.verdict_spec,
     script:
@@ -72,6 +81,9 @@ rule screen:
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("screen"),
+        runtime=jobs.minutes("screen"),
     params:
         spec=jobs.losses_spec,
     script:
@@ -92,6 +104,9 @@ rule weigh:
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("weigh"),
+        runtime=jobs.minutes("weigh"),
     params:
         spec=jobs.evidence_spec,
     script:
@@ -110,6 +125,9 @@ rule time:
     conda:
         "../../envs/environment.yaml"
     threads: workflow.cores or 1  # one job at a time
+    resources:
+        mem_mb=jobs.memory("time"),
+        runtime=jobs.minutes("time"),
     params:
         spec=jobs.timing_spec,
     script:
@@ -128,6 +146,9 @@ rule estimate:
         paths.benchmark(paths.ESTIMATE)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("estimate"),
+        runtime=jobs.minutes("estimate"),
     params:
         spec=jobs.estimate_spec,
     script:

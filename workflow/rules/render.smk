@@ -19,6 +19,9 @@ rule render:
         paths.benchmark(paths.FIGURE)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("render"),
+        runtime=jobs.minutes("render"),
     params:
         spec=jobs.figure_spec,
     script:
@@ -39,6 +42,9 @@ rule page:
         paths.benchmark(paths.PAGE)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("page"),
+        runtime=jobs.minutes("page"),
     params:
         spec=jobs.page_spec,
     script:

@@ -13,6 +13,9 @@ rule sample:
         paths.benchmark(paths.SAMPLE)
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("sample"),
+        runtime=jobs.minutes("sample"),
     params:
         spec=jobs.sample_spec,
     script:
@@ -32,6 +35,9 @@ rule confirm:
     priority: 5
     conda:
         "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("confirm"),
+        runtime=jobs.minutes("confirm"),
     params:
         spec=jobs.confirmation_spec,
     script:

@@ -1,0 +1,68 @@
+"""What an interrupted run may have left on a SLURM cluster, and how it is taken away.
+
+When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
+are told from all other jobs by their name (the profile's prefix) and their working directory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from epsilometer.errors import EpsilometerError
+
+_PREFIX = "epsilometer_"
+_SUBMITTED = Path(".snakemake/slurm_logs")  # is there once something was submitted from here
+_SECONDS = 60
+
+
+def cancel_orphans() -> None:
+    """Cancel what earlier runs of this folder left on the cluster, and wait until it is gone.
+
+    Raises `EpsilometerError` if that takes longer than a minute, or SLURM does not answer.
+    """
+    if not _SUBMITTED.is_dir() or shutil.which("squeue") is None:
+        return
+    deadline = time.monotonic() + _SECONDS
+    while (left := _orphans()) is None or left:
+        if time.monotonic() > deadline and left is None:
+            raise EpsilometerError(
+                "SLURM does not answer, and jobs of an earlier run may still be at work; "
+                f"try again when it does, or delete {_SUBMITTED} if there is no cluster any more"
+            )
+        if time.monotonic() > deadline:
+            raise EpsilometerError(
+                f"SLURM jobs of an interrupted run do not end: {' '.join(left or [])}; "
+                "wait for them, or scancel them"
+            )
+        if left:
+            _ask("scancel", "--signal=KILL", "--full", *left)
+            _ask("scancel", *left)  # those that only wait
+        time.sleep(1)
+
+
+def _orphans() -> list[str] | None:
+    """Return the ids of this user's jobs that were submitted from here; none if SLURM is mute."""
+    listed = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%Z")
+    if listed is None:
+        return None
+    here, own = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
+    found = []
+    for line in listed.splitlines():
+        job, _, rest = line.partition("|")
+        name, _, folder = rest.partition("|")
+        if name.startswith(_PREFIX) and os.path.realpath(folder) == here and job != own:
+            found.append(job)
+    return found
+
+
+def _ask(*command: str) -> str | None:
+    """Return what one of SLURM's clients prints; nothing where it fails or does not come back."""
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)  # noqa: S603
+    except (subprocess.SubprocessError, OSError):
+        return None
+    return run.stdout

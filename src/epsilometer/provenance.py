@@ -1,0 +1,92 @@
+"""Whether results that lie in the folder were made here, and what is missing when a run has failed.
+
+Snakemake remembers in ``.snakemake/metadata`` with which parameters it made each file, and makes it
+again when they change. Files that were copied from elsewhere have no such record, and it would take
+them for its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import DataError
+from epsilometer.storage import identity_of
+
+_RECORDS = [Path(".snakemake/metadata"), Path(".snakemake/incomplete")]
+_SECONDS = 2.0  # between the end of a job and the time of its file, at most
+_SHOWN = 12
+
+
+def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
+    """Raise `DataError` for a result of another seed, scale or version that was not made here.
+
+    ``common`` is what all files of the study have in their identity.
+    """
+    for path in sorted(Path(results).rglob("*.parquet")):
+        if ".part." in path.name or _made_here(path):
+            continue
+        identity = identity_of(path)
+        for key, value in common.items():
+            if identity and identity.get(key) != value:
+                raise DataError(
+                    path,
+                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing tells that it was "
+                    f"made in this folder; move {results} away",
+                )
+
+
+def _made_here(path: Path) -> bool:
+    """Tell whether Snakemake has made this very file, or has begun to make it."""
+    name = urlsafe_b64encode(str(path).encode()).decode()
+    for records in _RECORDS:
+        try:
+            longest = os.pathconf(records, "PC_NAME_MAX") - 1
+            parts = [name[i : i + longest] for i in range(0, len(name), longest)]
+            record = records.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
+            ended = json.loads(record.read_text(encoding="utf-8")).get("endtime")
+        except (OSError, ValueError):
+            continue
+        if ended is None or abs(ended - path.stat().st_mtime) < _SECONDS:
+            return True
+    return False
+
+
+def what_is_missing(jobs: Iterable[Any], began: float) -> str:
+    """Return the lines that end a failed run: why jobs failed, and what was not made.
+
+    Parameters
+    ----------
+    jobs
+        Snakemake's jobs that were to run and did not finish.
+    began
+        When the run began, in seconds since the epoch.
+    """
+    jobs = list(jobs)
+    causes = {cause: None for job in jobs for log in job.log for cause in _causes(Path(log), began)}
+    missing = sorted({str(output) for job in jobs for output in job.output} - {""})
+    missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
+    lines = [f"Failed: {cause}" for cause in _first(list(causes))]
+    wanted = [path for path in missing if not path.endswith(".parquet")] or missing
+    lines += [f"Missing: {path}" for path in _first(wanted)]
+    lines.append("What is done stays; the same command makes the rest once the cause is gone.")
+    return "\n".join(lines)
+
+
+def _causes(log: Path, began: float) -> list[str]:
+    try:
+        if log.stat().st_mtime < began:
+            return []
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [line.partition(" failed: ")[2] for line in text.splitlines() if " failed: " in line]
+
+
+def _first(lines: list[str]) -> list[str]:
+    more = len(lines) - _SHOWN
+    return lines[:_SHOWN] + ([f"... and {more} more"] if more > 0 else [])

@@ -1,0 +1,178 @@
+"""A job that is watched: whatever becomes of it, its cause is told and nothing of it is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from epsilometer.watch import RUN
+
+SCRIPT = """
+import ctypes, os, signal, subprocess, sys, time
+from epsilometer.watch import Limits, done, failed, watched
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
+def keep(text): print("KEPT", repr(text), flush=True)
+def ended(usage, cause): print("CAUSE", cause, flush=True)
+terminal = watched(Limits({limits}), keep, ended)
+{body}
+done()
+"""
+
+
+def script(body: str, limits: str = "") -> list[str]:
+    return [sys.executable, "-c", SCRIPT.format(limits=limits, body=body)]
+
+
+def run(body: str, limits: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        script(body, limits),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "limits", "cause"),
+    [
+        ("ctypes.string_at(0)", "", "crashed: Segmentation fault (signal 11)"),
+        ("os.abort()", "", "crashed: Aborted (signal 6)"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "", "crashed: Killed (signal 9)"),
+        ("os._exit(0)", "", "ended the interpreter with exit code 0"),
+        ("sys.exit()", "", "ended the interpreter with exit code 0"),
+        ("sys.exit(7)", "", "ended the interpreter with exit code 7"),
+        ("1 / 0", "", "ended the interpreter with exit code 1"),
+        ("time.sleep(60)", "minutes=0.01", "took longer than its limit of 0.01 minutes"),
+        ("while True: pass", "minutes=0.01", "took longer than its limit of 0.01 minutes"),
+        ("while True: print(1); time.sleep(0.01)", "minutes=0.01", "took longer than its limit"),
+        ("x = b'1' * 200_000_000; time.sleep(60)", "megabytes=100", "took more memory than its"),
+        ("while True: print('x' * 999)", "", "printed more than 1 MB"),
+    ],
+)
+def test_the_cause_is_told(body, limits, cause):
+    began = time.monotonic()
+    done = run(body, limits)
+    assert f"CAUSE {cause}" in done.stdout
+    assert done.returncode == 1
+    assert time.monotonic() - began < 20
+
+
+def test_a_job_that_is_done_is_no_failure():
+    done = run("x = 1", "minutes=1, megabytes=1000")
+    assert done.stdout.strip() == "CAUSE None"
+    assert done.returncode == 0
+
+
+def test_a_job_that_told_why_it_failed_is_not_told_again():
+    done = run("os.write(terminal, b'because'); failed()")
+    assert done.stdout.strip() == "CAUSE None"
+    assert done.stderr == "because"
+    assert done.returncode == 1
+
+
+def test_what_is_printed_is_kept_and_harmless():
+    done = run("print('hello'); os.write(2, bytes([0xff, 0xfe, 10])); os.system('echo deep')")
+    assert done.returncode == 0
+    assert "hello" in done.stdout
+    assert r"\\xff\\xfe" in done.stdout
+    assert "deep" in done.stdout
+    assert done.stderr == ""
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def gone(pid: int, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_what_a_job_started_is_stopped_with_it(tmp_path):
+    pids = tmp_path / "pids"
+    body = f"p = subprocess.Popen(['sleep', '99']); open({str(pids)!r}, 'w').write(str(p.pid))\n"
+    run(body + "time.sleep(60)", "minutes=0.01")
+    assert gone(int(pids.read_text()))
+
+
+SLEEPS = "open({!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+
+
+def started(pids: Path) -> int:
+    deadline = time.monotonic() + 20
+    while not (pids.is_file() and pids.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return int(pids.read_text())
+
+
+def test_a_job_ends_with_the_run_that_asked_for_it(tmp_path):
+    pids = tmp_path / "pid"
+    with subprocess.Popen(["sleep", "99"]) as asking:
+        environment = {**os.environ, RUN: str(asking.pid)}
+        body = SLEEPS.format(str(pids))
+        with subprocess.Popen(script(body), env=environment, stdout=-1, text=True) as watcher:
+            child = started(pids)
+            asking.kill()
+            assert "the run that asked for it is gone" in watcher.communicate(timeout=20)[0]
+            assert gone(child)
+
+
+def test_a_job_whose_run_is_gone_does_not_begin():
+    with subprocess.Popen(["true"]) as over:
+        over.wait()
+    assert (
+        "the run that asked for it is gone" in run("time.sleep(60)", **{RUN: str(over.pid)}).stdout
+    )
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_job_ends_with_its_watcher(tmp_path, sent):
+    pids = tmp_path / "pid"
+    with subprocess.Popen(script(SLEEPS.format(str(pids))), stdout=-3) as watcher:
+        child = started(pids)
+        watcher.send_signal(sent)
+        assert watcher.wait(20) != 0
+        assert gone(child)
+
+
+def test_without_descriptors_of_processes_it_looks_by_turns(tmp_path):
+    """Older kernels, and some builds of Python, have no pidfd_open."""
+    without = "import os; del os.pidfd_open\n" + SCRIPT
+
+    def started_without(body: str, limits: str = "", **environment: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", without.format(limits=limits, body=body)]
+        return subprocess.Popen(command, env={**os.environ, **environment}, stdout=-1, text=True)
+
+    with started_without("x = 1") as fine:
+        assert fine.communicate(timeout=20)[0].strip() == "CAUSE None"
+    with started_without("os.abort()") as crashed:
+        assert "crashed: Aborted" in crashed.communicate(timeout=20)[0]
+    pids = tmp_path / "pid"
+    asking = subprocess.Popen(["sleep", "99"])
+    with started_without(SLEEPS.format(str(pids)), **{RUN: str(asking.pid)}) as watcher:
+        child = started(pids)
+        asking.kill()
+        asking.wait()
+        assert "the run that asked for it is gone" in watcher.communicate(timeout=20)[0]
+        assert gone(child)
+
+
+def test_a_terminated_job_says_so():
+    with subprocess.Popen(script("time.sleep(60)"), stdout=-1, text=True) as watcher:
+        time.sleep(1)
+        watcher.terminate()
+        assert "CAUSE was terminated" in watcher.communicate(timeout=20)[0]
