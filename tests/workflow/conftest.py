@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SECONDS = ("askin2022/table2.", "kutta2022/table1.")
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
+
+
+def told(said: str) -> list[str]:
+    """Return our own lines; Snakemake, printing at the same time, may have begun them."""
+    return re.findall(r"epsilometer: [^\n]*", said)
 
 
 @dataclass
@@ -50,6 +56,7 @@ class Project:
 
 def copy_project(folder: Path) -> Project:
     """Copy what is needed to run; caches stay behind."""
+    folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
@@ -58,6 +65,17 @@ def copy_project(folder: Path) -> Project:
         else:
             shutil.copy(source, folder / part)
     return Project(folder)
+
+
+def undisturbed(folder: Path) -> Project:
+    """Return a copy in which the smoke scale is done; what this checkout has made is not remade."""
+    project = copy_project(folder)
+    for made in ("results/smoke", ".snakemake/metadata"):
+        if (ROOT / made).is_dir():
+            shutil.copytree(ROOT / made, folder / made)
+    run = project.snakemake("--config", "scale=smoke", cores=os.cpu_count() or 1)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return project
 
 
 @pytest.fixture

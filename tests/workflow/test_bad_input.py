@@ -11,9 +11,9 @@ from epsilometer.asked import Wildcards
 from epsilometer.errors import EpsilometerError
 from epsilometer.jobs import Jobs
 from epsilometer.study import Study
-from tests.workflow.conftest import ROOT, Project
+from tests.workflow.conftest import ROOT, Project, told
 
-MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
+MECHANISMS, ESTIMATORS, RATES = "mechanisms.yaml", "estimators.yaml", "rates.yaml"
 PAPERS = "[gorla2022, askin2022, kutta2022, lu2022]"
 MAIN, SCALE, PAPER = "config.yaml", "scales/quick.yaml", "papers/gorla2022.yaml"
 ASKIN, KUTTA, LU = (f"papers/{name}2022.yaml" for name in ("askin", "kutta", "lu"))
@@ -28,6 +28,10 @@ CASES = [  # file, old text, new text, what the line must say
     (ESTIMATORS, "estimator: safety_check", "estimator: safety_chekc", "mean 'safety_check'"),
     (MAIN, "papers: [gorla2022,", "papers: [gorla2021,", "unknown paper 'gorla2021'; did you mean"),
     (MAIN, "scale: quick", "scale: quik", "unknown scale 'quik'; did you mean 'quick'"),
+    (RATES, "page: {", "pagw: {", "rates.yaml: pagw: unknown rule; did you mean 'page'"),
+    (RATES, "page: {seconds", "# {seconds", "rates.yaml: page: is missing"),
+    (RATES, "page: {seconds: ", "page: {seconds: -", "page.seconds: .*greater than or equal to 0"),
+    (RATES, "page: {seconds", "page: {second", "page.second: unknown key; did you mean 'seconds'"),
     (MAIN, "seed: 2022", "seed: -1", "seed: .*got -1"),
     (MAIN, "seed: 2022", "seed: twenty", "seed: .*integer.*'twenty'"),
     (MAIN, "seed: 2022", "sede: 2022", "unknown key; did you mean 'seed'"),
@@ -472,7 +476,7 @@ def test_a_broken_sampler_fails_its_job_in_one_line(project: Project, name):
     target = "estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
     path = f"results/smoke/{target}/n=100_runs=2.parquet"
     said = said_by(project.snakemake(path, "--config", "scale=smoke"))
-    (line,) = {line for line in said.splitlines() if line.startswith("epsilometer:")}
+    (line,) = set(told(said))
     assert message in line
     made = {file.suffix for file in (project.folder / "results").rglob("*") if file.is_file()}
     assert ".parquet" not in made or name == "outside"  # there the samples as such are sound
@@ -501,7 +505,7 @@ def test_a_bad_file_of_samples_is_told(project: Project, damage):
         assert project.snakemake(samples, "--config", "scale=smoke").returncode == 0
         file.write_bytes(seven)
     said = said_by(project.snakemake(target, "--config", "scale=smoke"))
-    (line,) = {line for line in said.splitlines() if line.startswith("epsilometer:")}
+    (line,) = set(told(said))
     assert samples in line
     expected = {
         "truncated": "truncated or damaged",

@@ -1,6 +1,7 @@
 """The real DAG at smoke scale: what it makes, that it is done then, and that it is reproducible."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from epsilometer.plan import Plan
+from epsilometer.study import Study
 from tests.workflow.conftest import Project, copy_project
 
 TABLES = {
@@ -68,7 +71,7 @@ def test_every_job_has_a_log_and_a_benchmark(finished: Project):
             assert made <= found, kind
     log = next((results / "logs" / "samples").rglob("*.log")).read_text()
     assert "start sample" in log
-    assert "done in" in log
+    assert re.search(r"took [0-9.]+ s, [0-9.]+ s of CPU, [0-9]+ MB", log)
 
 
 def test_samples_are_parquet_with_a_row_group_a_run_and_side(finished: Project):
@@ -154,20 +157,68 @@ def test_a_second_call_does_nothing(finished: Project):
     assert finished.tables() == before
 
 
-def test_tables_are_equal_for_any_cores_batches_and_order(finished: Project, tmp_path):
-    """Once more on one core with smaller batches, which also changes the order of the jobs."""
+CHOSEN = ["gorla2022/table3", "gorla2022/table4", "gorla2022/fig4", "askin2022/fig5"]
+CHOSEN += [
+    "askin2022/table1",
+    "askin2022/fig3",
+    "askin2022/ex2",
+    "kutta2022/maxima",
+    "lu2022/coins",
+]
+
+
+@pytest.mark.parametrize(
+    ("cores", "batch_bytes", "scheduler"), [(1, 1, "greedy"), (4, 1_000_000, "ilp")]
+)
+def test_tables_are_equal_for_any_cores_batches_and_order(
+    finished: Project, tmp_path, cores, batch_bytes, scheduler
+):
+    """Smaller batches, down to a run a file, and another scheduler also change the order."""
     other = copy_project(tmp_path)
-    chosen = ["gorla2022/table3", "gorla2022/table4", "gorla2022/fig4", "askin2022/fig5"]
-    chosen += ["askin2022/table1", "askin2022/fig3", "askin2022/ex2"]
-    targets = [f"results/smoke/tables/{name}.csv" for name in chosen]
-    run = other.snakemake(*targets, *SMOKE, "batch_bytes=1000000", cores=1)
+    targets = [f"results/smoke/tables/{name}.csv" for name in CHOSEN]
+    options = ("--scheduler", scheduler, *SMOKE, f"batch_bytes={batch_bytes}")
+    run = other.snakemake(*targets, *options, cores=cores)
     assert run.returncode == 0, run.stderr[-3000:]
     results = other.folder / "results/smoke"
-    for kind, batch in [("samples", "3-4"), ("confirmations", "1-1"), ("losses", "1-1")]:
-        assert list((results / kind).rglob(f"runs={batch}.parquet")), kind
+    for kind in ("samples", "confirmations", "losses"):
+        assert list((results / kind).rglob("runs=1-1.parquet")), kind
     ours, theirs = other.tables(), finished.tables()
-    assert {f"{name}.csv" for name in chosen} <= set(ours)
+    assert {f"{name}.csv" for name in CHOSEN} <= set(ours)
     assert ours == {name: theirs[name] for name in ours}
+
+
+@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
+def test_the_plan_lists_what_snakemake_would_run(project: Project, scale):
+    jobs = counted(project.snakemake("-n", "--config", f"scale={scale}"))
+    planned = Plan(Study(project.folder / "config", {"scale": scale})).totals()
+    assert {rule: total.jobs for rule, total in planned.items()} | {"all": 1} == {
+        rule: count for rule, count in jobs.items() if rule != "total"
+    }
+
+
+def test_the_plan_as_a_user_asks_for_it(project: Project):
+    def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "epsilometer.plan", *arguments],
+            cwd=project.folder,
+            env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    before = sorted(project.folder.rglob("*.yaml"))
+    said = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
+    assert re.search(r"^sample +8490 ", said, flags=re.MULTILINE)
+    assert said.strip().endswith("samples are deleted as they are read")
+    assert not (project.folder / "results").exists()
+    assert sorted(project.folder.rglob("*.yaml")) == before
+    none = plan("--cores", "0")
+    assert (none.returncode, none.stderr.count("\n")) == (1, 1)
+    assert "--cores must be" in none.stderr
+    wrong = plan("--scale", "papr")
+    assert wrong.returncode == 1
+    assert wrong.stderr.strip().endswith("unknown scale 'papr'; did you mean 'paper'?")
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])

@@ -1,0 +1,238 @@
+"""The workflow on a real SLURM cluster: every job, the same tables, and what goes wrong there.
+
+``make test-slurm`` runs this; it is skipped, and says why, where no cluster can be brought up.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pandas as pd
+import pytest
+
+from tests.cluster.node import Cluster, cluster, missing
+from tests.workflow.conftest import Project, copy_project, undisturbed
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=f"SLURM: {missing()}")
+SMOKE = ("--config", "scale=smoke")
+PROFILE = ("--profile", "profiles/slurm", "--seconds-between-status-checks", "2")
+PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
+MERGED = ("--group-components", "chain=16", "experiment=9", "artifact=18")
+
+FAULTS = '''"""A mechanism that does something wrong, each kind at its first attempts only."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Faulty:
+    outputs: ClassVar[str] = "index"
+    epsilon: float
+    kind: str
+    folder: str
+
+    def check_input(self, x):
+        pass
+
+    def sample(self, x, size, rng):
+        attempts = Path(self.folder, self.kind)
+        attempts.open("a").write("x")
+        attempt = len(attempts.read_text())
+        if self.kind == "fails" and attempt == 1:
+            raise ValueError("not today")
+        if self.kind == "cancelled" and attempt == 1:
+            time.sleep(600)
+        if self.kind == "slow" and x == 0:
+            time.sleep(65)
+        if self.kind == "large":
+            held = np.ones(50_000_000)
+            time.sleep(1)
+            del held
+        return rng.integers(0, 2, size).astype(np.int32)
+'''
+REQUESTED = ("JobState", "MinMemoryNode", "TimeLimit")
+CHAIN, SMALL = ("sample", "histogram"), ("runtime=attempt", "mem_mb=400*attempt")
+KINDS = ("fails", "cancelled", "slow", "large")
+
+
+@pytest.fixture(scope="session")
+def here(tmp_path_factory: pytest.TempPathFactory):
+    """A cluster of one node, for all tests; two jobs a core, as one waits while the other works."""
+    with cluster(tmp_path_factory.mktemp("slurm"), cpus=2 * (os.cpu_count() or 1)) as up:
+        yield up
+
+
+def submit(project: Project, here: Cluster, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a run whose jobs go to the cluster."""
+    environment = {k: v for k, v in here.environment.items() if k != "PYTHONPATH"}
+    with (project.folder / "run.out").open("a") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=project.folder,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+def said(project: Project) -> str:
+    return (project.folder / "run.out").read_text()
+
+
+def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 600) -> None:
+    """Wait for a run that must succeed."""
+    try:
+        assert process.wait(seconds) == 0, said(project)[-4000:]
+    finally:
+        process.kill()
+
+
+@pytest.fixture(scope="session")
+def faults(here: Cluster, tmp_path_factory: pytest.TempPathFactory):
+    """A run of four mechanisms that fail at first, under way while the others run."""
+    project = copy_project(tmp_path_factory.mktemp("faults"))
+    (project.folder / "src/epsilometer/mechanisms/faulty.py").write_text(FAULTS)
+    project.replace(
+        "src/epsilometer/mechanisms/__init__.py",
+        '        "laplace"',
+        '        "faulty": "epsilometer.mechanisms.faulty:Faulty",\n        "laplace"',
+    )
+    with (project.folder / "config/mechanisms.yaml").open("a") as file:
+        for kind in KINDS:
+            parameters = f"{{kind: {kind}, folder: '{project.folder}'}}"
+            file.write(
+                f"{kind}:\n  mechanism: faulty\n  parameters: {parameters}\n"
+                "  claims: {outcomes: 2}\n  inputs: {coins: [0, 1]}\n"
+            )
+    target = "estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=0.5/n=1000_runs=1.parquet"
+    targets = [f"results/smoke/{target.format(kind)}" for kind in KINDS]
+    process = submit(
+        project,
+        here,
+        *targets,
+        *PROFILE,
+        "--slurm-keep-successful-logs",
+        *("--group-components", "chain=1", "experiment=1"),
+        *("--set-resources", *(f"{rule}:{what}" for rule in CHAIN for what in SMALL)),
+        *SMOKE,
+    )
+    Thread(target=cancel_the_sleeper, args=(here, project), daemon=True).start()
+    yield project, process, targets
+    process.kill()
+
+
+@pytest.fixture(scope="session")
+def everything(here: Cluster, faults, tmp_path_factory: pytest.TempPathFactory):
+    """The smoke scale of all papers, through the cluster."""
+    project = copy_project(tmp_path_factory.mktemp("everything"))
+    process = submit(project, here, *PROFILE, *MERGED, "--slurm-keep-successful-logs", *SMOKE)
+    wait(process, project)
+    return project
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The same on this machine alone."""
+    return undisturbed(tmp_path_factory.mktemp("local"))
+
+
+def cancel_the_sleeper(here: Cluster, project: Project) -> None:
+    """Cancel the job whose mechanism sleeps, once it does."""
+    log = (
+        project.folder / "results/smoke/logs/samples/cancelled/epsilon=1/coins/n=1000/runs=0-0.log"
+    )
+    deadline = time.monotonic() + 300
+    while not (project.folder / "cancelled").exists():
+        assert time.monotonic() < deadline, said(project)[-4000:]
+        time.sleep(0.2)
+    here.ask("scancel", re.search(r"SLURM job (\d+)", log.read_text())[1])
+
+
+def test_everything_ran_under_slurm(everything: Project):
+    logs = list((everything.folder / "results/smoke/logs").rglob("*.log"))
+    assert len(logs) > 700
+    jobs = {re.search(r"SLURM job (\d+) on ", log.read_text()) for log in logs}
+    assert None not in jobs
+    numbers = {int(job[1]) for job in jobs if job}
+    kept = {int(p.stem) for p in (everything.folder / ".snakemake/slurm_logs").rglob("*.log")}
+    assert numbers <= kept
+    assert 15 < len(numbers) < 60
+
+
+def test_tables_are_those_of_a_local_run(everything: Project, local: Project):
+    theirs = local.tables()
+    assert len(theirs) > 100
+    assert everything.tables() == theirs
+
+
+def test_faults_are_retried_with_more(here: Cluster, faults):
+    project, process, targets = faults
+    wait(process, project, 400)
+    for target in targets:
+        assert len(pd.read_parquet(project.folder / target)) == 1
+    attempts = {kind: len((project.folder / kind).read_text()) for kind in KINDS}
+    # of two sides: one at the first attempt, both at the second
+    assert attempts == dict.fromkeys(KINDS, 3)
+    assert said(project).count("Trying to restart job") == 4
+    tries = {kind: tries_of(project, here, kind) for kind in KINDS}
+    assert tries["cancelled"][0].startswith("CANCELLED")
+    assert tries["slow"][0].startswith("FAILED")
+    assert {kind: len(states) for kind, states in tries.items()} == dict.fromkeys(KINDS, 2)
+    for first, second in tries.values():
+        assert "MinMemoryNode=400M TimeLimit=00:02:00" in first
+        assert "MinMemoryNode=800M TimeLimit=00:04:00" in second
+        assert second.startswith("COMPLETED")
+    logs = "".join(p.read_text() for p in (project.folder / ".snakemake/slurm_logs").rglob("*.log"))
+    assert "took longer than its limit of 1 minutes" in logs
+    assert "ValueError: not today" in logs
+
+
+def tries_of(project: Project, here: Cluster, kind: str) -> list[str]:
+    """Return state and requests of each submission that drew samples of a kind."""
+    logs = sorted((project.folder / ".snakemake/slurm_logs").rglob("group_chain*/*.log"))
+    numbers = sorted(int(p.stem) for p in logs if f"mechanism={kind}," in p.read_text())
+    return [request(here, number) for number in numbers]
+
+
+def request(here: Cluster, number: int) -> str:
+    shown = here.ask("scontrol", "show", "job", str(number), "--oneliner")
+    found = {key: re.search(rf" {key}=(\S+)", shown)[1] for key in REQUESTED}
+    return " ".join([found.pop("JobState"), *(f"{key}={value}" for key, value in found.items())])
+
+
+def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: Path):
+    """SIGKILL of Snakemake leaves its jobs on the cluster; the next run of the folder ends them."""
+    project = copy_project(tmp_path)
+    project.replace(
+        "src/epsilometer/sampling.py",
+        "    before = _global_states()\n",
+        "    import time\n\n    time.sleep(20)\n    before = _global_states()\n",
+    )
+    table = "results/smoke/tables/gorla2022/fig4.csv"
+    first = submit(project, here, table, *PROFILE, *SMOKE)
+    deadline = time.monotonic() + 100
+    while not list((tmp_path / "results").rglob("samples/**/*.log")):
+        assert time.monotonic() < deadline, said(project)
+        time.sleep(0.2)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    left = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
+    assert [line for line in left if line.endswith(str(tmp_path))]
+    again = submit(
+        project, here, "--cores", "1", "results/smoke/tables/gorla2022/table1.csv", *SMOKE
+    )
+    wait(again, project, 100)
+    left = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
+    assert not [line for line in left if line.endswith(str(tmp_path))]
+    assert not list(tmp_path.rglob("*.part.*"))

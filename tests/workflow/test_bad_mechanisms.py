@@ -1,0 +1,94 @@
+"""Mechanisms that crash, flood, leave or meddle: told with the cause, and their siblings go on."""
+
+import pandas as pd
+
+from tests.workflow.conftest import Project, told
+
+MECHANISM = '''"""What no mechanism should do."""
+
+import ctypes
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Bad:
+    outputs: ClassVar[str] = "index"
+    epsilon: float
+    kind: str
+
+    def check_input(self, x):
+        pass
+
+    def sample(self, x, size, rng):
+        bad = {
+            "crashes": lambda: ctypes.string_at(0),
+            "leaves": lambda: os._exit(0),
+            "exits": lambda: sys.exit(0),
+            "floods": lambda: [print("x" * 1000) for _ in range(10_000)],
+            "reseeds": lambda: np.random.seed(1),
+            "shuffles": lambda: random.seed(1),
+            "eats": lambda: [np.ones(100_000_000), time.sleep(60)],
+            "hangs": lambda: time.sleep(600),
+            "prints": lambda: [print("hello"), os.write(2, bytes([255, 10]))],
+            "sound": lambda: None,
+        }
+        bad[self.kind]()
+        return rng.integers(0, 2, size).astype(np.int32)
+'''
+CAUSES = {
+    "crashes": "crashed: Segmentation fault (signal 11)",
+    "leaves": "ended the interpreter with exit code 0",
+    "exits": "ended the interpreter with exit code 0",
+    "floods": "printed more than 1 MB",
+    "reseeds": "sample() changed the global random state of NumPy",
+    "shuffles": "sample() changed the global random state of Python",
+    "eats": "took more memory than its limit of 600 MB; if it needs more: --set-resources sample:",
+}
+SMOKE = ("--config", "scale=smoke")
+
+
+def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
+    """Register a mechanism of each kind; return a target for each."""
+    (project.folder / "src/epsilometer/mechanisms/bad.py").write_text(MECHANISM)
+    registry = "src/epsilometer/mechanisms/__init__.py"
+    line = '        "bad": "epsilometer.mechanisms.bad:Bad",\n'
+    project.replace(registry, '        "laplace"', line + '        "laplace"')
+    with (project.folder / "config/mechanisms.yaml").open("a") as file:
+        for kind in kinds:
+            file.write(f"{kind}:\n  mechanism: bad\n  parameters: {{kind: {kind}}}\n")
+            file.write("  claims: {outcomes: 2}\n  inputs: {coins: [0, 1]}\n")
+    path = "results/smoke/estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=1/n=99_runs=1"
+    return {kind: path.format(kind) + ".parquet" for kind in kinds}
+
+
+def test_causes_are_told_and_siblings_go_on(project: Project):
+    targets = with_bad_mechanisms(project, [*CAUSES, "prints", "sound"])
+    limit = ("--set-resources", "sample:mem_mb=600")
+    run = project.snakemake(*targets.values(), *SMOKE, *limit, cores=2)
+    assert run.returncode != 0
+    said = run.stdout + run.stderr
+    assert "Traceback" not in said
+    for kind, cause in CAUSES.items():
+        (line,) = {line for line in told(said) if f" {kind} " in line}
+        assert cause in line
+        (ended,) = [x for x in said.splitlines() if x.startswith("Failed:") and f" {kind} " in x]
+        assert cause in ended
+        assert f"Missing: {targets[kind]}" in said
+        assert not (project.folder / targets[kind]).exists()
+    for kind in ("prints", "sound"):
+        assert len(pd.read_parquet(project.folder / targets[kind])) == 1
+        assert f"Missing: {targets[kind]}" not in said
+    assert "hello" not in said
+    log = "results/smoke/logs/samples/prints/epsilon=1/coins/n=99/runs=0-0.log"
+    assert "printed: hello" in (project.folder / log).read_text()
+    crash = "results/smoke/logs/samples/crashes/epsilon=1/coins/n=99/runs=0-0.log"
+    assert "in sample" in (project.folder / crash).read_text()  # where it happened
+    assert not list(project.folder.rglob("*.part*"))
