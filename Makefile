@@ -1,13 +1,17 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
 #   make figures [SCALE=quick] [CORES=2]   tables and figures of every paper
-#   make test                              all tests
+#   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
+#   make test                              all tests but the next two
+#   make test-slurm                        on a real SLURM cluster of one node, brought up for it
+#   make test-faults                       kills, full disks, damage
 #   make lint                              style, types, import contracts, the workflow's own lint
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
+FOLD ?= 1
 BIN := .venv/bin
 
-.PHONY: figures report test lint format benchmark lock clean
+.PHONY: figures report plan test test-slurm test-faults lint format benchmark rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -17,8 +21,17 @@ figures: .venv/run
 report: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/report.html
 
+plan: .venv/run
+	@PYTHONPATH=src $(BIN)/python -m epsilometer.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+
 test: .venv/develop
 	$(BIN)/pytest -n $(CORES)
+
+test-slurm: .venv/develop
+	$(BIN)/pytest tests/cluster
+
+test-faults: .venv/develop
+	$(BIN)/pytest tests/faults
 
 lint: .venv/develop
 	$(BIN)/ruff check .
@@ -38,6 +51,10 @@ benchmark: .venv/develop
 	$(BIN)/python tests/benchmarks/local_loss.py
 	$(BIN)/python tests/benchmarks/renyi_bound.py
 	$(BIN)/python tests/benchmarks/spectrum.py
+
+# What jobs took, from the logs of finished runs; after make figures and a run at paper scale.
+rates: .venv/develop
+	$(BIN)/python tests/benchmarks/rates.py
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:
