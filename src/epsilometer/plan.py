@@ -7,6 +7,7 @@ rates of ``config/rates.yaml``. Nothing is drawn and nothing is written.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -168,6 +169,7 @@ def main() -> None:
     parser.add_argument("--fold", type=int, default=1, help="a sweep of so many such studies")
     parser.add_argument("--cores", type=int, default=2, help="cores at work at once")
     asked = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # read by head: end in silence
     try:
         for name in ("fold", "cores"):
             checks.integer(f"--{name}", getattr(asked, name), minimum=1)
