@@ -14,7 +14,7 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
 
 from epsilometer import paths
-from epsilometer.cluster import cancel_orphans
+from epsilometer.cluster import cancel_orphans, refuse_unquotable
 from epsilometer.errors import EpsilometerError
 from epsilometer.job import RunLock, clear_halves, use_this_library
 from epsilometer.needs import Needs
@@ -54,14 +54,15 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
-if (
-    workflow.remote_exec
-):  # within an allocation: its jobs run here, not each in an srun of its own
+# Within an allocation its jobs run in this process's place, not each in an srun of its own.
+if workflow.remote_exec:
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
 
 onstart:
     try:
+        if not workflow.local_exec:
+            refuse_unquotable([Path.cwd(), workflow.basedir, sys.executable])
         lock.acquire()
         cancel_orphans()
         clear_halves(f"results/{study.scale}")

@@ -1,4 +1,4 @@
-"""What an interrupted run may have left on a SLURM cluster, and how it is taken away.
+"""What a SLURM cluster asks of a run: a folder it can be told of, and nothing left from before.
 
 When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
 are told from all other jobs by their name (the profile's prefix) and their working directory.
@@ -7,9 +7,11 @@ are told from all other jobs by their name (the profile's prefix) and their work
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from epsilometer.errors import EpsilometerError
@@ -17,6 +19,20 @@ from epsilometer.errors import EpsilometerError
 _PREFIX = "epsilometer_"
 _SUBMITTED = Path(".snakemake/slurm_logs")  # is there once something was submitted from here
 _SECONDS = 60
+_TAKEN_APART = re.compile(r"[^\w@%+=:,./~-]")  # by a shell; letters of any language are not
+
+
+def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise `EpsilometerError` for a folder whose name a shell would not take as it is.
+
+    Snakemake writes it into commands for the cluster, where what stands in ``$(...)`` would be run.
+    """
+    for folder in folders:
+        if found := _TAKEN_APART.search(str(folder)):
+            raise EpsilometerError(
+                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {found[0]!r} "
+                "in its name; move it to one of letters, digits and ._-"
+            )
 
 
 def cancel_orphans() -> None:

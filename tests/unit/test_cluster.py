@@ -1,0 +1,18 @@
+"""What a cluster asks of the folder that a run lies in."""
+
+import pytest
+
+from epsilometer.cluster import refuse_unquotable
+from epsilometer.errors import EpsilometerError
+
+
+@pytest.mark.parametrize("name", ["runs", "2026-11-21_a.b", "éclair", "a+b=c,d:e@f%", "~"])
+def test_plain_folders_are_taken(name):
+    refuse_unquotable([f"/home/{name}/epsilometer"])
+
+
+@pytest.mark.parametrize("name", [*" \n\t'\"`$;&|<>()[]{}*?!#\\\0"])
+def test_what_a_shell_would_take_apart_is_refused(name):
+    with pytest.raises(EpsilometerError, match="cannot lie in a folder with") as refused:
+        refuse_unquotable(["/home/fine", f"/home/a{name}b/epsilometer"])
+    assert "\n" not in str(refused.value)
