@@ -54,7 +54,7 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 
 
-# Within an allocation its jobs run in this process's place, not each in an srun of its own.
+# Within an allocation jobs run in its Snakemake, not each in an srun and a Snakemake of its own.
 if workflow.remote_exec:
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
