@@ -30,8 +30,10 @@ test: .venv/develop
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
 
+# Faults are compared with an undisturbed run, which is made, or found, in this folder.
 test-faults: .venv/develop
-	$(BIN)/pytest tests/faults
+	$(BIN)/snakemake --cores $(CORES) --config scale=smoke
+	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
 
 lint: .venv/develop
 	$(BIN)/ruff check .
