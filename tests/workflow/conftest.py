@@ -86,8 +86,5 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the smoke scale has been run on two cores; tests leave it as it is."""
-    done = copy_project(tmp_path_factory.mktemp("finished"))
-    run = done.snakemake("--config", "scale=smoke", cores=2)
-    assert run.returncode == 0, run.stderr[-3000:]
-    return done
+    """A copy in which the smoke scale is done; tests leave it as it is."""
+    return undisturbed(tmp_path_factory.mktemp("finished"))
