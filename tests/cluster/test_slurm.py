@@ -214,11 +214,7 @@ def request(here: Cluster, number: int) -> str:
 def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: Path):
     """SIGKILL of Snakemake leaves its jobs on the cluster; the next run of the folder ends them."""
     project = copy_project(tmp_path)
-    project.replace(
-        "src/epsilometer/sampling.py",
-        "    before = _global_states()\n",
-        "    import time\n\n    time.sleep(20)\n    before = _global_states()\n",
-    )
+    project.slow_down(20)
     table = "results/smoke/tables/gorla2022/fig4.csv"
     first = submit(project, here, table, *PROFILE, *SMOKE)
     deadline = time.monotonic() + 100

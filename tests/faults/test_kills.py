@@ -99,11 +99,7 @@ def test_any_kill_is_resumed(whole: Project, tmp_path: Path):
 def test_no_orphan_writes_into_the_next_run(tmp_path: Path, kind: str):
     """A slow job of a killed run is gone before the next run asks for the same file."""
     project = copy_project(tmp_path)
-    project.replace(
-        "src/epsilometer/sampling.py",
-        "    before = _global_states()\n",
-        "    import time\n\n    time.sleep(3)\n    before = _global_states()\n",
-    )
+    project.slow_down(3)
     process = start(project)
     deadline = time.monotonic() + 60
     while not list((tmp_path / "results").rglob("*.part.*")):

@@ -47,6 +47,12 @@ class Project:
         assert old in text, f"{file} no longer says {old!r}"
         path.write_text(text.replace(old, new, 1))
 
+    def slow_down(self, seconds: float) -> None:
+        """Let every draw wait."""
+        line = "    before = _global_states()\n"
+        waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
+        self.replace("src/epsilometer/sampling.py", line, waits)
+
     def tables(self, scale: str = "smoke") -> dict[str, bytes]:
         """Return every table's bytes by its path, but for those of measured seconds."""
         base = self.folder / "results" / scale / "tables"
