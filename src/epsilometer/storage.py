@@ -35,8 +35,6 @@ if TYPE_CHECKING:  # a third of a second to import, for tables only
 
 Identity = Mapping[str, Any]
 _KEY = b"epsilometer"
-
-
 _MAGIC = b"PAR1"
 _TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this word
 _CHUNK = 1 << 20

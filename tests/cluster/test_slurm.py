@@ -35,7 +35,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Faulty:
+class Foreign:
     outputs: ClassVar[str] = "index"
     epsilon: float
     kind: str
@@ -102,19 +102,7 @@ def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 60
 def faults(here: Cluster, tmp_path_factory: pytest.TempPathFactory):
     """A run of four mechanisms that fail at first, under way while the others run."""
     project = copy_project(tmp_path_factory.mktemp("faults"))
-    (project.folder / "src/epsilometer/mechanisms/faulty.py").write_text(FAULTS)
-    project.replace(
-        "src/epsilometer/mechanisms/__init__.py",
-        '        "laplace"',
-        '        "faulty": "epsilometer.mechanisms.faulty:Faulty",\n        "laplace"',
-    )
-    with (project.folder / "config/mechanisms.yaml").open("a") as file:
-        for kind in KINDS:
-            parameters = f"{{kind: {kind}, folder: '{project.folder}'}}"
-            file.write(
-                f"{kind}:\n  mechanism: faulty\n  parameters: {parameters}\n"
-                "  claims: {outcomes: 2}\n  inputs: {coins: [0, 1]}\n"
-            )
+    project.add_mechanism(FAULTS, KINDS, folder=str(project.folder))
     target = "estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=0.5/n=1000_runs=1.parquet"
     targets = [f"results/smoke/{target.format(kind)}" for kind in KINDS]
     process = submit(

@@ -7,10 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 SECONDS = ("askin2022/table2.", "kutta2022/table1.")
@@ -52,6 +54,16 @@ class Project:
         line = "    before = _global_states()\n"
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
         self.replace("src/epsilometer/sampling.py", line, waits)
+
+    def add_mechanism(self, source: str, kinds: Iterable[str], **parameters: str) -> None:
+        """Register the class ``Foreign`` of a module, with an entry for each kind."""
+        (self.folder / "src/epsilometer/mechanisms/foreign.py").write_text(source)
+        line = '        "foreign": "epsilometer.mechanisms.foreign:Foreign",\n'
+        self.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
+        common = {"mechanism": "foreign", "claims": {"outcomes": 2}, "inputs": {"coins": [0, 1]}}
+        entries = {kind: common | {"parameters": {"kind": kind, **parameters}} for kind in kinds}
+        with (self.folder / "config/mechanisms.yaml").open("a") as file:
+            yaml.safe_dump(entries, file)
 
     def tables(self, scale: str = "smoke") -> dict[str, bytes]:
         """Return every table's bytes by its path, but for those of measured seconds."""

@@ -19,7 +19,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Bad:
+class Foreign:
     outputs: ClassVar[str] = "index"
     epsilon: float
     kind: str
@@ -57,14 +57,7 @@ SMOKE = ("--config", "scale=smoke")
 
 def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
     """Register a mechanism of each kind; return a target for each."""
-    (project.folder / "src/epsilometer/mechanisms/bad.py").write_text(MECHANISM)
-    registry = "src/epsilometer/mechanisms/__init__.py"
-    line = '        "bad": "epsilometer.mechanisms.bad:Bad",\n'
-    project.replace(registry, '        "laplace"', line + '        "laplace"')
-    with (project.folder / "config/mechanisms.yaml").open("a") as file:
-        for kind in kinds:
-            file.write(f"{kind}:\n  mechanism: bad\n  parameters: {{kind: {kind}}}\n")
-            file.write("  claims: {outcomes: 2}\n  inputs: {coins: [0, 1]}\n")
+    project.add_mechanism(MECHANISM, kinds)
     path = "results/smoke/estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=1/n=99_runs=1"
     return {kind: path.format(kind) + ".parquet" for kind in kinds}
 
