@@ -1,9 +1,11 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
-#   make figures [SCALE=quick] [CORES=2]   tables and figures of every paper
+#   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
 #   make test                              all tests but the next two
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make test-faults                       kills, full disks, damage
+#   make levels                            how often each bound lies above the truth, 1000 seeds a case
+#   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
 #   make lint                              style, types, import contracts, the workflow's own lint
 PYTHON ?= python3
 CORES ?= $(shell nproc)
@@ -11,29 +13,32 @@ SCALE ?= quick
 FOLD ?= 1
 BIN := .venv/bin
 
-.PHONY: figures report plan test test-slurm test-faults lint format benchmark rates lock clean
+.PHONY: figures report plan smoke test test-slurm test-faults levels audit-levels lint format benchmark rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
-	@echo "Tables: results/$(SCALE)/tables   figures: results/$(SCALE)/figures"
-	@echo "Everything on one page: $$(ls results/$(SCALE)/*2022.html | tr '\n' ' ')"
 
 report: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/report.html
 
 plan: .venv/run
-	@PYTHONPATH=src $(BIN)/python -m epsilometer.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
-test: .venv/develop
+# Tests compare with the smoke scale, which is made, or found, in this folder, once for all of them.
+smoke: .venv/develop
+	@$(BIN)/snakemake --cores $(CORES) --config scale=smoke
+
+test: smoke
 	$(BIN)/pytest -n $(CORES)
 
-test-slurm: .venv/develop
+test-slurm: smoke
 	$(BIN)/pytest tests/cluster
 
-# Faults are compared with an undisturbed run, which is made, or found, in this folder.
-test-faults: .venv/develop
-	$(BIN)/snakemake --cores $(CORES) --config scale=smoke
-	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
+test-faults: smoke
+	$(BIN)/pytest -n $(CORES) tests/faults
+
+levels: .venv/develop
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.levels --cores $(CORES)
 
 lint: .venv/develop
 	$(BIN)/ruff check .
@@ -48,9 +53,14 @@ format: .venv/develop
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
 
+audit-levels: .venv/develop
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
+
 benchmark: .venv/develop
+	$(BIN)/python -m tests.benchmarks.audit
 	$(BIN)/python tests/benchmarks/hot_paths.py
 	$(BIN)/python tests/benchmarks/local_loss.py
+	$(BIN)/python tests/benchmarks/power.py
 	$(BIN)/python tests/benchmarks/renyi_bound.py
 	$(BIN)/python tests/benchmarks/spectrum.py
 
@@ -61,12 +71,13 @@ rates: .venv/develop
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    pyproject.toml -o envs/requirements.lock
+	    --extra workflow pyproject.toml -o envs/requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --extra dev pyproject.toml -o envs/requirements-dev.lock
 
 clean:
-	rm -rf .venv results .snakemake
+	rm -rf .venv .snakemake
+	find results -mindepth 1 -not -name README.md -delete
 
 .venv/run: envs/requirements.lock
 	$(PYTHON) -m venv .venv

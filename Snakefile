@@ -1,8 +1,10 @@
-# epsilometer: from a configuration to the tables and figures of four papers.
+# epsilometer: from a configuration to the tables and figures of its reports.
 #
-#   snakemake --cores 2                          every paper of config/config.yaml
-#   snakemake --cores 2 gorla2022                one paper
+#   snakemake --cores 2                          every report of config/reports/
+#   snakemake --cores 2 gorla2022                one of them
 #   snakemake --cores 2 --config scale=paper     as large as the papers ran it
+#   snakemake --cores 2 audits                   every file of config/audits/; or those of a file or a
+#                                                folder anywhere: --config audits=../mine.yaml
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
 import sys
@@ -13,50 +15,66 @@ from snakemake.exceptions import WorkflowError
 
 sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
 
-from epsilometer import paths
-from epsilometer.cluster import cancel_orphans, refuse_unquotable
 from epsilometer.errors import EpsilometerError
-from epsilometer.job import RunLock, clear_halves, use_this_library
-from epsilometer.needs import Needs
-from epsilometer.provenance import what_is_missing
-from epsilometer.study import Study
+from epsilometer.runtime import run
+from epsilometer.runtime.cluster import cancel_orphans, refuse_unquotable
+from epsilometer.runtime.provenance import what_is_missing
+from epsilometer.study import paths
+from epsilometer.study.checking import checked
+from epsilometer.study.reports import Rules, refuse_foreign_results, where_results_are
+from epsilometer.study.study import Study
 
 began = time.time()
 try:
-    study = Study("config", overrides=config, check=not workflow.remote_exec)
-    jobs = Needs(study)
-    if not workflow.remote_exec:
-        jobs.refuse_foreign_results()
+    if workflow.remote_exec:  # who submitted this has checked it
+        study = Study("config", config)
+    else:
+        study = checked("config", config)
+        refuse_foreign_results(study)
 except EpsilometerError as error:
     raise WorkflowError(str(error)) from None
-lock = RunLock()
-use_this_library()
+make = Rules(study)
+
+
+wildcard_constraints:
+    **paths.ONE_NAME,
+
+
+lock = run.Lock()
+run.use_this_library()
 
 
 rule all:
     default_target: True
     input:
-        [jobs.targets(paper) for paper in study.main.papers],
+        [make.targets(name) for name in study.wanted],
 
 
-for paper in study.papers:
+rule audits:
+    input:
+        make.audits(),
+
+
+for name in study.reports:
 
     rule:
         name:
-            paper
+            name
         input:
-            jobs.targets(paper),
+            make.targets(name),
 
 
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/estimate.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
+include: "workflow/rules/audit.smk"
 
 
 # Within an allocation jobs run in its Snakemake, not each in an srun and a Snakemake of its own.
 if workflow.remote_exec:
     workflow.localrules(*(rule.name for rule in workflow.rules))
+    run.start_forkserver()
 
 
 onstart:
@@ -65,13 +83,16 @@ onstart:
             refuse_unquotable([Path.cwd(), workflow.basedir, sys.executable])
         lock.acquire()
         cancel_orphans()
-        clear_halves(f"results/{study.scale}")
+        run.clear_halves(f"results/{study.scale}")
+        run.without_rate_limit(workflow)
+        if workflow.local_exec:
+            run.start_forkserver()
     except EpsilometerError as error:
         raise WorkflowError(str(error)) from None
 
 
 onsuccess:
-    print(study.where_results_are())
+    print(where_results_are(study))
 
 
 onerror:

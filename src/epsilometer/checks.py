@@ -46,7 +46,8 @@ def integer(argument: str, value: object, *, minimum: int = 1) -> int:
 def order(argument: str, value: object, *, finite: bool = False) -> float:
     """Return a Rényi order: a real above 1, or infinity for pure differential privacy."""
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 1:
-        raise ArgumentError(argument, f"must be above 1 (inf for pure privacy), got {value!r}")
+        hint = "and finite" if finite else "(inf for pure privacy)"
+        raise ArgumentError(argument, f"must be above 1 {hint}, got {value!r}")
     if finite and not math.isfinite(value):
         raise ArgumentError(argument, f"must be above 1 and finite, got {value!r}")
     return float(value)

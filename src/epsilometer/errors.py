@@ -14,7 +14,8 @@ class ConfigError(EpsilometerError):
     """A configuration file says something that cannot be run."""
 
     def __init__(self, file: str, key: str, message: str) -> None:
-        super().__init__(f"{file}: {key}: {message}" if key else f"{file}: {message}")
+        place = f"{one_line(file)}: {one_line(key)}" if key else one_line(file)
+        super().__init__(f"{place}: {message}")
 
     @classmethod
     def joined(cls, lines: Iterable[str]) -> ConfigError:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
 
 
 def clopper_pearson(
     hits: ArrayLike, trials: ArrayLike, level: float = 0.95
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the exact two-sided interval for a binomial proportion."""
+    """Return the ends of the exact two-sided interval for a binomial proportion.
+
+    Both have the shape that ``hits`` and ``trials`` are broadcast to; ``level`` is its confidence.
+    """
+    from scipy.special import betaincinv
+
     k, n = np.asarray(hits, float), np.asarray(trials, float)
     tail = (1 - level) / 2
     with np.errstate(invalid="ignore"):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
+from epsilometer.outputs import KINDS
 
 if TYPE_CHECKING:  # a third of a second to import, for tables only
     import pandas as pd
 
 Identity = Mapping[str, Any]
+Columns = Mapping[str, Any]
 _KEY = b"epsilometer"
 _MAGIC = b"PAR1"
 _TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this word
@@ -60,16 +62,6 @@ def atomic(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Pa
         part.unlink(missing_ok=True)
 
 
-_COLUMNS = {
-    "scalar": pa.float64(),
-    "index": pa.int32(),
-    "bits": pa.int64(),
-    "vector": pa.float64(),
-    "tuple": pa.int32(),
-    "mixed": pa.float64(),
-}
-
-
 class SampleWriter:
     """Writes one row group per (run, side), runs slowest; the single column is ``output``.
 
@@ -77,7 +69,7 @@ class SampleWriter:
     """
 
     def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
-        kind = _COLUMNS[outputs]
+        kind = pa.from_numpy_dtype(np.dtype(KINDS[outputs].dtype))
         self._dimension = dimension
         column = kind if dimension is None else pa.list_(kind, dimension)
         self._schema = pa.schema([("output", column)], metadata=_metadata("samples", identity))
@@ -136,18 +128,115 @@ def by_run(
         yield run, [outputs for _, _, outputs in group]
 
 
+def write_draws(batches: Sequence[tuple[int, int, Any]], path: str, identity: Identity) -> None:
+    """Write outputs of pairs and their sides, a row group for each batch of (pair, side, outputs).
+
+    Outputs are all arrays of one type, ``(n,)`` or ``(n, d)`` with one d, or all lists of text.
+    """
+    kind, dimension = pa.string(), 0
+    if batches and isinstance(batches[0][2], np.ndarray):
+        first = batches[0][2]
+        kind, dimension = pa.from_numpy_dtype(first.dtype), first.shape[1] if first.ndim > 1 else 0
+    column = pa.list_(kind, dimension) if dimension else kind
+    schema = pa.schema(
+        [("pair", pa.int32()), ("side", pa.int32()), ("output", column)],
+        metadata=_metadata("draws", identity),
+    )
+    with atomic(path) as part:
+        with pq.ParquetWriter(part, schema, compression="zstd", write_statistics=False) as writer:
+            for pair, side, outputs in batches:
+                held = _column(outputs.ravel() if dimension else outputs)
+                if dimension:
+                    held = pa.FixedSizeListArray.from_arrays(held, dimension)
+                where = [_to_arrow(np.full(len(outputs), at, np.int32)) for at in (pair, side)]
+                table = pa.Table.from_arrays([*where, held], schema=schema)
+                writer.write_table(table, row_group_size=max(len(outputs), 1))
+        seal(part)
+
+
+def read_draws(path: str, expected: Identity) -> tuple[dict[str, Any], list[tuple[int, int, Any]]]:
+    """Return what `write_draws` wrote: all of the identity, and the batches."""
+    file = _open(path, "draws", expected)
+    batches = []
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group, use_threads=False).combine_chunks()
+        pair, side = (int(_to_numpy(table.column(i).chunk(0))[0]) for i in (0, 1))
+        column = table.column(2)
+        if pa.types.is_fixed_size_list(column.type):
+            flat = _to_numpy(column.chunk(0).flatten())
+            batches.append((pair, side, flat.reshape(len(table), -1)))
+        else:
+            batches.append((pair, side, _values(column)))
+    return json.loads(file.schema_arrow.metadata[_KEY]), batches
+
+
 def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:
-    """Write a tidy table as Parquet."""
+    """Write a data frame as Parquet."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
+    _write(table, path)
+
+
+def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:
+    """Read a data frame, having checked that it is what its path promises."""
+    return _open(path, kind, expected).read(use_threads=False).to_pandas()
+
+
+def write_columns(columns: Columns, path: str, kind: str, identity: Identity) -> None:
+    """Write columns of equal length as Parquet, without pandas.
+
+    A column is an array of numbers ``(rows,)``, or a sequence of text (``None`` where there is
+    none), or one of sequences of numbers, such as a density each.
+    """
+    arrays = [_column(values) for values in columns.values()]
+    table = pa.Table.from_arrays(arrays, names=list(columns))
+    _write(table.replace_schema_metadata(_metadata(kind, identity)), path)
+
+
+def read_columns(path: str, kind: str, expected: Identity) -> dict[str, Any]:
+    """Read what `write_columns` wrote, having checked that it is what its path promises.
+
+    Numbers come back as an array ``(rows,)``, text as a list, sequences as a list of arrays.
+    """
+    table = _open(path, kind, expected).read(use_threads=False).combine_chunks()
+    return {name: _values(table.column(name)) for name in table.column_names}
+
+
+def _write(table: pa.Table, path: str) -> None:
     with atomic(path) as part:
         pq.write_table(table, part, compression="zstd")
         seal(part)
 
 
-def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:
-    """Read a tidy table, having checked that it is what its path promises."""
-    return _open(path, kind, expected).read(use_threads=False).to_pandas()
+def _column(values: Any) -> pa.Array:
+    """Return an Arrow array; ``pyarrow.array`` would import pandas on the way."""
+    if isinstance(values, np.ndarray):
+        return _to_arrow(values)
+    if all(value is None or isinstance(value, str) for value in values):
+        missing = np.array([value is None for value in values], bool)
+        text = [(value or "").encode() for value in values]
+        valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+        buffers = [valid, pa.py_buffer(_ends(text)), pa.py_buffer(b"".join(text))]
+        return pa.Array.from_buffers(pa.string(), len(text), buffers)
+    parts = [np.asarray(value) for value in values]
+    return pa.ListArray.from_arrays(_to_arrow(_ends(parts)), _to_arrow(np.concatenate(parts)))
+
+
+def _ends(parts: Sequence[Any]) -> NDArray[np.int32]:
+    """Return where each part begins in all of them together, and where the last ends."""
+    return np.cumsum([0, *map(len, parts)]).astype(np.int32)
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    if pa.types.is_string(column.type):
+        return column.to_pylist()
+    if column.num_chunks == 0:
+        return np.empty(0, column.type.to_pandas_dtype())
+    (whole,) = column.chunks
+    if pa.types.is_list(column.type):
+        ends = _to_numpy(whole.offsets)
+        return np.split(_to_numpy(whole.values)[ends[0] : ends[-1]], ends[1:-1] - ends[0])
+    return _to_numpy(whole)
 
 
 def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity: Identity) -> None:
@@ -186,18 +275,21 @@ def read_counts(path: str, expected: Identity) -> dict[str, NDArray[np.int64]]:
 
 
 def _to_arrow(values: NDArray[Any]) -> pa.Array:
-    """Return a flat Arrow array; ``pyarrow.array`` would import pandas on the way."""
+    """Return a flat Arrow array of numbers."""
     flat = np.ascontiguousarray(values).ravel()
-    return pa.Array.from_buffers(
-        pa.from_numpy_dtype(flat.dtype), flat.size, [None, pa.py_buffer(flat)]
-    )
+    held = np.packbits(flat, bitorder="little") if flat.dtype == bool else flat
+    kind = pa.from_numpy_dtype(flat.dtype)
+    return pa.Array.from_buffers(kind, flat.size, [None, pa.py_buffer(held)])
 
 
 def _to_numpy(column: pa.Array) -> NDArray[Any]:
     """Return an array without nulls as NumPy; Arrow's own method would import pandas."""
-    dtype = np.dtype(column.type.to_pandas_dtype())
-    whole = np.frombuffer(column.buffers()[1] or b"", dtype)
-    return whole[column.offset : column.offset + len(column)]
+    held = column.buffers()[1] or b""
+    first, last = column.offset, column.offset + len(column)
+    if pa.types.is_boolean(column.type):
+        bits = np.unpackbits(np.frombuffer(held, np.uint8), bitorder="little")
+        return bits[first:last].astype(bool)
+    return np.frombuffer(held, np.dtype(column.type.to_pandas_dtype()))[first:last]
 
 
 def _metadata(kind: str, identity: Identity) -> dict[bytes, bytes]:

@@ -12,9 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from epsilometer.densities.kernel import density_at, nrd0
-from epsilometer.estimators.base import Evidence
-from epsilometer.estimators.local_loss import screen
-from epsilometer.estimators.lower_bounds import MaximumPrivacyLoss, undersmoothed, weigh
+from epsilometer.estimators.base import OutputEvidence
+from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.sparse_vector import SparseVector
 
@@ -25,8 +24,9 @@ Fresh = Callable[[int], Pair]
 
 def ours(pairs: list[Pair], fresh: Fresh) -> float:
     """Return MPL's bound as the library computes it."""
-    chosen, losses = screen(pairs, floor=FLOOR, points=POINTS, region=(-1.0, 1.0), draws=FRESH)
-    evidence = weigh(*fresh(chosen), losses[chosen], floor=FLOOR)
+    method = LocalLoss(floor=FLOOR, points=POINTS)
+    chosen, losses = method.screen(pairs, region=(-1.0, 1.0), draws=FRESH)
+    evidence = method.weigh(*fresh(chosen), losses[chosen].found)
     return float(MaximumPrivacyLoss("benchmark").bound(evidence))
 
 
@@ -37,16 +37,18 @@ def textbook(pairs: list[Pair], fresh: Fresh) -> float:
     for pair in pairs:
         logs = [np.log(np.maximum(_everywhere(x, grid, nrd0(x)), FLOOR)) for x in pair]
         loss = np.abs(logs[0] - logs[1])
-        found.append((loss.max(), grid[loss.argmax()]))
-    chosen = int(np.argmax([loss for loss, _ in found]))
-    at = np.array([found[chosen][1]])
+        at = int(loss.argmax())
+        found.append((loss[at], grid[at], 1 if logs[0][at] >= logs[1][at] else -1))
+    chosen = int(np.argmax([loss for loss, *_ in found]))
+    _, output, sign = found[chosen]
+    at = np.array([output])
     densities, variances = [], []
     pair = fresh(chosen)
     h = undersmoothed(*pair)
     for x in pair:
         densities.append(max(float(density_at(x, at, h)[0]), FLOOR))
         variances.append(1 / (2 * math.sqrt(math.pi) * densities[-1] * x.size * h))
-    evidence = Evidence(*densities, *variances, 0, 0, FRESH, 1)
+    evidence = OutputEvidence(*densities, *variances, sign)
     return float(MaximumPrivacyLoss("benchmark").bound(evidence))
 
 

@@ -11,48 +11,33 @@ from statistics import mean, median
 
 import yaml
 
-from epsilometer import paths
-from epsilometer.asked import Wildcards
-from epsilometer.needs import Needs
-from epsilometer.study import Study
+from epsilometer.study import paths
+from epsilometer.study.audited import KINDS as AUDITED
+from epsilometer.study.reports import KINDS
+from epsilometer.study.study import Study
 
 LARGE = 2_000_000  # numbers of a side, from where memory is theirs and not what any job takes
 TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
-MADE = {
-    "sample": paths.SAMPLE,
-    "confirm": paths.CONFIRMATION,
-    "histogram": paths.HISTOGRAM,
-    "density": paths.DENSITY,
-    "classify": paths.VERDICTS,
-    "screen": paths.LOSSES,
-    "weigh": paths.EVIDENCE,
-    "time": paths.TIMING,
-    "estimate": paths.ESTIMATE,
-    "summarise": paths.SUMMARY,
-    "tabulate": paths.TABLE,
-    "render": paths.FIGURE,
-    "page": paths.PAGE,
-}
 HEADER = """\
 # What one job of each rule takes: seconds of CPU and megabytes for any job; nanoseconds for each
 # number that is drawn or read, by mechanism, classifier or screening estimator (default: one that
 # was never measured); bytes of memory for each number of one side of one run. What jobs ask for
-# and `make plan` come from these; `make rates` measures them again.
+# and `make plan` come from these; `make rates` measures them again, but for audits, which are given
+# time for slow mechanisms, by how draws are asked for.
 """
 
 
 def measured(scale: str):
     """Yield (rule, load, CPU seconds, megabytes) of every job that left a log."""
     study = Study("config", {"scale": scale})
-    needs = Needs(study)
-    for rule, path in MADE.items():
-        template = re.escape(paths.log(path)).replace(r"\{", "{").replace(r"\}", "}")
+    for kind in set(KINDS) - set(AUDITED):
+        template = re.escape(paths.log(kind.template)).replace(r"\{", "{").replace(r"\}", "}")
         pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+?)", template.replace("{scale}", scale))
         for log in Path("results", scale, "logs").rglob("*.log"):
             keys, took = re.fullmatch(pattern, str(log)), TOOK.search(log.read_text())
             if keys and took:
-                load = needs.load(rule, Wildcards(keys.groupdict() | {"scale": scale}))
-                yield rule, load, float(took[1]), float(took[2])
+                product = kind.asked_for(study, keys.groupdict() | {"scale": scale})
+                yield kind.rule, product.load(), float(took[1]), float(took[2])
 
 
 def rounded(value: float) -> float:
@@ -103,7 +88,7 @@ def main() -> None:
     file = Path("config/rates.yaml")
     rates = yaml.safe_load(file.read_text()) | {rule: fit(found) for rule, found in jobs.items()}
     text = yaml.safe_dump(
-        {rule: rates[rule] for rule in MADE}, sort_keys=False, default_flow_style=None
+        {kind.rule: rates[kind.rule] for kind in KINDS}, sort_keys=False, default_flow_style=None
     )
     file.write_text(HEADER + text)
 

@@ -55,13 +55,13 @@ class Foreign:
         if self.kind == "slow" and x == 0:
             time.sleep(65)
         if self.kind == "large":
-            held = np.ones(50_000_000)
+            held = np.ones(75_000_000)
             time.sleep(1)
             del held
         return rng.integers(0, 2, size).astype(np.int32)
 '''
 REQUESTED = ("JobState", "MinMemoryNode", "TimeLimit")
-CHAIN, SMALL = ("sample", "histogram"), ("runtime=attempt", "mem_mb=400*attempt")
+CHAIN, SMALL = ("sample", "histogram"), ("runtime=attempt", "mem_mb=600*attempt")
 KINDS = ("fails", "cancelled", "slow", "large")
 
 
@@ -178,8 +178,8 @@ def test_faults_are_retried_with_more(here: Cluster, faults):
     assert tries["slow"][0].startswith("FAILED")
     assert {kind: len(states) for kind, states in tries.items()} == dict.fromkeys(KINDS, 2)
     for first, second in tries.values():
-        assert "MinMemoryNode=400M TimeLimit=00:02:00" in first
-        assert "MinMemoryNode=800M TimeLimit=00:04:00" in second
+        assert "MinMemoryNode=600M TimeLimit=00:02:00" in first
+        assert "MinMemoryNode=1200M TimeLimit=00:04:00" in second
         assert second.startswith("COMPLETED")
     logs = "".join(p.read_text() for p in (project.folder / ".snakemake/slurm_logs").rglob("*.log"))
     assert "took longer than its limit of 1 minutes" in logs
@@ -233,3 +233,27 @@ def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: P
     assert "SLURM job" not in said(project)
     assert not list(tmp_path.rglob("pwned"))
     assert not (tmp_path / name / "results").exists()
+
+
+def test_audits_say_on_the_cluster_what_they_say_here(here: Cluster, tmp_path):
+    """Draws and all verdicts on them in one submission; a mechanism that raises is a row."""
+    tables = []
+    for place in ("cluster", "local"):
+        project = copy_project(tmp_path / place)
+        with (project.folder / "config/audits/example.yaml").open("a") as file:
+            claims = "{mechanism: example.py:raises, pairs: [[0, 1]], claims: [{epsilon: 1}]}"
+            file.write(f"  broken: {claims}\n")
+        if place == "cluster":
+            wait(submit(project, here, "audits", *PROFILE, *SMOKE), project)
+            logs = project.folder / "results/smoke/logs"
+            for draws in (logs / "draws").rglob("*.log"):
+                of_it = draws.relative_to(logs / "draws").with_suffix("")
+                verdicts = [*(logs / "audits" / of_it).glob("*.log"), draws]
+                jobs = {re.search(r"SLURM job (\d+) on ", log.read_text())[1] for log in verdicts}
+                assert len(jobs) == 1
+        else:
+            assert project.snakemake("audits", *SMOKE, cores=2).returncode == 0
+        table = pd.read_csv(project.folder / "results/smoke/audits/example.csv")
+        tables.append(table.drop(columns="seconds"))
+    assert tables[0].equals(tables[1])
+    assert tables[0]["verdict"].tolist()[-2:] == ["violated", "failed"]

@@ -7,13 +7,12 @@ cannot be told from a configuration and may be added to `OUTSIDE`.
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from epsilometer.exact import LAWS
-from epsilometer.study import Study
+from epsilometer.study.study import Study
 
 EPSILON = 1.0
 OUTSIDE: dict[str, tuple[Any, ...]] = {
@@ -47,12 +46,7 @@ OUTSIDE: dict[str, tuple[Any, ...]] = {
 @cache
 def configured() -> Study:
     """Return the configuration as it is."""
-    here = Path.cwd()
-    os.chdir(Path(__file__).parents[2])
-    try:
-        return Study("config")
-    finally:
-        os.chdir(here)
+    return Study(Path(__file__).parents[2] / "config")
 
 
 def _entry(name: str) -> str:

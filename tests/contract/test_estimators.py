@@ -15,20 +15,27 @@ from epsilometer.exact.base import divergence
 from tests.contract.examples import law
 
 ARGUMENTS = {
-    "clopper_pearson": {"after": "local-loss"},
+    "berger_boos": {"after": "witness"},
     "histogram": {"gamma": 0.5},
     "largest_renyi_bound": {"tau": 1e-5},
+    "largest_renyi_bound_as_published": {"tau": 1e-5},
     "local_loss": {"floor": 1e-3},
     "mpl": {"after": "local-loss"},
     "renyi_bound": {"tau": 1e-5},
+    "renyi_bound_as_published": {"tau": 1e-5},
     "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
     "spectrum": {
         "classifier": "scikit_learn",
         "options": {"name": "sklearn.naive_bayes.GaussianNB"},
     },
+    "witness": {},
 }
 COUNTING = [n for n in sorted(ESTIMATORS) if ESTIMATORS.load(n).reads == "histograms"]
-SYMMETRIC = {"clopper_pearson", "largest_renyi_bound", "local_loss", "mpl"}
+SYMMETRIC = {"berger_boos", "local_loss", "mpl", "witness"} | {
+    "largest_renyi_bound",
+    "largest_renyi_bound_as_published",
+}
+ANY_OUTPUTS = {"berger_boos", "witness"}
 LEVELS = sorted(set(COUNTING) - {"safety_check"})
 every_level = pytest.mark.parametrize("name", LEVELS)
 orders = pytest.mark.parametrize("order", [2.0, math.inf])
@@ -57,13 +64,17 @@ def answers(name, claims, pair, n, order, runs=40):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_says_what_it_reads_and_refuses_mixed_outputs(name):
+def test_says_what_it_reads_promises_and_refuses(name):
     method = estimator(name)
     assert method.reads in ("histograms", "densities", "losses", "evidence", "verdicts")
     assert method.symmetric == (name in SYMMETRIC)
     order = 2.0 if method.reads == "densities" else math.inf
     method.check("scalar", order)
     method.check("index", order)
+    assert method.guarantee in ("finite-sample", "asymptotic", "none")
+    if name in ANY_OUTPUTS:
+        method.check("mixed", order)
+        return
     with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar|must be numbers)"):
         method.check("mixed", order)
 

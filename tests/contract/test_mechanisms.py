@@ -14,7 +14,7 @@ from epsilometer.exact.sparse_vector import SparseVectorLaw
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.sampling import draw
+from epsilometer.stages.sample import draw
 from tests.contract.examples import (
     EPSILON,
     OUTSIDE,
@@ -40,10 +40,12 @@ def sample(name, x, size=N, run=0):
 
 @every_mechanism
 def test_same_seed_same_draws_other_seed_other_draws(name):
+    size = 50_000 // (dimension_of(mechanism(name)) or 1)
     for x in inputs(name):
-        np.testing.assert_array_equal(sample(name, x), sample(name, x))
+        drawn = sample(name, x, size)
+        np.testing.assert_array_equal(drawn, sample(name, x, size))
         if not constant(name, x):
-            assert (sample(name, x) != sample(name, x, run=1)).any()
+            assert (drawn != sample(name, x, size, run=1)).any()
 
 
 @every_mechanism
@@ -67,21 +69,40 @@ def constant(name, x):
 @with_a_law
 def test_draws_follow_the_exact_law(name):
     for x in inputs(name):
-        assert obeys(sample(name, x)[:50_000], mechanism(name).outputs, law(name), x)
+        outputs = mechanism(name).outputs
+        assert obeys(sample(name, x, enough(outputs)), outputs, law(name), x)
+
+
+def enough(outputs):
+    """Return how many draws are compared with a law."""
+    return 20_000 if outputs == "vector" else 50_000
 
 
 def obeys(drawn, outputs, exact, x):
     """Tell whether draws of any kind follow a law."""
     if outputs == "scalar":
         return stats.kstest(drawn, partial(exact.cdf, x=x)).pvalue > 1e-4
-    if outputs == "vector":  # entry by entry; that they are independent is tested elsewhere
-        entries = zip(drawn.T, x, strict=True)
-        tests = (stats.kstest(d, partial(exact.entry.cdf, x=a)) for d, a in entries)
-        return min(test.pvalue for test in tests) > 1e-5
+    if outputs == "vector":  # every entry, all together, and every two
+        uniform = np.stack([exact.entry.cdf(d, a) for d, a in zip(drawn.T, x, strict=True)])
+        related = np.abs(np.triu(np.corrcoef(uniform), k=1)).max()
+        far = max(distance(uniform).max(), distance(uniform.ravel()))
+        return far < math.sqrt(-math.log(1e-5 / 2) / 2) and related < 6 / math.sqrt(len(drawn))
     if outputs == "bits":
         place = {output: i for i, output in enumerate(exact.atoms(x))}
         drawn = np.array([place[output] for output in drawn.tolist()])
     return follows(drawn, exact.probabilities(x))
+
+
+def distance(uniform):
+    """Return Kolmogorov and Smirnov's distance from uniform numbers, times the root of their n.
+
+    Above sqrt(-log(a / 2) / 2) with chance a, where they are uniform and many.
+    """
+    n = uniform.shape[-1]
+    steps = np.arange(n + 1) / n
+    ranked = np.sort(uniform)
+    far = np.maximum(steps[1:] - ranked, ranked - steps[:-1]).max(axis=-1)
+    return far * math.sqrt(n)
 
 
 def follows(drawn, probabilities):
@@ -105,7 +126,8 @@ def test_every_configured_entry_follows_its_law(entry):
     exact = LAWS.load(configured().mechanisms[entry].mechanism)(made)
     for which in configured().mechanisms[entry].inputs:
         for x in configured().input_values(entry, which)[:4]:
-            drawn = made.sample(x, 50_000, seeds.generator(3, entry, which, str(x)))
+            rng = seeds.generator(3, entry, which, str(x))
+            drawn = made.sample(x, enough(made.outputs), rng)
             assert obeys(drawn, made.outputs, exact, x), x
 
 

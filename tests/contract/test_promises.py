@@ -1,4 +1,8 @@
-"""Who keeps a promise is not accused: 200 seeds at the quick scale's n (lu2022, Figure 9)."""
+"""Who keeps a promise is not accused: at the quick scale's n (lu2022, Figure 9).
+
+40 seeds do where none accuses, else 200 are judged. A method that accuses in 10 % of runs is found
+with chance 0.98, one that does in 20 % with more than 0.999.
+"""
 
 import numpy as np
 import pytest
@@ -15,8 +19,11 @@ ESTIMATORS = {  # as in the figures
 }
 
 
-def accusations(entry, which, epsilon, runs=200):
-    """Return the share of runs whose lower end at the promised epsilon is above 0 either way."""
+def accusations(entry, which, epsilon, runs=200, enough=40):
+    """Return the share of runs whose lower end at the promised epsilon is above 0 either way.
+
+    So many runs are enough where none accuses.
+    """
     study = configured()
     mechanism = study.mechanism(entry, epsilon)
     law = LAWS.load(study.mechanisms[entry].mechanism)(mechanism)
@@ -25,6 +32,8 @@ def accusations(entry, which, epsilon, runs=200):
     parameters = study.estimators[ESTIMATORS[entry]].parameters
     method, accused = Spectrum(**parameters, claims=[epsilon]), 0
     for seed in range(runs):
+        if seed == enough and not accused:
+            return 0.0
         rng = np.random.default_rng(seed)
 
         def drawn(value, rng=rng):

@@ -1,14 +1,18 @@
 """Classifiers against scikit-learn, by hand, and at the edges."""
 
+import time
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Votes, neighbours
-from epsilometer.classifiers.counting import Counting
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
+from epsilometer.classifiers.counting import Counting, tallied
 from epsilometer.classifiers.hamming import HammingNeighbours
-from epsilometer.classifiers.learned import ScikitLearn
+from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _known_from_source
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.errors import ArgumentError
 
@@ -36,24 +40,93 @@ def test_the_window_is_scikit_learns_knn(seed, k):
     )
 
 
-@pytest.mark.parametrize("k", [1, 5, 40, 200])
-def test_neighbours_of_integers_by_brute_force(k):
-    rng = np.random.default_rng(k)
-    x, x_prime, queries = (rng.integers(0, 40, n) for n in (60, 50, 30))
-    votes = NearestNeighbours(k).fit(x, x_prime, 110, 0).votes(queries)
-    points, used = np.concatenate([x, x_prime]), min(k, 110)
-    expected = []
-    for query in queries:
-        distance = np.abs(points - query)
-        radius = np.sort(distance)[used - 1]
-        inner, rim = distance < radius, distance == radius
-        ours = [
-            side[inner].sum() + (used - inner.sum()) * side[rim].sum() / rim.sum()
-            for side in (np.arange(110) >= 60, np.arange(110) < 60)
-        ]
-        with np.errstate(divide="ignore"):
-            expected.append(np.log(ours[0]) - np.log(ours[1]))
-    np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), np.sort(expected))
+def by_brute_force(x, x_prime, queries, k):
+    """Return the log odds of every query, from all its distances: ties share, see the class."""
+    points = np.concatenate([x, x_prime])
+    prime = np.arange(points.size) >= x.size
+    q = queries[:, None]
+    distance = np.where(points <= q, q - points, points - q)
+    radius = np.sort(distance, axis=1)[:, k - 1 : k]
+    inner, rim = distance < radius, distance == radius
+    left = (k - inner.sum(axis=1)) / rim.sum(axis=1)
+    ours, theirs = (
+        (inner & of).sum(axis=1) + left * (rim & of).sum(axis=1) for of in (prime, ~prime)
+    )
+    with np.errstate(divide="ignore"):
+        return np.log(ours) - np.log(theirs)
+
+
+def odds_of(fitted, queries):
+    """Return the sorted log odds of all queries."""
+    votes = fitted.votes(queries)
+    assert votes.counts.sum() == queries.size
+    return np.sort(np.repeat(votes.log_odds, votes.counts))
+
+
+SHAPES = {
+    "as it is": lambda v: v,
+    "clamped": lambda v: np.clip(v, 0.0, 1.0),
+    "clamped far out": lambda v: np.clip(v, -3.0, 4.0),
+    "rounded": lambda v: np.round(v, 1),
+    "counted": np.round,
+    "integers": lambda v: np.round(8 * v).astype(np.int32),
+    "large integers": lambda v: np.round(8 * v).astype(np.int64) + 2**60,
+    "integers far apart": lambda v: np.clip(np.round(v * 2**59), -(2.0**61), 2.0**61).astype(int),
+    "one value": np.zeros_like,
+    "far from 0": lambda v: 1e-9 * v + 1e8,
+    "tiny": lambda v: 1e-300 * v,
+    "huge": lambda v: np.sign(v) * 10.0 ** np.minimum(100 * np.abs(v), 300),
+    "twice each": lambda v: np.repeat(v[::2], 2)[: v.size],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_neighbours_share_ties_as_by_brute_force(shape):
+    rng = np.random.default_rng(len(shape))
+    for sizes in [(1, 1, 4), (60, 50, 80), (300, 200, 400)]:
+        x, x_prime, queries = (
+            SHAPES[shape](rng.laplace(at, 1, n)) for at, n in zip((0, 1, 0.5), sizes, strict=True)
+        )
+        points = x.size + x_prime.size
+        for k in {1, 2, points // 3 + 1, points - 1, points}:
+            expected = np.sort(by_brute_force(x, x_prime, queries, k))
+            found = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+LATTICE = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30).map(np.array)
+
+
+@given(LATTICE, LATTICE, LATTICE, st.integers(1, 70), st.integers(-60, 60), st.integers(-40, 40))
+def test_sides_units_and_the_origin_do_not_matter(x, x_prime, queries, k, power, shift):
+    """Swapped, the odds are negated; powers of two and whole shifts change no bit of them."""
+    method = NearestNeighbours(k)
+    found = odds_of(method.fit(x, x_prime, 9, 0), queries)
+    swapped = odds_of(method.fit(x_prime, x, 9, 0), queries)
+    np.testing.assert_array_equal(found, np.sort(-swapped))
+    moved = [2.0**power * (side + shift) for side in (x, x_prime, queries)]
+    np.testing.assert_array_equal(odds_of(method.fit(*moved[:2], 9, 0), moved[2]), found)
+    whole = [side.astype(np.int32) for side in (x, x_prime, queries)]
+    np.testing.assert_array_equal(odds_of(method.fit(*whole[:2], 9, 0), whole[2]), found)
+
+
+def test_even_votes_are_even_to_the_bit():
+    """What x lacks in nearer points it gets from those there, which are all its own."""
+    a, b, there = np.indices((40, 40, 60)).reshape(3, -1)
+    lacks = (a < b) & (b - a <= there)
+    a, b, there = a[lacks], b[lacks], there[lacks]
+    assert not shared_log_odds([a, b], [a + there, b], 2 * b).any()
+
+
+def test_many_distinct_queries_that_all_tie_take_no_longer():
+    """Seen from so far away, all points are equally far."""
+    rng = np.random.default_rng(0)
+    x, x_prime = rng.random(400_000), rng.random(200_000)
+    queries = 1e30 * (1 + rng.random(200_000))
+    start = time.process_time()
+    odds = odds_of(NearestNeighbours(500).fit(x, x_prime, 1, 0), queries)
+    assert time.process_time() - start < 20  # a point at a time it would be hours
+    np.testing.assert_allclose(odds, np.log(1 / 2))
 
 
 def test_each_query_is_classified_as_scikit_learn_does():
@@ -83,9 +156,9 @@ def test_the_odds_are_those_of_the_neighbours():
     assert votes.counts.tolist() == [0, 1, 1, 0]
 
 
-def test_ties_prefer_the_smaller_point():
+def test_two_points_as_near_share_a_vote():
     fitted = NearestNeighbours(1).fit(np.array([0.0]), np.array([2.0]), 2, 0)
-    assert fitted.votes(np.array([1.0])).counts.tolist() == [1, 0]
+    assert odds_of(fitted, np.array([1.0, 1.0, 0.9])).tolist() == [-np.inf, 0.0, 0.0]
 
 
 def test_more_neighbours_than_points_take_all():
@@ -120,6 +193,36 @@ def test_counting_is_the_same_for_numbers_and_tuples(shape):
         a, b = rows[0].count(row), rows[1].count(row)
         expected.append(np.log(b) - np.log(a) if a and b else (0.0 if a == b else np.inf * (b - a)))
     np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), np.sort(expected))
+
+
+BIG = 2**60 + np.arange(4)
+
+
+@pytest.mark.parametrize("tuples", [False, True])
+def test_counting_tells_outputs_apart_that_floats_do_not(tuples):
+    """Neighbours of 2^60 are the same double."""
+
+    def outputs(*which):
+        return np.stack([BIG[list(which)], BIG[: len(which)]], 1) if tuples else BIG[list(which)]
+
+    fitted = Counting().fit(outputs(0, 1, 1, 0), outputs(1, 1, 2, 3), 8, 0)
+    seen, counts = tallied(outputs(0, 1, 3, 3))
+    votes = fitted.votes(outputs(0, 1, 3, 3))
+    assert fitted.outcomes.dtype == seen.dtype == np.int64
+    assert counts.tolist() == votes.counts.tolist() == ([1] * 4 if tuples else [1, 1, 2])
+    assert votes.log_odds.tolist() == [-np.inf, 0.0] + ([0.0, np.inf] if tuples else [np.inf])
+
+
+def test_small_and_huge_outcomes_are_counted_together():
+    """One side is counted by place, the other by sorting."""
+    votes = Counting().fit(np.array([0, 1, 0, 1]), BIG, 8, 0).votes(np.append(BIG[:2], 0))
+    assert votes.log_odds.tolist() == [-np.inf, np.inf, np.inf]
+    assert Counting().fit(BIG, BIG, 8, 0).votes(np.array([-1, 5])).log_odds.tolist() == [0.0, 0.0]
+
+
+def test_whole_numbers_are_counted_as_floats_too():
+    votes = Counting().fit(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 4, 0).votes(np.arange(3.0))
+    assert votes.log_odds.tolist() == [-np.inf, 0.0, np.inf]
 
 
 def bits_of(codes, width):
@@ -163,6 +266,12 @@ def test_hamming_uses_all_62_bits():
     assert fitted.votes(far - 1).log_odds.tolist() == [np.inf]
 
 
+def test_hamming_tells_neighbours_of_2_to_the_60_apart():
+    fitted = HammingNeighbours(1).fit(BIG[:1], BIG[3:], 2, 0)
+    assert fitted.points.tolist() == [BIG[0], BIG[3]]
+    assert fitted.votes(BIG).log_odds.tolist() == [-np.inf, 0.0, 0.0, np.inf]
+
+
 @pytest.mark.parametrize(
     "name",
     ["sklearn.naive_bayes.GaussianNB", "sklearn.linear_model.LogisticRegression"],
@@ -191,6 +300,25 @@ def test_the_same_seed_trains_the_same_network():
     found = [network.fit(x, x_prime, 600, seed).votes(queries).log_odds for seed in (1, 1, 2)]
     np.testing.assert_array_equal(found[0], found[1])
     assert (found[0] != found[2]).any()
+
+
+def test_ties_of_scikit_learns_neighbours_do_not_tell_the_label():
+    """Half of all points are equal, twice as many of x': not all of the first rows may vote."""
+    x, x_prime = np.repeat([0.0, 1.0, 2.0], [300, 0, 300]), np.repeat([0.0, 1.0], [600, 0])
+    model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 30})
+    for sides, odds in (((x, x_prime), 1), ((x_prime, x), -1)):
+        found = [model.fit(*sides, 1200, seed).votes(np.zeros(1)).log_odds[0] for seed in range(9)]
+        assert np.mean(found) == pytest.approx(odds * np.log(2), abs=0.4)
+        assert len(set(found)) > 1
+
+
+def test_no_chance_of_either_side_is_even():
+    class Model:
+        def predict_proba(self, rows):
+            return np.zeros((len(rows), 2))
+
+    votes = FittedScikitLearn(Model(), np.ones(1)).votes(np.zeros(3))
+    assert votes.log_odds.tolist() == [0.0] * 3
 
 
 @pytest.mark.parametrize(
@@ -267,3 +395,44 @@ def test_the_number_of_neighbours_is_rounded_down():
     assert NearestNeighbours(exponent=0.75).fit(np.zeros(50), np.ones(50), 10_000, 0).k == 100
     with pytest.raises(ArgumentError, match="exponent must lie strictly between 0 and 1"):
         NearestNeighbours(exponent=1.0)
+
+
+NETWORK = ScikitLearn(
+    name="sklearn.linear_model.LogisticRegression",
+    before=[
+        {
+            "name": "sklearn.preprocessing.KBinsDiscretizer",
+            "options": {"n_bins": 8, "quantile_method": "averaged_inverted_cdf"},
+        }
+    ],
+)
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**-27, 2.0**30])
+def test_scikit_learn_sees_entries_in_units_of_their_own(unit):
+    """Bins closer than 1e-8 are one for scikit-learn, and none are left of outputs that small."""
+    rng = np.random.default_rng(0)
+    x, y = rng.laplace(0, 1, (2000, 2)), rng.laplace([1, 0], 1, (2000, 2))
+    units = np.array([unit, 1.0])
+    plain = NETWORK.fit(x, y, 4000, 0).votes(x).log_odds
+    scaled = NETWORK.fit(x * units, y * units, 4000, 0).votes(x * units).log_odds
+    assert scaled.tolist() == plain.tolist()
+    assert np.unique(plain).size > 8
+
+
+def test_what_the_source_of_scikit_learn_says_of_a_class_is_true():
+    """Where it says anything: then scikit-learn is not imported to check a name."""
+    from sklearn.utils import all_estimators
+
+    told = 0
+    for kind in ("classifier", "transformer"):
+        for name, found in all_estimators(type_filter=kind):
+            public = ".".join(part for part in found.__module__.split(".") if part[0] != "_")
+            known = _known_from_source(f"{public}.{name}", kind)
+            if known is not None:
+                assert known == set(found().get_params(deep=False)) - {"random_state"}, name
+                told += 1
+    assert told > 30
+    assert _known_from_source("os.system", "classifier") is None
+    assert _known_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
+    assert _known_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from epsilometer.cluster import refuse_unquotable
 from epsilometer.errors import EpsilometerError
+from epsilometer.runtime.cluster import refuse_unquotable
 
 
 @pytest.mark.parametrize("name", ["runs", "2026-11-21_a.b", "éclair", "a+b=c,d:e@f%", "~"])

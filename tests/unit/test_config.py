@@ -5,12 +5,14 @@ import math
 import pytest
 from pydantic import PositiveFloat
 
-from epsilometer import config
 from epsilometer.errors import ConfigError
+from epsilometer.options import options_model, parse
+from epsilometer.sizes import Draws
+from epsilometer.study import config
 
 
 def grid(**more):
-    return config.parse(config.Grid, {"from": 0.0, "to": 1.0, "points": 4} | more, "here")
+    return parse(config.Grid, {"from": 0.0, "to": 1.0, "points": 4} | more, "here")
 
 
 def test_grids_of_inputs():
@@ -21,40 +23,42 @@ def test_grids_of_inputs():
 
 
 def test_pairs_and_neighbourhoods():
-    pairs = config.parse(config.Pairs, {"pairs": {"near": [0, 1], "far": [0, 2]}}, "here")
+    pairs = parse(config.Pairs, {"pairs": {"near": [0, 1], "far": [0, 2]}}, "here")
     assert pairs.sides() == [0, 1, 0, 2]
     assert pairs.names() == ["near", "far"]
     around = {"around": [0, 0.5], "entries": [0, 0.5]}
-    neighbours = config.parse(config.Neighbourhood, around, "here")
+    neighbours = parse(config.Neighbourhood, around, "here")
     assert neighbours.sides()[::2] == [[0, 0.5]] * 3
     assert neighbours.sides()[1::2] == [[0, 0], [0.5, 0], [0.5, 0.5]]
     assert neighbours.names() == ["0 0", "0.5 0", "0.5 0.5"]
 
 
 def test_every_row_of_a_database_is_removed_in_turn():
-    rows = config.parse(config.RowsRemoved, {"databases": [[0, 1, 1], [2]]}, "here")
+    rows = parse(config.RowsRemoved, {"databases": [[0, 1, 1], [2]]}, "here")
     assert rows.sides() == [[0, 1, 1], [1, 1], [0, 1, 1], [0, 1], [0, 1, 1], [0, 1], [2], []]
     assert rows.names() == ["1-1", "1-2", "1-3", "2-1"]
     with pytest.raises(ConfigError, match=r"here: databases.0: "):
-        config.parse(config.RowsRemoved, {"databases": [[]]}, "here")
+        parse(config.RowsRemoved, {"databases": [[]]}, "here")
+
+
+def draws(n):
+    return parse(config.Size, {"runs": 1, "n": n}, "here").draws()
 
 
 def test_sizes_as_people_write_them():
-    def sizes(n):
-        return config.parse(config.Size, {"runs": 1, "n": n}, "here").sizes()
-
-    assert sizes(5) == ["5"]
-    assert sizes("1..16") == ["1..16"]
-    assert sizes("20+50") == ["20+50"]
-    assert sizes([5, "20+50"]) == ["5", "20+50"]
-    for wrong in [0, "20+", "+5", "20+0", "020+5", "1..0", "2..9", [], [0], "5"]:
+    assert draws(5) == [Draws(5)]
+    assert draws("1..16") == [Draws(16, searched=True)]
+    assert draws("20+50") == [Draws(20, fresh=50)]
+    assert draws([5, "20+50"]) == [Draws(5), Draws(20, fresh=50)]
+    assert draws("planned") == [None]
+    for wrong in [0, "20+", "+5", "20+0", "020+5", "1..0", "2..9", "1..5+7", [], [0], True, 5.0]:
         with pytest.raises(ConfigError, match=r"here: n(\.0)?: "):
-            sizes(wrong)
+            draws(wrong)
 
 
 def block(**values):
     keys = {"mechanism": ["m"], "epsilon": [1], "inputs": ["i"], "estimator": ["e"]}
-    return config.parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")
+    return parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")
 
 
 def test_numbers_as_people_write_them():
@@ -70,19 +74,19 @@ def builder(data, *, scale: PositiveFloat, note: str = "none"):
 
 
 def test_options_come_from_the_signature():
-    options = config.options_model(builder)
-    assert dict(config.parse(options, {"scale": 2}, "f")) == {"scale": 2.0, "note": "none"}
+    options = options_model(builder)
+    assert dict(parse(options, {"scale": 2}, "f")) == {"scale": 2.0, "note": "none"}
     with pytest.raises(ConfigError, match=r"f: k.scale: is missing"):
-        config.parse(options, {}, "f", "k")
+        parse(options, {}, "f", "k")
     with pytest.raises(ConfigError, match=r"f: k.scale: .*greater than 0, got -1"):
-        config.parse(options, {"scale": -1}, "f", "k")
+        parse(options, {"scale": -1}, "f", "k")
     with pytest.raises(ConfigError, match=r"f: k.scales: unknown key; did you mean 'scale'"):
-        config.parse(options, {"scales": 1, "scale": 1}, "f", "k")
+        parse(options, {"scales": 1, "scale": 1}, "f", "k")
 
 
 def test_every_error_is_a_line_of_its_own():
     with pytest.raises(ConfigError) as caught:
-        config.parse(config.Size, {"runs": 0, "n": "many", "k": 1}, "here", "size")
+        parse(config.Size, {"runs": 0, "n": "many", "k": 1}, "here", "size")
     assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == [
         "size.runs",
         "size.n",

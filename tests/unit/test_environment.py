@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -24,9 +25,21 @@ def locked() -> dict[str, str]:
     return pins
 
 
+def project() -> dict[str, Any]:
+    return tomllib.loads(Path("pyproject.toml").read_text())["project"]
+
+
+def names(entries: list[str]) -> set[str]:
+    return {re.split(r"[<>=]", entry)[0].lower() for entry in entries}
+
+
 def declared() -> set[str]:
-    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    return {re.split(r"[<>=]", entry)[0].lower() for entry in project["dependencies"]}
+    return names(project()["dependencies"]) | names(project()["optional-dependencies"]["workflow"])
+
+
+def test_an_audit_needs_four_packages():
+    assert names(project()["dependencies"]) == {"numba", "numpy", "pyarrow", "scipy"}
+    assert "epsilometer[workflow]" in project()["optional-dependencies"]["dev"]
 
 
 def test_conda_pins_are_the_locks():

@@ -65,8 +65,9 @@ def textbook(sample, points, h):
 @pytest.mark.parametrize("points", [2, 50, 1000])
 def test_the_grid_is_the_definition_to_four_digits_of_the_peak(h, points):
     sample = np.random.default_rng(0).laplace(0.2, 1, 20_000)
-    exact = textbook(sample, np.linspace(-1, 1, points), h)
-    ours = density_on_grid(sample, -1, 1, points, h)
+    some = slice(None, None, max(points // 140, 1))  # of a thousand every seventh, or it takes long
+    exact = textbook(sample, np.linspace(-1, 1, points)[some], h)
+    ours = density_on_grid(sample, -1, 1, points, h)[some]
     assert np.abs(ours - exact).max() < 1e-3 * exact.max()
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.histogram import histogram_estimate
+from epsilometer.estimators.base import Claims
+from epsilometer.estimators.histogram import HistogramEstimator, histogram_estimate
+from epsilometer.estimators.safety import SafetyCheck
 
 
 def laplace_c(scale: float) -> float:
@@ -56,7 +58,7 @@ CASES = [(*row, math.inf, 0.8) for row in TABLE_3] + [(*row, 2.0, 0.9) for row i
 def test_tables_3_and_5_to_the_printed_digits(scale, gamma, n, digits, m, order, delta):
     asked = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
     assert planner.histogram_cells(**asked) == m
-    ours = planner.sample_size(**asked, delta=delta)
+    ours = planner.sample_size(**asked, delta=delta, union=False)
     assert n in (printed(ours, digits), printed(ours + 1, digits))
 
 
@@ -69,7 +71,7 @@ def test_grid_points_of_tables_2_and_4():
 
 
 def test_n_of_table_2_comes_from_c_rounded_to_two_digits():
-    assert planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.58) + 1 == 1863132
+    assert planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.58, union=False) + 1 == 1863132
 
 
 @given(
@@ -88,11 +90,11 @@ def test_n_is_the_smallest_that_holds(gamma, delta, lipschitz, order, union):
 
 def test_n_is_stable_up_to_1e12():
     """One draw more or less still tells, and the bound agrees with 60-digit arithmetic."""
-    asked = {"gamma": 0.0008, "lipschitz": 1.0}
+    asked = {"gamma": 0.0008, "lipschitz": 1.0, "union": False}
     n = planner.sample_size(**asked, delta=0.9)
     assert 1e12 < n < 1e14
     with localcontext(prec=60):
-        m = planner.histogram_cells(**asked)
+        m = planner.histogram_cells(gamma=0.0008, lipschitz=1.0)
         y, z = Decimal("0.5") / m, Decimal("0.0008") / 12
         above = (-n * y * (z.exp() - 1) ** 2 / (1 + z.exp())).exp()
         below = (-n * y * (1 - (-z).exp()) ** 2 / 2).exp()
@@ -184,10 +186,75 @@ def test_finite_plan_keeps_its_promise(order):
     )
     truth = epsilon if math.isinf(order) else math.log((p**2 / q).sum())
     assert (np.abs(answer.forward - truth) <= gamma).mean() >= delta
-    union = planner.finite_sample_size(
-        gamma=gamma, delta=delta, outcomes=k, smallest_probability=smallest, order=order, union=True
+    published = planner.finite_sample_size(
+        gamma=gamma,
+        delta=delta,
+        outcomes=k,
+        smallest_probability=smallest,
+        order=order,
+        union=False,
     )
-    assert union >= n
+    assert published <= n
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "runs", "tries", "kept"), [(10_000, 100, 200, 0.75), (100_000, 30, 20, 0.3)]
+)
+def test_the_default_keeps_its_promise_however_many_the_outcomes(outcomes, runs, tries, kept):
+    """All answers equally likely: the largest of many ratios must lie within gamma of 1.
+
+    The published formula counts on one cell fixed beforehand, and breaks the same promise.
+    """
+    asked = {"gamma": 0.5, "delta": 0.8}
+    p, rng = np.full(outcomes, 1 / outcomes), np.random.default_rng(outcomes)
+    shares = {}
+    for union, repeated in [(True, runs), (False, tries)]:
+        n = planner.finite_sample_size(
+            **asked, outcomes=outcomes, smallest_probability=1 / outcomes, union=union
+        )
+        if union:
+            assert n == planner.finite_sample_size(
+                **asked, outcomes=outcomes, smallest_probability=1 / outcomes
+            )
+        answers = [
+            histogram_estimate(rng.multinomial(n, p), rng.multinomial(n, p))
+            for _ in range(repeated)
+        ]
+        shares[union] = np.mean([abs(answer.forward) <= asked["gamma"] for answer in answers])
+    assert shares[True] >= asked["delta"]
+    assert shares[False] < kept
+
+
+def test_estimators_plan_with_the_union_unless_asked_for_what_was_published():
+    method, check = HistogramEstimator(0.5), SafetyCheck(0.5, cells_given=2)
+    finite = Claims(outcomes=10_000, smallest_probability=1e-4)
+    assert method.planned_samples(finite, math.inf, 0.8) == 4_708_421
+    assert method.planned_samples(finite, math.inf, 0.8, as_published=True) == 1_312_628
+    interval = Claims(support=(0.0, 1.0), lipschitz=laplace_c(1))
+    for each in (method, check):
+        assert each.planned_samples(interval, math.inf, 0.8) == 3_816_260
+        assert each.planned_samples(interval, math.inf, 0.8, as_published=True) == 1_871_942
+    # (16) has the union already
+    mild = Claims(support=(0.0, 1.0), lipschitz=laplace_c(3.5))
+    for as_published in (True, False):
+        assert method.planned_samples(mild, 2.0, 0.9, as_published=as_published) == 822_290
+
+
+@pytest.mark.parametrize("order", [1.01, 2.0, 100.0, math.inf])
+@pytest.mark.parametrize("lipschitz", [1e-16, 1e-17, 1e-18, 1e-30, 1e-300])
+def test_densities_as_good_as_flat_take_one_cell(lipschitz, order):
+    asked = {"gamma": 0.5, "lipschitz": lipschitz, "order": order}
+    assert planner.histogram_cells(**asked) == 1
+    assert planner.input_buckets(**asked, lipschitz_input=lipschitz) == 1
+    assert planner.failure_bound(1, **asked) == 0  # every sample lies in the one cell
+    assert planner.sample_size(**asked, delta=0.999) == 1
+    published = planner.sample_size(**asked, delta=0.8, union=False)
+    near = planner.sample_size(**(asked | {"lipschitz": 1e-9}), delta=0.8, union=False)
+    assert published == pytest.approx(near, abs=1)  # no jump where 1 - C rounds to 1
+    assert planner.failure_bound(published, **asked, union=False) <= 0.2
+    fine = asked | {"gamma": lipschitz / 10}
+    if lipschitz > 1e-100 and math.isinf(order):
+        assert planner.histogram_cells(**fine) in (60, 61)  # 6 C W / (tau_0 gamma)
 
 
 def test_safety_sample_size_reaches_the_probability():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import DataError
-from epsilometer.provenance import refuse_foreign
+from epsilometer.runtime.provenance import refuse_foreign
 from epsilometer.storage import write_table
 
 PATH = "results/smoke/tables/some/table.parquet"

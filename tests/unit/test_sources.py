@@ -1,53 +1,253 @@
-"""The files a job is said to use are those it imports."""
+"""A job's code is what it runs: a changed statement is told, a changed comment is not."""
 
 import os
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
 
-from epsilometer import sources
+from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.study import sources
+from tests.unit.loading import EVERY_SCRIPT, SCRIPTS, loaded
 
-SCRIPTS = Path("workflow/scripts").absolute()
+LAPLACE = MECHANISMS.module("truncated_laplace")
+HISTOGRAM = ESTIMATORS.module("histogram")
 
 
 def names(*starts):
-    return {Path(path).stem for path in sources.closure(*starts)}
+    return {path.stem for path in sources.closure(*starts)}
 
 
 def test_a_mechanism_job_uses_its_mechanism_and_no_other():
-    found = names(SCRIPTS / "sample.py", MECHANISMS.module("truncated_laplace"))
-    assert {"truncated_laplace", "seeds", "storage", "sampling", "job"} <= found
+    found = names(SCRIPTS / "sample.py", LAPLACE)
+    assert {"truncated_laplace", "seeds", "storage", "sample"} <= found
     assert not {"truncated_gaussian", "bernoulli_pair", "histogram", "study", "safety"} & found
 
 
 def test_an_estimator_job_uses_its_estimator_and_no_other():
-    found = names(SCRIPTS / "estimate.py", ESTIMATORS.module("histogram"))
-    assert {"histogram", "planner", "estimation"} <= found
+    found = names(SCRIPTS / "estimate.py", HISTOGRAM)
+    assert {"histogram", "planner", "estimate"} <= found
     assert not {"safety", "truncated_laplace", "spectrum", "binned", "render"} & found
 
 
-def test_paths_are_relative_to_the_working_directory():
-    assert all(path.startswith("src/epsilometer/") for path in sources.closure("epsilometer.job"))
+@pytest.mark.parametrize("script", EVERY_SCRIPT)
+def test_what_keeps_a_job_or_lists_names_is_not_its_code(script):
+    found = sources.closure(SCRIPTS / f"{script}.py")
+    assert found == sorted(found)
+    assert not [p for p in found if p.parent.name == "runtime" or p.name == "__init__.py"]
 
 
-@pytest.mark.parametrize("script", sorted(path.stem for path in SCRIPTS.glob("*.py")))
+@pytest.mark.parametrize("script", EVERY_SCRIPT)
 def test_nothing_that_is_imported_is_missed(script):
     """Import what the script imports, in a fresh interpreter, and compare."""
-    text = (SCRIPTS / f"{script}.py").read_text()
-    imports = [line.strip() for line in text.splitlines() if "epsilometer" in line]
-    code = "\n".join([*(line for line in imports if line.startswith("from")), "import sys"])
-    code += "\nprint(*[m.__file__ for n, m in sys.modules.items() if n.startswith('epsilometer')])"
-    printed = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"PYTHONPATH": "src"},
-    ).stdout
-    imported = {Path(path).absolute() for path in printed.split()}
-    used = {Path(path).absolute() for path in sources.closure(SCRIPTS / f"{script}.py")}
-    assert {path for path in imported if path.name != "__init__.py"} <= used
+    files = {name: file for name, file in loaded(script).items() if name.startswith("epsilometer")}
+    runs = {Path(file) for name, file in files.items() if ".runtime" not in name}
+    runs = {path for path in runs if path.name != "__init__.py"}
+    assert runs
+    assert runs <= set(sources.closure(SCRIPTS / f"{script}.py"))
+
+
+@pytest.mark.parametrize(
+    "registry", [MECHANISMS, LAWS, ESTIMATORS, CLASSIFIERS], ids=lambda registry: registry.kind
+)
+def test_every_registered_module_is_followed(registry):
+    for module in map(registry.module, registry):
+        assert module.rpartition(".")[2] in names(module)
+
+
+class Copy:
+    """The library and the scripts in a folder of their own, to be edited."""
+
+    def __init__(self, folder: Path) -> None:
+        self.library, self.scripts = folder / "src/epsilometer", folder / "workflow/scripts"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree("src/epsilometer", self.library, ignore=ignored)
+        shutil.copytree("workflow/scripts", self.scripts)
+        self.code = sources.digest(*SAMPLE)
+        self._unedited: dict[Path, str] = {}
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace a text that a file must hold; without one, the new text comes last.
+
+        Files are of the library or, as ``scripts/...``, the workflow's.
+        """
+        path = (self.scripts.parent if file.startswith("scripts/") else self.library) / file
+        text = path.read_text()
+        self._unedited.setdefault(path, text)
+        assert old in text, f"{file} no longer says {old!r}"
+        path.write_text(text.replace(old, new, 1) if old else text + new)
+
+    def restore(self) -> None:
+        """Take back all edits."""
+        while self._unedited:
+            path, text = self._unedited.popitem()
+            path.write_text(text)
+
+    def digest(self, *job: str) -> str:
+        """Return a digest as a run that starts now would."""
+        forget()
+        return sources.digest(*job)
+
+
+def forget() -> None:
+    """Forget what was read; a run of the workflow begins like this."""
+    for remembered in (sources.digest, sources._parsed, sources._statements, sources._imports):
+        remembered.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    return Copy(tmp_path_factory.mktemp("copy"))
+
+
+@pytest.fixture
+def copy(copied, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "_PACKAGE", copied.library)
+        patched.setattr(sources, "_SCRIPTS", copied.scripts)
+        patched.setattr(sources, "_KEEPS_JOBS", copied.library / "runtime")
+        yield copied
+    copied.restore()
+    forget()
+
+
+SAMPLE = ("sample", LAPLACE)
+STAGE, MECHANISM = "stages/sample.py", "mechanisms/truncated_laplace.py"
+DRAWN = "return np.asarray(outputs, kind.dtype)\n"
+DOCSTRING = (
+    '    """Write samples of the sides that ``sides_of`` names for each run, in that order."""\n'
+)
+
+
+def test_a_library_elsewhere_is_the_same_code(copy):
+    assert copy.digest(*SAMPLE) == copy.code
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (STAGE, DRAWN, f"{DRAWN}# a comment\n"),
+        (STAGE, DRAWN, f"# a comment\n    {DRAWN}"),
+        (STAGE, DRAWN, f"\n\n    {DRAWN}\n\n"),
+        (STAGE, DRAWN, "return np.asarray(\n        outputs,\n        kind.dtype,\n    )\n"),
+        (STAGE, DOCSTRING, '    """Other words."""\n'),
+        (STAGE, DOCSTRING, ""),
+        (STAGE, '"""Draws batches', '"""It draws batches'),
+        (MECHANISM, '    """', '    """Other words: '),
+        ("scripts/sample.py", '"""Draw', '"""Do draw'),
+        ("seeds.py", "\ndef generator", "\n# a comment\ndef generator"),
+        ("runtime/job.py", "", "X = 1\n"),
+        ("runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
+        ("mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
+        ("mechanisms/truncated_gaussian.py", "", "X = 1\n"),
+        ("stages/histogram.py", "", "X = 1\n"),
+        ("study/products.py", "", "X = 1\n"),
+    ],
+)
+def test_what_runs_no_other_statement_leaves_the_code_as_it_is(copy, file, old, new):
+    """Comments, docstrings, lines, what keeps jobs, registries, and modules it does not use."""
+    copy.edit(file, old, new)
+    assert copy.digest(*SAMPLE) == copy.code
+
+
+def test_a_docstring_may_be_written_where_there_was_none(copy):
+    copy.edit("seeds.py", "\ndef generator", "\ndef other():\n    return 1\n\n\ndef generator")
+    before = copy.digest(*SAMPLE)
+    copy.edit("seeds.py", "def other():\n", 'def other():\n    """Return 1."""\n')
+    assert copy.digest(*SAMPLE) == before
+
+
+def test_when_files_were_written_does_not_matter(copy):
+    for file in (copy.library / STAGE, copy.library / MECHANISM, copy.scripts / "sample.py"):
+        os.utime(file, (1, 1))
+    assert copy.digest(*SAMPLE) == copy.code
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("scripts/sample.py", "snakemake.output[0]", "snakemake.output[1]"),
+        (STAGE, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
+        (STAGE, 'f"side={side}"', 'f"side {side}"'),
+        (STAGE, "durable=False", "durable=True"),
+        (STAGE, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
+        (MECHANISM, "return ", "return 0 + "),
+        ("seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
+        ("outputs.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
+        ("storage.py", "1 << 20", "1 << 21"),
+    ],
+)
+def test_another_statement_or_number_is_other_code(copy, file, old, new):
+    """In the script, the stage, the registered module or what these import."""
+    copy.edit(file, old, new)
+    assert copy.digest(*SAMPLE) != copy.code
+
+
+def test_a_new_import_is_followed(copy):
+    copy.edit(MECHANISM, "", "import epsilometer.estimators.planner\n")
+    with_planner = copy.digest(*SAMPLE)
+    assert with_planner != copy.code
+    copy.edit("estimators/planner.py", "return ", "return 0 + ")
+    assert copy.digest(*SAMPLE) != with_planner
+
+
+def test_relative_and_late_imports_are_followed(copy):
+    copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import gaussian\n")
+    copy.edit(
+        "seeds.py", "    digest =", "    from epsilometer.exact import quadrature\n    digest ="
+    )
+    forget()
+    found = names(copy.scripts / "sample.py", LAPLACE)
+    assert {"proportions", "gaussian", "quadrature"} <= found
+
+
+def test_what_only_type_checkers_import_is_not_followed(copy):
+    block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
+    copy.edit("seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
+    forget()
+    assert "planner" not in names(copy.scripts / "sample.py", LAPLACE)
+
+
+def versions(*job):
+    return dict(part.split("=") for part in sources.digest(*job).split()[1:])
+
+
+@pytest.mark.parametrize(
+    ("job", "libraries"),
+    [
+        (SAMPLE, {"numpy", "pyarrow"}),
+        (("histogram",), {"numpy", "pyarrow"}),
+        (("classify", CLASSIFIERS.module("scikit_learn")), {"numpy", "pyarrow", "sklearn"}),
+        (("page",), {"jinja2", "numpy", "pandas", "pyarrow"}),
+        (
+            ("render", "epsilometer.render.kutta2022"),
+            {"matplotlib", "numpy", "pandas", "pyarrow", "seaborn"},
+        ),
+    ],
+)
+def test_libraries_that_compute_count_where_they_are_imported(job, libraries):
+    """pandas, which files of samples need for type checkers only, is not among the first."""
+    assert set(versions(*job)) == libraries
+
+
+def test_another_version_of_a_library_is_other_code(monkeypatch):
+    screen = "screen", ESTIMATORS.module("local_loss")
+    before = {job: sources.digest(*job) for job in (SAMPLE, screen)}
+    asked = []
+
+    def newer(library):
+        asked.append(library)
+        return "99" if library == "scipy" else real(library)
+
+    real = sources.version
+    monkeypatch.setattr(sources, "version", newer)
+    forget()
+    assert sources.digest(*SAMPLE) == before[SAMPLE]  # without SciPy
+    assert sources.digest(*screen) != before[screen]
+    assert versions(*screen)["scipy"] == "99"
+    sources.digest("classify", CLASSIFIERS.module("scikit_learn"))
+    assert "scikit-learn" in asked  # as it is called where it is installed
+    forget()

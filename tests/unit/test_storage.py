@@ -1,23 +1,31 @@
 """Files that describe themselves, written whole or not at all, and distrusted when read."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
-from epsilometer import __version__
+from epsilometer import __version__, storage
 from epsilometer.errors import DamagedError, DataError
 from epsilometer.storage import (
     SampleWriter,
     atomic,
     intact,
+    read_columns,
     read_counts,
     read_samples,
     read_table,
     seal,
+    write_columns,
     write_counts,
     write_table,
 )
@@ -51,6 +59,19 @@ def test_samples_round_trip_by_run_and_side(samples):
     path, arrays = samples
     read = list(read_samples(str(path), IDENTITY))
     assert [(run, side) for run, side, _ in read] == [(3, 0), (3, 1), (4, 0), (4, 1)]
+    for (_, _, outputs), expected in zip(read, arrays, strict=True):
+        np.testing.assert_array_equal(outputs, expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_outputs_of_several_entries_round_trip_in_any_order_of_memory(tmp_path, order):
+    """A mechanism may return the transpose of what it drew."""
+    path, identity = tmp_path / "vectors.parquet", IDENTITY | {"n": 5}
+    arrays = [np.asarray(np.random.default_rng(i).normal(size=(5, 3)), order=order) for i in (0, 1)]
+    with SampleWriter(path, "vector", 3, identity | {"runs": [3, 3]}) as writer:
+        for outputs in arrays:
+            writer.write(outputs)
+    read = read_samples(str(path), identity | {"runs": [3, 3]})
     for (_, _, outputs), expected in zip(read, arrays, strict=True):
         np.testing.assert_array_equal(outputs, expected)
 
@@ -174,6 +195,210 @@ def test_tables_round_trip_and_are_reproducible(tmp_path):
     assert Path(one).read_bytes() == Path(two).read_bytes()
     with pytest.raises(DataError, match="is not an epsilometer file of summary"):
         read_table(one, "summary", {"seed": 1})
+
+
+DTYPES = [*(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
+DTYPES += ["float16", "float32", "float64", "bool"]
+
+
+@pytest.fixture
+def there_and_back(tmp_path):
+    """Return what is read of columns that were written."""
+
+    def read(columns):
+        path = str(tmp_path / "columns.parquet")
+        write_columns(columns, path, "losses", {"seed": 1})
+        return read_columns(path, "losses", {"seed": 1})
+
+    return read
+
+
+def same(read, written):
+    """Compare an array to the bit, and its type."""
+    assert read.dtype == written.dtype
+    np.testing.assert_array_equal(read, written)
+    assert read.tobytes() == written.tobytes()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 100_000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_columns_of_numbers_come_back_to_the_bit(there_and_back, dtype, rows):
+    """Also where a number is missing, infinite or the last of its type."""
+    rng = np.random.default_rng(rows)
+    if dtype == "bool":
+        column = rng.random(rows) < 0.5
+    elif dtype.startswith("float"):
+        column = rng.laplace(size=rows).astype(dtype)
+        column[:4] = [np.nan, np.inf, -np.inf, -0.0][:rows]
+    else:
+        limits = np.iinfo(dtype)
+        column = rng.integers(limits.min, limits.max, rows, dtype, endpoint=True)
+        column[:2] = [limits.min, limits.max][:rows]
+    same(there_and_back({"x": column})["x"], column)
+
+
+def test_columns_of_a_stride_or_in_fortran_order_are_written_as_they_read(there_and_back):
+    """Slices of a matrix are no contiguous memory; bits of a slice do not begin at a byte."""
+    rng = np.random.default_rng(0)
+    matrix, flags = rng.normal(size=(50, 3)), rng.random(103) < 0.5
+    columns = {"x": matrix[:, 1], "y": matrix.T[2], "z": matrix[::-1, 0], "b": flags[3:103:2]}
+    read = there_and_back(columns)
+    for name, column in columns.items():
+        same(read[name], np.ascontiguousarray(column))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_part_of_a_column_is_read_from_where_it_begins(dtype):
+    """Arrow's slices share memory; bits of one do not begin at a byte."""
+    column = np.random.default_rng(0).integers(0, 2, 50).astype(dtype)
+    same(storage._to_numpy(storage._to_arrow(column).slice(11, 23)), column[11:34])
+
+
+TEXT = [
+    "",
+    "a",
+    "é",
+    "ε ≤ 1/3",
+    "\N{GRINNING FACE}",
+    "two\nlines",
+    '{"json": "\\u00e9"}',
+    "\0",
+    "a" * 10_000,
+]
+
+
+@pytest.mark.parametrize("text", [TEXT, [*TEXT, None], [None, *TEXT, None], [None, None], [""], []])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_columns_of_text_come_back_with_what_is_missing(there_and_back, text, kind):
+    """An empty text is none that is missing."""
+    assert there_and_back({"x": kind(text)})["x"] == text
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "lengths", [[3], [1, 1], [5, 1, 17], [2, 0, 3], [0, 4, 0], [0], [0, 0], [9] * 100]
+)
+def test_columns_of_lists_come_back_one_by_one(there_and_back, lengths, dtype):
+    """Of different lengths, the first, one within or all of them empty."""
+    rng = np.random.default_rng(0)
+    lists = [rng.integers(0, 2, n).astype(dtype) for n in lengths]
+    read = there_and_back({"x": lists, "length": np.array(lengths)})["x"]
+    assert len(read) == len(lists)
+    for one, other in zip(read, lists, strict=True):
+        same(one, other)
+
+
+def test_lists_of_plain_numbers_are_lists_too(there_and_back):
+    """As `epsilometer.stages.weigh` writes what each run says of several events."""
+    read = there_and_back({"whole": [[1, 2], [3]], "real": [(0.5, 1.5), (2.5,)]})
+    assert [part.tolist() for part in read["whole"]] == [[1, 2], [3]]
+    assert [part.tolist() for part in read["real"]] == [[0.5, 1.5], [2.5]]
+
+
+some = st.one_of(
+    arrays(st.sampled_from(["i4", "i8", "f8"]), array_shapes(max_dims=1, max_side=5)),
+    st.lists(st.one_of(st.none(), st.text(st.characters(codec="utf-8"))), max_size=5),
+    st.lists(arrays("f8", st.integers(0, 5)), min_size=1, max_size=5),
+)
+
+
+@given(column=some)
+def test_any_column_comes_back(tmp_path_factory, column):
+    path = str(tmp_path_factory.mktemp("any") / "columns.parquet")
+    write_columns({"x": column}, path, "losses", {})
+    read = read_columns(path, "losses", {})["x"]
+    if isinstance(column, np.ndarray):
+        same(read, column)
+    elif any(isinstance(value, np.ndarray) for value in column):
+        assert [part.tobytes() for part in read] == [part.tobytes() for part in column]
+    else:
+        assert read == column
+
+
+def test_columns_are_together_as_a_table_reads_them(tmp_path):
+    """Names, order and types are what pandas sees, as whoever collects estimates does."""
+    path = str(tmp_path / "losses.parquet")
+    columns = {
+        "run": np.array([4, 5], np.int32),
+        "mechanism": ["é", None],
+        "loss": np.array([np.nan, 0.1]),
+        "selected": np.array([True, False]),
+        "p": [np.array([0.5, 0.5]), np.array([1.0])],
+    }
+    write_columns(columns, path, "losses", {"seed": 1})
+    read = read_columns(path, "losses", {"seed": 1})
+    assert list(read) == list(columns)
+    frame = read_table(path, "losses", {"seed": 1})
+    assert list(frame) == list(columns)
+    assert [str(frame[name].dtype) for name in ("run", "loss", "selected")] == [
+        "int32",
+        "float64",
+        "bool",
+    ]
+    assert frame["mechanism"].iloc[0] == "é"
+    assert frame["mechanism"].isna().tolist() == [False, True]
+    assert [part.tolist() for part in frame["p"]] == [[0.5, 0.5], [1.0]]
+    again = str(tmp_path / "again.parquet")
+    write_columns(columns, again, "losses", {"seed": 1})
+    assert Path(again).read_bytes() == Path(path).read_bytes()
+
+
+def test_columns_are_distrusted_like_all_files(tmp_path):
+    path = tmp_path / "losses.parquet"
+    write_columns({"x": np.arange(100)}, str(path), "losses", IDENTITY)
+    with pytest.raises(DataError, match=r"is stale: seed is 1, not 2"):
+        read_columns(str(path), "losses", IDENTITY | {"seed": 2})
+    with pytest.raises(DataError, match="is not an epsilometer file of verdicts"):
+        read_columns(str(path), "verdicts", IDENTITY)
+    damaged = bytearray(path.read_bytes())
+    damaged[100] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(DamagedError):
+        read_columns(str(path), "losses", IDENTITY)
+
+
+def test_columns_of_different_lengths_are_refused_and_leave_nothing(tmp_path):
+    path = tmp_path / "losses.parquet"
+    with pytest.raises(ValueError, match="length"):
+        write_columns({"x": np.arange(3), "y": np.arange(4)}, str(path), "losses", {})
+    assert list(tmp_path.iterdir()) == []
+
+
+WITHOUT_PANDAS = """
+import sys
+import numpy as np
+from epsilometer.storage import (
+    SampleWriter, atomic, read_columns, read_counts, read_samples, write_columns, write_counts
+)
+path = sys.argv[1]
+columns = {"x": np.arange(5.0), "b": np.arange(5) > 2, "t": ["a", None, "", "b", "c"],
+           "p": [np.arange(i) for i in range(5)]}
+write_columns(columns, path, "losses", {})
+read = read_columns(path, "losses", {})
+assert read["t"] == columns["t"] and len(read["p"][4]) == 4
+identity = {"runs": [0, 0], "sides": 1, "n": 3}
+for dimension, outputs in ((None, np.zeros(3)), (2, np.zeros((3, 2)))):
+    with atomic(path) as part, SampleWriter(part, "scalar", dimension, identity) as writer:
+        writer.write(outputs)
+    assert len(list(read_samples(path, identity))) == 1
+rows = [{"run": 0, "side": 0, "n": [1], "counts": np.array([[1, 0]])}]
+write_counts(iter(rows), path, 2, {})
+assert read_counts(path, {})["counts"].tolist() == [[1, 0]]
+print(*sorted({name.partition(".")[0] for name in sys.modules} & {"pandas", "numpy", "scipy"}))
+"""
+
+
+def test_columns_samples_and_counts_are_written_and_read_without_pandas(tmp_path):
+    """It takes a third of a second to import, in every job."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PANDAS, str(tmp_path / "file.parquet")],
+        env=os.environ | {"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == ["numpy"]
 
 
 def test_nothing_is_left_behind_by_a_failure(tmp_path):

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.tables import askin2022, kutta2022, lu2022
 from epsilometer.tables import gorla2022 as tables
-from epsilometer.tables.building import build, check
 
 
 def summary(**columns):
@@ -201,12 +200,12 @@ PANELS = {"panels": {"laplace": "(a) Laplace"}}
 
 
 def test_bounds_are_ranked_in_each_curve():
-    exact = some_runs(estimate=[0.5, 0.6], estimator="clopper-pearson-floor=0.001")
+    exact = some_runs(estimate=[0.5, 0.6], estimator="berger-boos")
     table = askin2022.bounds([some_runs(estimate=[0.9, 0.7, 0.8]), exact], **PANELS)
     mpl = table[table["estimator"] == "MPL"]
     assert mpl["bound"].tolist() == [0.7, 0.8, 0.9]
     assert mpl["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
-    assert table[table["estimator"] == "Clopper-Pearson"]["share"].tolist() == [0.5, 1.0]
+    assert table[table["estimator"] == "Berger-Boos"]["share"].tolist() == [0.5, 1.0]
     with pytest.raises(ArgumentError, match="panels has 'svt2', which is not in the data"):
         askin2022.bounds([exact], panels={"svt2": "(e)"})
 
@@ -411,52 +410,6 @@ def test_patterns_show_vectors_and_both_levels():
     )
     assert table[["pattern", "x", "x_prime"]].to_numpy().tolist() == [["one-above", "1 1", "2 1"]]
     assert table[["violation", "level"]].to_numpy().tolist() == [[0.3, 0.7]]
-
-
-def one(summary: pd.DataFrame, *, k: int = 1):
-    if k < 0:
-        raise ArgumentError("k", "must not be negative")
-    return summary
-
-
-def several(summaries: list[pd.DataFrame]):
-    return pd.concat(summaries)
-
-
-def odd(anything: pd.DataFrame):
-    return anything
-
-
-def none(*, k: int):
-    if k < 0:
-        raise ArgumentError("k", "must not be negative")
-    return pd.DataFrame({"k": [k]})
-
-
-def test_builders_are_called_by_their_signature():
-    frame = pd.DataFrame({"a": [1]})
-    assert build(one, [frame], {"k": 2}, "f", "key") is frame
-    assert len(build(several, [frame, frame], {}, "f", "key")) == 2
-    assert build(none, [], {"k": 3}, "f", "key")["k"].tolist() == [3]
-    with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
-        build(one, [frame], {"k": -1}, "f", "key")
-
-
-@pytest.mark.parametrize(
-    ("builder", "data", "options", "message"),
-    [
-        (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
-        (one, [], {}, "key.table.data: one takes one experiment"),
-        (one, ["a", "b"], {}, "key.table.data: one takes one experiment"),
-        (several, [], {}, "key.table.data: several takes experiments"),
-        (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
-        (none, [], {}, "key.table.options.k: is missing"),
-        (none, [], {"k": -1}, "key.table.options: k must not be negative"),
-    ],
-)
-def test_builders_are_checked_before_the_dag(builder, data, options, message):
-    with pytest.raises(ConfigError, match=message):
-        check(builder, data, options, "f", "key")
 
 
 def curve(claims, estimates, truths, mechanism="laplace", run=0, **columns):

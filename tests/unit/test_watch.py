@@ -1,6 +1,7 @@
 """A job that is watched: whatever becomes of it, its cause is told and nothing of it is left."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.watch import RUN
+from epsilometer.runtime.variables import RUN
 
 SCRIPT = """
 import ctypes, os, signal, subprocess, sys, time
-from epsilometer.watch import Limits, done, failed, watched
+from epsilometer.runtime.watch import Limits, done, failed, watched
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
 def keep(text): print("KEPT", repr(text), flush=True)
 def ended(usage, cause): print("CAUSE", cause, flush=True)
@@ -61,6 +62,26 @@ def test_the_cause_is_told(body, limits, cause):
     assert f"CAUSE {cause}" in done.stdout
     assert done.returncode == 1
     assert time.monotonic() - began < 20
+
+
+LEAVES = """
+quiet = dict(stdout=subprocess.DEVNULL, start_new_session=True)
+first = subprocess.Popen(["sleep", "60"], **quiet)
+if os.fork() == 0:
+    second = subprocess.Popen(["sleep", "60"], **quiet)
+    os.write(1, b"PIDS %d %d" % (first.pid, second.pid))
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize(
+    "end", ["x = b'1' * 200_000_000; time.sleep(60)", "ctypes.string_at(0)", "done()"]
+)
+def test_nothing_of_it_is_left_in_another_session(end):
+    told = run(f"{LEAVES}\n{end}", "megabytes=150")
+    pids = re.search(r"PIDS (\d+) (\d+)", told.stdout)
+    assert not [pid for pid in pids.groups() if Path("/proc", pid).exists()]
 
 
 def test_a_job_that_is_done_is_no_failure():

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).parents[2]
+SMALL = ROOT / "tests/data/config"  # a study in miniature
 SECONDS = ("askin2022/table2.", "kutta2022/table1.")
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
 
@@ -49,21 +51,35 @@ class Project:
         assert old in text, f"{file} no longer says {old!r}"
         path.write_text(text.replace(old, new, 1))
 
+    @contextmanager
+    def changed(self, file: str, old: str, new: str) -> Iterator[None]:
+        """Edit a file for a while."""
+        before = (self.folder / file).read_text()
+        self.replace(file, old, new)
+        try:
+            yield
+        finally:
+            (self.folder / file).write_text(before)
+
     def slow_down(self, seconds: float) -> None:
         """Let every draw wait."""
         line = "    before = _global_states()\n"
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
-        self.replace("src/epsilometer/sampling.py", line, waits)
+        self.replace("src/epsilometer/stages/sample.py", line, waits)
 
-    def add_mechanism(self, source: str, kinds: Iterable[str], **parameters: str) -> None:
+    def add_mechanism(
+        self, source: str, kinds: Iterable[str], outputs: str = "index", **parameters: str
+    ) -> None:
         """Register the class ``Foreign`` of a module, with an entry for each kind."""
-        (self.folder / "src/epsilometer/mechanisms/foreign.py").write_text(source)
-        line = '        "foreign": "epsilometer.mechanisms.foreign:Foreign",\n'
+        name = f"foreign_{outputs}"
+        (self.folder / f"src/epsilometer/mechanisms/{name}.py").write_text(source)
+        line = f'        "{name}": "epsilometer.mechanisms.{name}:Foreign",\n'
         self.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
-        common = {"mechanism": "foreign", "claims": {"outcomes": 2}, "inputs": {"coins": [0, 1]}}
+        claims = {"index": {"outcomes": 2}, "scalar": {"support": [0.0, 1.0], "lipschitz": 1.0}}
+        common = {"mechanism": name, "claims": claims[outputs], "inputs": {"coins": [0, 1]}}
         entries = {kind: common | {"parameters": {"kind": kind, **parameters}} for kind in kinds}
         with (self.folder / "config/mechanisms.yaml").open("a") as file:
-            yaml.safe_dump(entries, file)
+            file.writelines(f"{kind}: {json.dumps(entry)}\n" for kind, entry in entries.items())
 
     def tables(self, scale: str = "smoke") -> dict[str, bytes]:
         """Return every table's bytes by its path, but for those of measured seconds."""
@@ -72,11 +88,11 @@ class Project:
         return {name: made for name, made in found.items() if not name.startswith(SECONDS)}
 
 
-def copy_project(folder: Path) -> Project:
-    """Copy what is needed to run; caches stay behind."""
+def copy_project(folder: Path, config: Path | None = None) -> Project:
+    """Copy what is needed to run, with another configuration if one is given; caches stay."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
-        source = ROOT / part
+        source = config if config and part == "config" else ROOT / part
         if source.is_dir():
             ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(source, folder / part, ignore=ignore)
@@ -106,3 +122,9 @@ def project(tmp_path: Path) -> Project:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which the smoke scale is done; tests leave it as it is."""
     return undisturbed(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy with a study in miniature, alone in its folder; tests leave it as it is."""
+    return copy_project(tmp_path_factory.mktemp("small") / "project", SMALL)

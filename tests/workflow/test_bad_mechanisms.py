@@ -1,8 +1,10 @@
-"""Mechanisms that crash, flood, leave or meddle: told with the cause, and their siblings go on."""
+"""Mechanisms that crash, flood, meddle or break their contract: told why, and others go on."""
+
+from pathlib import Path
 
 import pandas as pd
 
-from tests.workflow.conftest import Project, told
+from tests.workflow.conftest import SMALL, Project, copy_project, told
 
 MECHANISM = '''"""What no mechanism should do."""
 
@@ -52,36 +54,76 @@ CAUSES = {
     "shuffles": "sample() changed the global random state of Python",
     "eats": "took more memory than its limit of 600 MB; if it needs more: --set-resources sample:",
 }
+RETURNS = '''"""What no mechanism should return."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Foreign:
+    outputs: ClassVar[str] = "scalar"
+    epsilon: float
+    kind: str
+
+    def check_input(self, x):
+        pass
+
+    def sample(self, x, size, rng):
+        if self.kind == "raises":
+            raise RuntimeError("no noise\\nleft")
+        return {
+            "returns-nan": np.full(size, np.nan),
+            "wrong-length": np.zeros(size - 1),
+            "wrong-shape": np.zeros((size, 2)),
+            "outside": np.full(size, 3.0),
+        }[self.kind]
+'''
+BROKEN = {
+    "raises": "sample() raised RuntimeError: no noise left",
+    "returns-nan": "returned 99 NaN or infinite outputs",
+    "wrong-length": "returned 98 outputs, not 99",
+    "wrong-shape": "returned shape (99, 2), not (99,)",
+    "outside": "outside the claimed support [0, 1]",  # as such these samples are sound
+}
 SMOKE = ("--config", "scale=smoke")
 
 
 def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
     """Register a mechanism of each kind; return a target for each."""
-    project.add_mechanism(MECHANISM, kinds)
+    project.add_mechanism(MECHANISM, [kind for kind in kinds if kind not in BROKEN])
+    if broken := [kind for kind in kinds if kind in BROKEN]:
+        project.add_mechanism(RETURNS, broken, outputs="scalar")
     path = "results/smoke/estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=1/n=99_runs=1"
     return {kind: path.format(kind) + ".parquet" for kind in kinds}
 
 
-def test_causes_are_told_and_siblings_go_on(project: Project):
-    targets = with_bad_mechanisms(project, [*CAUSES, "prints", "sound"])
+def test_causes_are_told_and_siblings_go_on(tmp_path: Path):
+    project = copy_project(tmp_path, SMALL)
+    causes = CAUSES | BROKEN
+    targets = with_bad_mechanisms(project, [*causes, "prints", "sound"])
     limit = ("--set-resources", "sample:mem_mb=600")
     run = project.snakemake(*targets.values(), *SMOKE, *limit, cores=2)
     assert run.returncode != 0
     said = run.stdout + run.stderr
     assert "Traceback" not in said
-    for kind, cause in CAUSES.items():
+    for kind, cause in causes.items():
         (line,) = {line for line in told(said) if f" {kind} " in line}
         assert cause in line
         (ended,) = [x for x in said.splitlines() if x.startswith("Failed:") and f" {kind} " in x]
         assert cause in ended
         assert f"Missing: {targets[kind]}" in said
-        assert not (project.folder / targets[kind]).exists()
+        assert not (tmp_path / targets[kind]).exists()
+        samples = tmp_path / f"results/smoke/samples/{kind}/epsilon=1/coins/n=99/runs=0-0.parquet"
+        assert samples.exists() == (kind == "outside")
     for kind in ("prints", "sound"):
-        assert len(pd.read_parquet(project.folder / targets[kind])) == 1
+        assert len(pd.read_parquet(tmp_path / targets[kind])) == 1
         assert f"Missing: {targets[kind]}" not in said
     assert "hello" not in said
     log = "results/smoke/logs/samples/prints/epsilon=1/coins/n=99/runs=0-0.log"
-    assert "printed: hello" in (project.folder / log).read_text()
+    assert "printed: hello" in (tmp_path / log).read_text()
     crash = "results/smoke/logs/samples/crashes/epsilon=1/coins/n=99/runs=0-0.log"
-    assert "in sample" in (project.folder / crash).read_text()  # where it happened
-    assert not list(project.folder.rglob("*.part*"))
+    assert "in sample" in (tmp_path / crash).read_text()  # where it happened
+    assert not list(tmp_path.rglob("*.part*"))

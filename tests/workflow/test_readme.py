@@ -1,6 +1,9 @@
-"""What the README tells a newcomer to type does what it says."""
+"""What the README, and docs/mechanisms.md, tell a newcomer to type does what they say."""
 
 import re
+import shlex
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -8,11 +11,12 @@ import pytest
 from tests.workflow.conftest import ROOT, Project
 
 README = (ROOT / "README.md").read_text()
+MECHANISMS = (ROOT / "docs/mechanisms.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
+def blocks(text: str, language: str) -> list[str]:
     """Return the fenced blocks in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
 def test_its_paths_can_be_asked_for(project: Project):
@@ -29,21 +33,38 @@ def test_its_paths_can_be_asked_for(project: Project):
     assert (bounds.groupby("run")["estimate"].max().between(1.7, 1.8)).all()  # exact: 1.784
 
 
-def test_its_audit_of_a_mechanism_of_your_own(project: Project):
+def test_a_mechanism_in_the_workflow(project: Project):
     """The module, the line in the registry and the entry, as they stand there."""
-    module, line = blocks("python")
-    (entry,) = blocks("yaml")
+    module, line = blocks(MECHANISMS, "python")
+    (entry,) = blocks(MECHANISMS, "yaml")
     package = project.folder / "src/epsilometer/mechanisms"
     (package / "survey.py").write_text(module)
     project.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
     config = project.folder / "config/mechanisms.yaml"
     config.write_text(config.read_text() + "\n" + entry)
 
-    first, second = re.findall(r"`(results/quick|\.\.\.)/([^`]*_runs=5\.parquet)`", README)
+    first, second = re.findall(r"`(results/quick|\.\.\.)/([^`]*_runs=5\.parquet)`", MECHANISMS)
     base = f"results/quick/{first[1].rpartition('/histogram')[0]}"
     paths = [f"results/quick/{first[1]}", f"{base}/{second[1]}"]
     run = project.snakemake(*paths, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
     estimates, bounds = (pd.read_parquet(project.folder / path) for path in paths)
     assert estimates["estimate"].between(1.9, 2.1).all()  # "lie at 2"
-    assert bounds["estimate"].between(1.9, 2.0).all()  # "about 1.95"
+    assert bounds["estimate"].between(1.93, 2.0).all()  # "about 1.96"
+
+
+def test_its_audit_word_for_word(tmp_path):
+    """The module, three lines of Python, and the command: what they print, but for the seconds."""
+    module, lines = blocks(README, "python")
+    (shell,) = blocks(README, "console")
+    first, *printed = shell.splitlines()
+    (tmp_path / "release.py").write_text(module)
+    (tmp_path / "lines.py").write_text(lines)
+    python = [sys.executable, "lines.py"]
+    command = [*python[:1], "-m", *shlex.split(first.removeprefix("$ "))]
+    for asked, code in ((python, 0), (command, 1)):
+        run = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert run.returncode == code, run.stderr
+        found = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
+        assert found == printed[: len(found)]
+        assert len(found) >= len(printed) - 1  # Python has no command to replay

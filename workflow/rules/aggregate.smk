@@ -3,43 +3,39 @@
 
 rule summarise:
     input:
-        estimates=jobs.summary_estimates,
-        code=jobs.summary_code,
+        unpack(make.summarise.needs),
     output:
-        summary=paths.SUMMARY,
+        summary=make.summarise.path,
         runs=paths.RUNS,
     log:
-        paths.log(paths.SUMMARY),
-    benchmark:
-        paths.benchmark(paths.SUMMARY)
+        make.summarise.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("summarise"),
-        runtime=jobs.minutes("summarise"),
+        mem_mb=make.summarise.mem_mb,
+        runtime=make.summarise.runtime,
     params:
-        spec=jobs.summary_spec,
+        spec=make.summarise.spec,
+        code=make.summarise.code,
     script:
         "../scripts/summarise.py"
 
 
 rule tabulate:
     input:
-        data=jobs.table_data,
-        code=jobs.table_code,
+        unpack(make.tabulate.needs),
     output:
-        csv=paths.TABLE,
-        parquet=paths.beside(paths.TABLE, ".parquet"),
+        csv=make.tabulate.path,
+        parquet=paths.beside(make.tabulate.path, ".parquet"),
     log:
-        paths.log(paths.TABLE),
-    benchmark:
-        paths.benchmark(paths.TABLE)
+        make.tabulate.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("tabulate"),
-        runtime=jobs.minutes("tabulate"),
+        mem_mb=make.tabulate.mem_mb,
+        runtime=make.tabulate.runtime,
     params:
-        spec=jobs.table_spec,
+        spec=make.tabulate.spec,
+        code=make.tabulate.code,
     script:
         "../scripts/tabulate.py"

@@ -4,152 +4,136 @@
 
 rule histogram:
     input:
-        samples=paths.SAMPLE,
-        code=jobs.histogram_code,
+        unpack(make.histogram.needs),
     output:
-        paths.HISTOGRAM,
+        make.histogram.path,
     log:
-        paths.log(paths.HISTOGRAM),
-    benchmark:
-        paths.benchmark(paths.HISTOGRAM)
+        make.histogram.log,
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("histogram"),
-        runtime=jobs.minutes("histogram"),
+        mem_mb=make.histogram.mem_mb,
+        runtime=make.histogram.runtime,
     params:
-        spec=jobs.histogram_spec,
+        spec=make.histogram.spec,
+        code=make.histogram.code,
     script:
         "../scripts/histogram.py"
 
 
 rule density:
     input:
-        samples=paths.SAMPLE,
-        code=jobs.density_code,
+        unpack(make.density.needs),
     output:
-        paths.DENSITY,
+        make.density.path,
     log:
-        paths.log(paths.DENSITY),
-    benchmark:
-        paths.benchmark(paths.DENSITY)
+        make.density.log,
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("density"),
-        runtime=jobs.minutes("density"),
+        mem_mb=make.density.mem_mb,
+        runtime=make.density.runtime,
     params:
-        spec=jobs.density_spec,
+        spec=make.density.spec,
+        code=make.density.code,
     script:
         "../scripts/density.py"
 
 
 rule classify:
     input:
-        samples=paths.SAMPLE,
-        code=jobs.verdict_code,
+        unpack(make.classify.needs),
     output:
-        paths.VERDICTS,
+        make.classify.path,
     log:
-        paths.log(paths.VERDICTS),
-    benchmark:
-        paths.benchmark(paths.VERDICTS)
+        make.classify.log,
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("classify"),
-        runtime=jobs.minutes("classify"),
+        mem_mb=make.classify.mem_mb,
+        runtime=make.classify.runtime,
     params:
-        spec=jobs.verdict_spec,
+        spec=make.classify.spec,
+        code=make.classify.code,
     script:
         "../scripts/classify.py"
 
 
 rule screen:
     input:
-        samples=jobs.losses_samples,
-        code=jobs.losses_code,
+        unpack(make.screen.needs),
     output:
-        paths.LOSSES,
+        make.screen.path,
     log:
-        paths.log(paths.LOSSES),
-    benchmark:
-        paths.benchmark(paths.LOSSES)
+        make.screen.log,
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("screen"),
-        runtime=jobs.minutes("screen"),
+        mem_mb=make.screen.mem_mb,
+        runtime=make.screen.runtime,
     params:
-        spec=jobs.losses_spec,
+        spec=make.screen.spec,
+        code=make.screen.code,
     script:
         "../scripts/screen.py"
 
 
 rule weigh:
     input:
-        samples=paths.CONFIRMATION,
-        losses=paths.LOSSES,
-        code=jobs.evidence_code,
+        unpack(make.weigh.needs),
     output:
-        paths.EVIDENCE,
+        make.weigh.path,
     log:
-        paths.log(paths.EVIDENCE),
-    benchmark:
-        paths.benchmark(paths.EVIDENCE)
+        make.weigh.log,
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("weigh"),
-        runtime=jobs.minutes("weigh"),
+        mem_mb=make.weigh.mem_mb,
+        runtime=make.weigh.runtime,
     params:
-        spec=jobs.evidence_spec,
+        spec=make.weigh.spec,
+        code=make.weigh.code,
     script:
         "../scripts/weigh.py"
 
 
 rule time:
-    input:
-        code=jobs.timing_code,
     output:
-        paths.TIMING,
+        make.time.path,
     log:
-        paths.log(paths.TIMING),
-    benchmark:
-        paths.benchmark(paths.TIMING)
+        make.time.log,
     conda:
         "../../envs/environment.yaml"
     threads: workflow.cores or 1  # one job at a time
     resources:
-        mem_mb=jobs.memory("time"),
-        runtime=jobs.minutes("time"),
+        mem_mb=make.time.mem_mb,
+        runtime=make.time.runtime,
     params:
-        spec=jobs.timing_spec,
+        spec=make.time.spec,
+        code=make.time.code,
     script:
         "../scripts/time.py"
 
 
 rule estimate:
     input:
-        data=jobs.estimate_data,
-        code=jobs.estimate_code,
+        unpack(make.estimate.needs),
     output:
-        paths.ESTIMATE,
+        make.estimate.path,
     log:
-        paths.log(paths.ESTIMATE),
-    benchmark:
-        paths.benchmark(paths.ESTIMATE)
+        make.estimate.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("estimate"),
-        runtime=jobs.minutes("estimate"),
+        mem_mb=make.estimate.mem_mb,
+        runtime=make.estimate.runtime,
     params:
-        spec=jobs.estimate_spec,
+        spec=make.estimate.spec,
+        code=make.estimate.code,
     script:
         "../scripts/estimate.py"

@@ -1,51 +1,47 @@
-# Draw each figure from its table, and show everything of a paper on one page.
+# Draw each figure from its table, and show everything of a report on one page.
 
 
 rule render:
     input:
-        table=paths.beside(paths.TABLE, ".parquet"),
-        code=jobs.figure_code,
+        unpack(make.render.needs),
     output:
-        pdf=paths.FIGURE,
+        pdf=make.render.path,
         png=report(
-            paths.beside(paths.FIGURE, ".png"),
+            paths.beside(make.render.path, ".png"),
             caption="../report/figure.rst",
-            category="{paper}",
+            category="{report}",
             labels={"figure": "{artifact}"},
         ),
     log:
-        paths.log(paths.FIGURE),
-    benchmark:
-        paths.benchmark(paths.FIGURE)
+        make.render.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("render"),
-        runtime=jobs.minutes("render"),
+        mem_mb=make.render.mem_mb,
+        runtime=make.render.runtime,
     params:
-        spec=jobs.figure_spec,
+        spec=make.render.spec,
+        code=make.render.code,
     script:
         "../scripts/render.py"
 
 
 rule page:
     input:
-        tables=jobs.page_tables,
-        figures=jobs.page_figures,
-        template="workflow/report/page.html.j2",
-        code=jobs.page_code,
+        unpack(make.page.needs),
     output:
-        report(paths.PAGE, category="{paper}", labels={"figure": "all, with tables"}),
+        report(
+            make.page.path, category="{report}", labels={"figure": "all, with tables"}
+        ),
     log:
-        paths.log(paths.PAGE),
-    benchmark:
-        paths.benchmark(paths.PAGE)
+        make.page.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("page"),
-        runtime=jobs.minutes("page"),
+        mem_mb=make.page.mem_mb,
+        runtime=make.page.runtime,
     params:
-        spec=jobs.page_spec,
+        spec=make.page.spec,
+        code=make.page.code,
     script:
         "../scripts/page.py"

@@ -1,44 +1,42 @@
 # Draw: a batch of runs of one mechanism at one epsilon on one set of inputs; then, for methods of
 # two stages, fresh samples of the pair that each run selected.
+#
+# What a job reads, is told and asks for, each rule asks the product that it makes (`make`, from
+# epsilometer.study.reports). `code` is a digest of all that the job runs: see docs/design.md.
 
 
 rule sample:
-    input:
-        code=jobs.sample_code,
     output:
-        temp(paths.SAMPLE) if study.temporary_samples else paths.SAMPLE,
+        temp(make.sample.path) if study.temporary_samples else make.sample.path,
     log:
-        paths.log(paths.SAMPLE),
-    benchmark:
-        paths.benchmark(paths.SAMPLE)
+        make.sample.log,
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("sample"),
-        runtime=jobs.minutes("sample"),
+        mem_mb=make.sample.mem_mb,
+        runtime=make.sample.runtime,
     params:
-        spec=jobs.sample_spec,
+        spec=make.sample.spec,
+        code=make.sample.code,
     script:
         "../scripts/sample.py"
 
 
 rule confirm:
     input:
-        losses=paths.LOSSES,
-        code=jobs.confirmation_code,
+        unpack(make.confirm.needs),
     output:
-        temp(paths.CONFIRMATION) if study.temporary_samples else paths.CONFIRMATION,
+        temp(make.confirm.path) if study.temporary_samples else make.confirm.path,
     log:
-        paths.log(paths.CONFIRMATION),
-    benchmark:
-        paths.benchmark(paths.CONFIRMATION)
+        make.confirm.log,
     priority: 5
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=jobs.memory("confirm"),
-        runtime=jobs.minutes("confirm"),
+        mem_mb=make.confirm.mem_mb,
+        runtime=make.confirm.runtime,
     params:
-        spec=jobs.confirmation_spec,
+        spec=make.confirm.spec,
+        code=make.confirm.code,
     script:
         "../scripts/confirm.py"

@@ -1,8 +1,8 @@
 """Draw fresh samples of the pair that each run of one batch selected."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.screening import confirm
+    from epsilometer.stages import confirm
 
-    confirm(snakemake.output[0], snakemake.input.losses, snakemake.params.spec, progress)
+    confirm.run(snakemake.input.losses[0], snakemake.output[0], snakemake.params.spec, progress)

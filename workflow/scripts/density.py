@@ -1,11 +1,8 @@
 """Estimate the densities of every pair in one batch of samples."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.smoothing import smooth_file
-    from epsilometer.storage import write_table
+    from epsilometer.stages import density
 
-    spec = snakemake.params.spec
-    densities = smooth_file(snakemake.input.samples, spec, progress)
-    write_table(densities, snakemake.output[0], "densities", spec)
+    density.run(snakemake.input.samples[0], snakemake.output[0], snakemake.params.spec, progress)

@@ -1,11 +1,8 @@
 """Count one batch of samples."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.counting import count_file
-    from epsilometer.storage import write_counts
+    from epsilometer.stages import histogram
 
-    spec = snakemake.params.spec
-    rows = count_file(snakemake.input.samples, spec, progress)
-    write_counts(rows, snakemake.output[0], spec["cells"], spec)
+    histogram.run(snakemake.input.samples[0], snakemake.output[0], snakemake.params.spec, progress)

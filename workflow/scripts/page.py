@@ -1,8 +1,9 @@
-"""Show every table and figure of one paper on one page."""
+"""Show every table and figure of one report on one page."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake):
-    from epsilometer.page import write_page
+    from epsilometer.stages import page
 
-    write_page(snakemake.output[0], snakemake.input.template, snakemake.params.spec)
+    template = f"{snakemake.scriptdir}/../report/page.html.j2"
+    page.run(snakemake.output[0], template, snakemake.params.spec)

@@ -1,13 +1,8 @@
 """Draw one figure from its table."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake):
-    from epsilometer.registry import load
-    from epsilometer.render import style
-    from epsilometer.storage import read_table
+    from epsilometer.stages import render
 
-    spec = snakemake.params.spec
-    table = read_table(snakemake.input.table, "table", spec["identity"])
-    figure = load(spec["renderer"])(table)
-    style.save(figure, snakemake.output.pdf, spec["caption"])
+    render.run(snakemake.input.table[0], snakemake.output.pdf, snakemake.params.spec)

@@ -1,8 +1,8 @@
 """Draw one batch of samples."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.sampling import write_batch
+    from epsilometer.stages import sample
 
-    write_batch(snakemake.output[0], snakemake.params.spec, progress)
+    sample.run(snakemake.output[0], snakemake.params.spec, progress)

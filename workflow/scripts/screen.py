@@ -1,11 +1,8 @@
 """Compute the local loss of every pair in one batch of samples, and select."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.screening import losses_of
-    from epsilometer.storage import write_table
+    from epsilometer.stages import screen
 
-    spec = snakemake.params.spec
-    losses = losses_of(snakemake.input.samples, spec, progress)
-    write_table(losses, snakemake.output[0], "losses", spec)
+    screen.run(snakemake.input.samples[0], snakemake.output[0], snakemake.params.spec, progress)

@@ -1,10 +1,8 @@
 """Time the estimates of one experiment, one run after another."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.storage import write_table
-    from epsilometer.timing import time_runs
+    from epsilometer.stages import time
 
-    spec = snakemake.params.spec
-    write_table(time_runs(spec, progress), snakemake.output[0], "timings", spec["identity"])
+    time.run(snakemake.output[0], snakemake.params.spec, progress)

@@ -1,11 +1,9 @@
 """Reduce one batch of fresh samples to what they say about the selected pairs."""
 
-from epsilometer.job import job
+from epsilometer.runtime.job import job
 
 with job(snakemake):
-    from epsilometer.storage import write_table
-    from epsilometer.weighing import evidence_of
+    from epsilometer.stages import weigh
 
-    spec = snakemake.params.spec
-    evidence = evidence_of(snakemake.input.samples, snakemake.input.losses, spec)
-    write_table(evidence, snakemake.output[0], "evidence", spec)
+    samples, losses = snakemake.input.samples[0], snakemake.input.losses[0]
+    weigh.run(samples, losses, snakemake.output[0], snakemake.params.spec)

@@ -20,21 +20,24 @@ class Votes:
     """How the outputs of a test sample are classified, in no particular order.
 
     ``log_odds`` has shape ``(m,)``: the log of the votes for x' over those for x, infinite where
-    all votes agree; ``counts`` says how many outputs each of them stands for.
+    all votes agree; ``counts``, ``(m,)``, says how many outputs each of them stands for.
     """
 
     log_odds: Floats
     counts: Counts
 
     def above(self, thresholds: Floats) -> Counts:
-        """Return how many outputs have log odds above each threshold, ties not counted."""
+        """Return how many outputs have log odds above each threshold, ties not counted.
+
+        Thresholds, in nats, and numbers have shape ``(t,)``.
+        """
         order = np.argsort(self.log_odds)
         reached = np.concatenate([[0], np.cumsum(self.counts[order])])
         at_most = np.searchsorted(self.log_odds[order], thresholds, side="right")
         return np.asarray(reached[-1] - reached[at_most], np.int64)
 
     def below(self, thresholds: Floats) -> Counts:
-        """Return how many outputs have log odds below each threshold, ties not counted."""
+        """Return how many outputs have log odds below each threshold; shapes as in `above`."""
         return Votes(-self.log_odds, self.counts).above(-np.asarray(thresholds))
 
 
@@ -42,11 +45,17 @@ class Fitted(Protocol):
     """A trained classifier."""
 
     def votes(self, outputs: Sample) -> Votes:
-        """Classify outputs of shape ``(n,)`` or ``(n, d)``."""
+        """Classify outputs of shape ``(n,)`` or ``(n, d)``.
+
+        Raise `ArgumentError` where options made a classifier that fails.
+        """
 
 
 class Classifier(Protocol):
-    """A classification algorithm; implementations are frozen dataclasses."""
+    """A classification algorithm; implementations are frozen dataclasses.
+
+    They raise `ArgumentError` for parameters out of range.
+    """
 
     def check(self, outputs: str) -> None:
         """Raise `ArgumentError` unless it applies to outputs of this kind."""
@@ -54,13 +63,23 @@ class Classifier(Protocol):
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> Fitted:
         """Train on draws of both sides.
 
-        ``training`` is how many training points there were, those that were replaced by the null
-        value and are no longer here among them; ``seed`` serves algorithms that draw.
+        Raise `ArgumentError` where there are too few, or where options made a classifier that
+        fails.
+
+        Parameters
+        ----------
+        x, x_prime
+            Draws of shape ``(n,)`` or ``(n, d)``, not necessarily as many of either side.
+        training
+            How many training points there were, those that were replaced by the null value and are
+            no longer here among them.
+        seed
+            For algorithms that draw.
         """
 
 
 def log_odds_of(votes: int) -> Floats:
-    """Return log(c / (votes - c)) for c = 0, ..., votes."""
+    """Return log(c / (votes - c)) for c = 0, ..., votes, of shape ``(votes + 1,)``."""
     c = np.arange(votes + 1, dtype=np.float64)
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(c) - np.log(votes - c)
@@ -73,11 +92,14 @@ def shared_log_odds(
     """Return the log odds of k votes where many points lie at the distance of the k-th.
 
     ``nearer`` are how many points of x and of x' lie closer, fewer than k together, and ``reached``
-    how many closer or there, at least k: those there share what is left in proportion.
+    how many closer or there, at least k: those there share what is left in proportion. Each of the
+    four, and what is returned, has shape ``(m,)`` for m outputs.
     """
-    inner, whole = sum(nearer), sum(reached)
-    share = (k - inner) / (whole - inner)
-    votes = [a + share * (b - a) for a, b in zip(nearer, reached, strict=True)]
+    inner, whole = (np.add(*sides, dtype=np.float64) for sides in (nearer, reached))
+    # multiplied by the number of those there, votes are whole: even ones have log odds of 0 exactly
+    votes = [
+        a * (whole - inner) + (b - a) * (k - inner) for a, b in zip(nearer, reached, strict=True)
+    ]
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(votes[1]) - np.log(votes[0])
     return odds

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from epsilometer.classifiers.base import Counts, Floats, Sample, Votes
 from epsilometer.errors import ArgumentError
@@ -36,15 +35,19 @@ class FittedCounts:
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every outcome, and how many outputs have it."""
         seen, counts = tallied(outputs)
-        place = _index(self.outcomes).get_indexer(_index(seen))
+        place = _places(self.outcomes, seen)
         with np.errstate(divide="ignore"):
             odds: Floats = np.log(self.drawn_prime) - np.log(self.drawn)
         return Votes(np.where(place >= 0, odds[place], 0.0), counts)
 
 
 def tallied(outputs: Sample) -> tuple[Sample, Counts]:
-    """Return the distinct outputs in order, and how often each occurs."""
-    if outputs.ndim == 1 and outputs.size and 0 <= outputs.min() <= outputs.max() < outputs.size:
+    """Return the distinct outputs in order, and how often each occurs.
+
+    Of outputs of shape ``(n,)`` or ``(n, d)`` they are ``(m,)`` or ``(m, d)``, the counts ``(m,)``.
+    """
+    dense = outputs.ndim == 1 and outputs.size and outputs.dtype.kind == "i"
+    if dense and outputs.min() >= 0 and outputs.max() < outputs.size:
         counts = np.bincount(outputs)
         return np.flatnonzero(counts), counts[counts > 0].astype(np.int64)
     seen, counts = np.unique(outputs, axis=0, return_counts=True)
@@ -54,7 +57,11 @@ def tallied(outputs: Sample) -> tuple[Sample, Counts]:
 def together(
     x: tuple[Sample, Counts], x_prime: tuple[Sample, Counts]
 ) -> tuple[Sample, Counts, Counts]:
-    """Return the outcomes of both sides, and how often each has occurred on either."""
+    """Return the outcomes of both sides, and how often each has occurred on either.
+
+    Each side, and the result, has shapes as in `tallied`. Raise `ArgumentError` where no side has
+    an outcome.
+    """
     every = np.concatenate([x[0], x_prime[0]])
     if not len(every):
         raise ArgumentError("x", "has no draws to train on")
@@ -66,5 +73,10 @@ def together(
     return outcomes, drawn, drawn_prime
 
 
-def _index(outcomes: Sample) -> pd.Index:
-    return pd.Index(outcomes) if outcomes.ndim == 1 else pd.MultiIndex.from_arrays(outcomes.T)
+def _places(outcomes: Sample, seen: Sample) -> Counts:
+    """Return where among distinct outcomes others stand; -1 for those that are not there."""
+    every, which = np.unique(np.concatenate([outcomes, seen]), axis=0, return_inverse=True)
+    which, known = which.ravel(), len(outcomes)
+    place = np.full(len(every), -1)
+    place[which[:known]] = np.arange(known)
+    return place[which[known:]]

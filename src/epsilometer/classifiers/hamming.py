@@ -49,7 +49,7 @@ class HammingNeighbours:
 
 @dataclass(frozen=True)
 class FittedHamming:
-    """Distinct training points, and how often x and x' have drawn each."""
+    """Distinct training points of shape ``(m,)``, and how often x and x' have drawn each."""
 
     points: NDArray[np.int64]
     drawn: Counts

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from epsilometer.classifiers.base import Sample, Votes
+from epsilometer.classifiers.base import Floats, Sample, Votes
 from epsilometer.errors import ArgumentError, one_line, suggest
+
+_LOOKED_AT = 1000  # draws of each side that tell the units of their entries
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,9 @@ class ScikitLearn:
             if not isinstance(step, Mapping) or not {"name"} <= set(step) <= {"name", "options"}:
                 raise ArgumentError("before", f"must hold steps of name and options, got {step!r}")
         for name, options, kind in self._steps():
+            known = _known_from_source(str(name), kind)
+            if known is not None and set(options) <= known:
+                continue
             try:
                 known = set(_kind(name, kind)().get_params(deep=False)) - {"random_state"}
             except TypeError:
@@ -74,25 +83,31 @@ class ScikitLearn:
                 step.set_params(random_state=seed)
             steps.append(step)
         model = make_pipeline(*steps)
-        labels = np.repeat([0, 1], [len(x), len(x_prime)])
+        rows, labels = np.concatenate([x, x_prime]), np.repeat([0, 1], [len(x), len(x_prime)])
+        if hasattr(model[-1], "kneighbors"):
+            # of points equally far it takes those of some rows, which must not tell the label
+            order = np.random.default_rng(seed).permutation(len(rows))
+            rows, labels = rows[order], labels[order]
+        units = _units(_rows(x), _rows(x_prime), alike=hasattr(model[-1], "kneighbors"))
         try:
             # a number of passes that was asked for is enough, whether or not it converged
             with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-                model.fit(_rows(np.concatenate([x, x_prime])), labels)
-        except (TypeError, ValueError) as error:
+                model.fit(_rows(rows) / units, labels)
+        except (TypeError, ValueError, IndexError) as error:
             raise ArgumentError("options", f"{self.name} refuses: {one_line(error)}") from None
-        return FittedScikitLearn(model)
+        return FittedScikitLearn(model, units)
 
 
 @dataclass(frozen=True)
 class FittedScikitLearn:
-    """A trained model."""
+    """A trained model, and the units of the entries that it was trained in, of shape ``(d,)``."""
 
     model: Any
+    units: Floats
 
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every output: of its probabilities, where the model tells any."""
-        rows = _rows(outputs)
+        rows = _rows(outputs) / self.units
         try:
             if hasattr(self.model, "predict_proba"):
                 chances = self.model.predict_proba(rows)
@@ -102,9 +117,10 @@ class FittedScikitLearn:
             raise ArgumentError(
                 "options", f"make a classifier that fails: {one_line(error)}"
             ) from None
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(chances[:, 1].astype(float)) - np.log(chances[:, 0].astype(float))
-        return Votes(odds, np.ones(len(outputs), np.int64))
+        # no chance of either, as where no neighbour has weight, is as good as even
+        return Votes(np.where(np.isnan(odds), 0.0, odds), np.ones(len(outputs), np.int64))
 
 
 def _kind(name: str, kind: str) -> Any:
@@ -123,6 +139,63 @@ def _kind(name: str, kind: str) -> Any:
     if not (complete and issubclass(found, BaseEstimator)):
         raise ArgumentError("name", f"{name!r} is no {kind}")
     return found
+
+
+@cache
+def _known_from_source(name: str, kind: str) -> set[str] | None:
+    """Return the options of a class of scikit-learn by its source, or None where that is not plain.
+
+    To import scikit-learn takes a second, for each start of a workflow that only names a class.
+    """
+    package, *parts, attribute = name.split(".")
+    spec = find_spec("sklearn") if package == "sklearn" else None
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent.joinpath(*parts)
+    for node in _statements(folder / "__init__.py"):
+        if not isinstance(node, ast.ImportFrom) or node.level > 1 or not node.module:
+            continue
+        if attribute not in {alias.name for alias in node.names}:
+            continue
+        file = node.module.removeprefix(".".join(["sklearn", *parts, ""]))
+        for found in _statements(folder.joinpath(*file.split(".")).with_suffix(".py")):
+            if isinstance(found, ast.ClassDef) and found.name == attribute:
+                return _options_of(found, f"{kind.title()}Mixin")
+    return None
+
+
+def _options_of(definition: ast.ClassDef, mixin: str) -> set[str] | None:
+    """Return the parameters of a class's own constructor, if it is of a kind and needs none."""
+    if mixin not in {base.id for base in definition.bases if isinstance(base, ast.Name)}:
+        return None
+    for node in definition.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            given = node.args
+            if len(given.defaults) < len(given.args) - 1 or None in given.kw_defaults:
+                return None
+            every = [*given.args, *given.kwonlyargs]
+            return {one.arg for one in every} - {"self", "random_state"}
+    return None
+
+
+def _statements(file: Path) -> list[ast.stmt]:
+    return ast.parse(file.read_text(encoding="utf-8")).body if file.is_file() else []
+
+
+def _units(*sides: Sample, alike: bool) -> Floats:
+    """Return a power of 2 for each entry, by the spread of the first draws of both sides.
+
+    Scikit-learn has thresholds in absolute numbers (two bins are one where they are 1e-8 apart).
+    Powers of 2 leave all digits as they are. Where entries are compared with one another, as in
+    distances, they are ``alike``.
+    """
+    first = np.concatenate([side[:_LOOKED_AT] for side in sides]).astype(float)
+    spread = np.subtract(*np.quantile(first, [0.75, 0.25], axis=0))
+    spread = np.where(spread > 0, spread, first.std(axis=0))
+    if alike:
+        spread = np.full(spread.shape, np.median(spread))
+    usable = np.isfinite(spread) & (spread > 0)
+    return np.asarray(np.exp2(np.floor(np.log2(np.where(usable, spread, 1.0)))))
 
 
 def _rows(outputs: Sample) -> Sample:

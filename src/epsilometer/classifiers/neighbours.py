@@ -1,28 +1,21 @@
 """k nearest neighbours of numbers, by sorting and a sliding window.
 
 The k nearest of a sorted training sample are a window of it. Queries are sorted, too, so that the
-window only moves upwards: after the sorts, which cost O(n log n), everything is one pass.
+window only moves upwards: after the sorts, which cost O(n log n), everything is one pass. Where
+points just outside the window are as far as the k-th, all that are so far share its votes: outputs
+that were clamped, rounded or counted have many of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import (
-    Counts,
-    Floats,
-    Sample,
-    Votes,
-    log_odds_of,
-    neighbours,
-    shared_log_odds,
-)
-from epsilometer.classifiers.counting import tallied, together
+from epsilometer.classifiers.base import Sample, Votes, log_odds_of, neighbours, shared_log_odds
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 
@@ -33,10 +26,8 @@ class NearestNeighbours:
     Parameters
     ----------
     k
-        Neighbours; a power of the number of training points, if not given. Of real points
-        at equal distance at both ends of the window, the smaller ones are nearer. Many integers are
-        at equal distances: those at the distance of the k-th share what is left of the k votes in
-        proportion to their numbers.
+        Neighbours; a power of the number of training points, if not given. Points at the distance
+        of the k-th share what is left of the k votes in proportion to their numbers.
     exponent
         That power, the square root in the paper. More neighbours have less noise in their votes
         and see less detail: for losses that hardly change from output to output.
@@ -55,71 +46,46 @@ class NearestNeighbours:
         if outputs not in ("scalar", "index"):
             raise ArgumentError("outputs", f"must be scalar or index to be near, not {outputs}")
 
-    def fit(
-        self, x: Sample, x_prime: Sample, training: int, seed: int
-    ) -> FittedNeighbours | FittedIntegers:
+    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedNeighbours:
         """Sort and merge the training points."""
         k = min(self.k or neighbours(training, self.exponent), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
-        if np.issubdtype(x.dtype, np.integer):
-            return FittedIntegers(*together(tallied(x), tallied(x_prime)), k)
         points, before = _merged(np.sort(x), np.sort(x_prime))
         return FittedNeighbours(points, before, k)
 
 
 @dataclass(frozen=True)
 class FittedNeighbours:
-    """Training points in rising order, and how many of x' lie before each position."""
+    """Training points in rising order, and how many of x' lie before each position.
 
-    points: Floats
+    They have shapes ``(m,)`` and ``(m + 1,)``.
+    """
+
+    points: Sample
     before: NDArray[np.int32]
     k: int
 
     def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of each number of neighbours from x', and how many outputs have it."""
-        counts = _window_counts(self.points, self.before, self.k, np.sort(outputs))
-        return Votes(log_odds_of(self.k), counts)
+        """Return the odds of each number of neighbours from x', and how many outputs have it.
+
+        Then those of every distinct output whose votes are shared.
+        """
+        queries = np.sort(outputs)
+        counts, ties = _window_counts(self.points, self.before, self.k, queries)
+        seen, shared = np.unique(queries[:ties], return_counts=True)
+        first, last = _ranges(self.points, self.k, seen)
+        of_x_prime = self.before[last] - self.before[first]
+        nearer, reached = zip(last - first - of_x_prime, of_x_prime, strict=True)
+        odds = log_odds_of(self.k), shared_log_odds(nearer, reached, self.k)
+        return Votes(np.concatenate(odds), np.concatenate([counts, shared]))
 
 
-@dataclass(frozen=True)
-class FittedIntegers:
-    """Distinct training points in rising order, and how often x and x' have drawn each."""
-
-    points: NDArray[np.integer]
-    drawn: Counts
-    drawn_prime: Counts
-    k: int
-
-    def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of every distinct output, and how many outputs have it."""
-        seen, counts = tallied(outputs)
-        reached = [np.append(0, np.cumsum(side)) for side in (self.drawn, self.drawn_prime)]
-
-        def within(radius: Counts) -> tuple[Counts, Counts]:
-            """Return the draws of each side at most so far from each output."""
-            first = np.searchsorted(self.points, seen - radius, side="left")
-            last = np.searchsorted(self.points, seen + radius, side="right")
-            empty = radius < 0
-            x, x_prime = (np.where(empty, 0, side[last] - side[first]) for side in reached)
-            return x, x_prime
-
-        seen = seen.astype(np.int64)
-        span = int(max(seen.max(), self.points[-1]) - min(seen.min(), self.points[0]))
-        low, high = np.full(seen.size, -1), np.full(seen.size, span)
-        while (high - low > 1).any():  # the least radius that holds k
-            middle = (low + high) // 2
-            enough = sum(within(middle)) >= self.k
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        odds = shared_log_odds(within(high - 1), within(high), self.k)
-        return Votes(odds, counts)
-
-
-@numba.njit(cache=True)
+@compiled
 def _merged(a, b):  # type: ignore[no-untyped-def]
     """Merge two sorted arrays; also return how many elements of the second lie before each."""
     size = a.size + b.size
-    points = np.empty(size)
+    points = np.empty(size, a.dtype)
     before = np.empty(size + 1, np.int32)
     i = j = 0
     for m in range(size):
@@ -134,14 +100,76 @@ def _merged(a, b):  # type: ignore[no-untyped-def]
     return points, before
 
 
-@numba.njit(cache=True)
+@compiled
+def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
+    """Move the window that starts at left up to the k nearest of q; return also their radius.
+
+    Differences are compared as they are rounded: they never fall as the distance rises.
+    """
+    while left < points.size - k and q - points[left] > points[left + k] - q:
+        left += 1
+    below, above = q - points[left], points[left + k - 1] - q
+    return left, below if below > above else above
+
+
+@compiled
 def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
-    """Return, for c = 0, ..., k, how many sorted queries have c neighbours from x'."""
+    """Return, for c = 0, ..., k, how many sorted queries have c neighbours from x'.
+
+    And how many have points outside the window that are as far as the k-th: they are not among the
+    counts but moved to the front of ``queries``.
+    """
     counts = np.zeros(k + 1, np.int64)
-    left = 0
+    left = ties = 0
     last = points.size - k
     for q in queries:
-        while left < last and q - points[left] > points[left + k] - q:
-            left += 1
-        counts[before[left + k] - before[left]] += 1
-    return counts
+        left, radius = _placed(points, k, left, q)
+        if (left > 0 and q - points[left - 1] == radius) or (
+            left < last and points[left + k] - q == radius
+        ):
+            queries[ties] = q
+            ties += 1
+        else:
+            counts[before[left + k] - before[left]] += 1
+    return counts, ties
+
+
+@compiled
+def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
+    """Return where points nearer than the k-th begin and end, and those at most as far.
+
+    Beginnings and ends are of shape ``(2, m)`` each, for sorted queries of shape ``(m,)``.
+    """
+    first, last = np.empty((2, queries.size), np.int32), np.empty((2, queries.size), np.int32)
+    left = 0
+    for m in range(queries.size):
+        q = queries[m]
+        left, radius = _placed(points, k, left, q)
+        right = left + k
+        first[0, m] = left + _run(points, q, -1, radius, left, right)
+        last[0, m] = max(first[0, m], right - _run(points, q, 1, radius, right - 1, left - 1))
+        first[1, m] = left - _run(points, q, -1, radius, left - 1, -1)
+        last[1, m] = right + _run(points, q, 1, radius, right, points.size)
+    return first, last
+
+
+@compiled
+def _run(points, q, side, radius, start, stop):  # type: ignore[no-untyped-def]
+    """Return how many points from start on, short of stop, lie at the radius one after another.
+
+    Below the query for ``side`` -1, above it for 1. In strides that double and are then halved, as
+    there may be as many as draws.
+    """
+    step = 1 if stop > start else -1
+    size = (stop - start) * step
+    low, stride = 0, 1
+    while stride <= size and side * (points[start + (stride - 1) * step] - q) == radius:
+        low, stride = stride, 2 * stride
+    high = min(stride - 1, size)
+    while low < high:
+        middle = (low + high) // 2
+        if side * (points[start + middle * step] - q) == radius:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,1 +1,1 @@
-"""What samples are reduced to before anything is estimated: histograms."""
+"""What samples are reduced to before anything is estimated: histograms, and densities of pairs."""

@@ -13,13 +13,12 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
@@ -32,7 +31,21 @@ def linear_counts(
 ) -> Floats:
     """Spread each draw over its two neighbouring points of an even grid.
 
-    Without ``truncate``, draws beyond the ends count fully for the last point on their side.
+    Parameters
+    ----------
+    sample
+        Shape ``(n,)``.
+    lower, upper
+        The grid's ends, in the unit of the draws.
+    points
+        Grid points, 2 or more.
+    truncate
+        Whether draws beyond the ends are dropped; if not, they count fully for the last point on
+        their side.
+
+    Returns
+    -------
+    How many draws each point holds, of shape ``(points,)``.
     """
     counts = np.zeros(points)
     spacing = (upper - lower) / (points - 1)
@@ -43,7 +56,7 @@ def linear_counts(
     return counts
 
 
-@numba.njit(cache=True)
+@compiled
 def _spread_over(counts, sample, lower, spacing):  # type: ignore[no-untyped-def]
     """Add the draws within the grid to its counts, and return how many lie below and above."""
     below = above = 0
@@ -73,10 +86,13 @@ def dpik(
 ) -> float:
     """Return the direct plug-in bandwidth for a Gaussian kernel (Wand and Jones; R's ``dpik``).
 
+    It is in the unit of the draws. Raise `ArgumentError` where their scale is 0, or where the grid
+    holds none of them.
+
     Parameters
     ----------
     sample
-        Shape ``(n,)``.
+        Shape ``(n,)``: 2 draws or more, all finite.
     scale
         The standard deviation, the interquartile range / 1.349, or the smaller of both.
     level
@@ -125,10 +141,26 @@ def bkde(
 ) -> tuple[Floats, Floats]:
     """Return an even grid and the binned kernel estimate on it (R's ``bkde``, Gaussian kernel).
 
-    The bandwidth is the oversmoothed one of normal draws, unless given. The grid reaches 4
-    bandwidths beyond the sample unless ``ends`` are given; then draws beyond them are dropped and
-    the curve lacks their mass. Where there is nothing, values may be -1e-17. Where the grid is
-    coarser than 4 bandwidths, the curve is a histogram of the draws as they are spread over it.
+    Where there is nothing, values may be -1e-17. Where the grid is coarser than 4 bandwidths, the
+    curve is a histogram of the draws as they are spread over it. Raise `ArgumentError` for a
+    bandwidth that is not above 0.
+
+    Parameters
+    ----------
+    sample
+        Shape ``(n,)``: 2 draws or more, all finite.
+    bandwidth
+        In the unit of the draws; the oversmoothed one of normal draws, if not given.
+    points
+        Grid points.
+    ends
+        The grid's ends; 4 bandwidths beyond the sample, if not given.
+    truncate
+        Whether draws beyond the ends are dropped, so that the curve lacks their mass.
+
+    Returns
+    -------
+    Both of shape ``(points,)``: in the unit of the draws, and in one over it.
     """
     x = _vector(sample)
     if bandwidth is None:
@@ -160,7 +192,8 @@ def _smoothed(counts: Floats, kernel: Floats) -> Floats:
     both = np.zeros(size)
     both[: kernel.size] = kernel
     both[size - kernel.size + 1 :] = kernel[:0:-1]
-    smooth: Floats = fft.irfft(fft.rfft(counts, size) * fft.rfft(both), size)[: counts.size]
+    product = np.fft.rfft(counts, size) * np.fft.rfft(both)
+    smooth: Floats = np.fft.irfft(product, size)[: counts.size]
     return smooth
 
 
@@ -183,8 +216,8 @@ def _scale(x: Floats, which: str) -> float:
 def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
     """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
 
-    Draws are counted in bins that rise with them, so that only the bins of the ranks asked for need
-    sorting: the time of two passes.
+    Draws, of shape ``(n,)``, are counted in bins that rise with them, so that only the bins of the
+    ranks asked for need sorting: the time of two passes.
     """
     low, width = float(x.min()), float(np.ptp(x))
     scale = (_BINS - 1) / width if width > 0 else math.inf
@@ -204,7 +237,7 @@ def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
     return found
 
 
-@numba.njit(cache=True)
+@compiled
 def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
     counts = np.zeros(bins, np.int64)
     for value in x:
@@ -212,7 +245,7 @@ def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
     return counts
 
 
-@numba.njit(cache=True)
+@compiled
 def _members(x, low, scale, first, last, size):  # type: ignore[no-untyped-def]
     """Return the draws in bins ``first`` to ``last``, which are so many."""
     found = np.empty(size)

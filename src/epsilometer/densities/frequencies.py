@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
     """Return the outcomes of either sample, in order, and how often each side shows them.
 
+    Raise `ArgumentError` where a side is empty, or an output of one has another shape.
+
     Parameters
     ----------
     x, x_prime

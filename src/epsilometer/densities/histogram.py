@@ -21,12 +21,14 @@ def interval_histogram(
 ) -> NDArray[np.int64]:
     """Count a real sample in ``cells`` equal cells of ``support``.
 
+    Raise `ArgumentError` for draws outside of it, and for checkpoints that do not increase.
+
     Parameters
     ----------
     sample
         Shape ``(n,)``; every value must lie in ``support``.
     support
-        The closed interval [a, b].
+        The closed interval [a, b], in the unit of the draws.
     cells
         m, the number of cells.
     checkpoints
@@ -53,7 +55,10 @@ def interval_histogram(
 def finite_histogram(
     sample: NDArray[np.int32], outcomes: int, checkpoints: ArrayLike | None = None
 ) -> NDArray[np.int64]:
-    """Count a sample of the integers 0, ..., ``outcomes`` - 1; otherwise as above."""
+    """Count a sample of the integers 0, ..., ``outcomes`` - 1; otherwise as above.
+
+    Counts have shape ``(len(checkpoints), outcomes)`` (gorla2022, Remark 2).
+    """
     checks.integer("outcomes", outcomes)
     stops = _stops(sample, checkpoints)
     used = sample[: stops[-1]]

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
 
 from epsilometer import checks
+from epsilometer.densities.binned import linear_counts
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,8 @@ def nrd0(sample: ArrayLike) -> float:
     """Return Silverman's bandwidth as R's ``bw.nrd0``: 0.9 min(sd, IQR/1.34) n^(-1/5).
 
     Where the spread is 0, R takes the standard deviation, then |x_1|, then 1. For a sample of shape
-    ``(n, d)`` it is the geometric mean over the columns, with n^(-1/(d + 4)).
+    ``(n, d)`` it is the geometric mean over the columns, with n^(-1/(d + 4)). It is in the unit of
+    the draws. Raise `ArgumentError` where there are fewer than 2.
     """
     x = _matrix("sample", sample)
     n, d = x.shape
@@ -45,7 +46,9 @@ def _spread(x: Floats) -> float:
 
 
 def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats:
-    """Return the estimate at points, with no approximation.
+    """Return the estimate at points, with no approximation (askin2022, Algorithm 1).
+
+    Raise `ArgumentError` where there are no draws, or points have another dimension.
 
     Parameters
     ----------
@@ -54,11 +57,11 @@ def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats
     points
         Shape ``(k,)``, or ``(k, d)``.
     bandwidth
-        h > 0, the same in every dimension.
+        h > 0, in the unit of outputs, the same in every dimension.
 
     Returns
     -------
-    Densities of shape ``(k,)``.
+    Densities of shape ``(k,)``, in one over that unit to the power d.
     """
     h = checks.positive("bandwidth", bandwidth)
     x, t = _matrix("sample", sample), _matrix("points", points)
@@ -76,19 +79,34 @@ def density_on_grid(
     """Return the estimate at ``points`` even points from ``lower`` to ``upper``.
 
     Draws outside the interval count with what their kernels reach of it. The convolution runs on a
-    grid that divides the asked one finely enough for the bandwidth.
-    """
-    from epsilometer.densities.binned import linear_counts  # brings Numba, which others do without
+    grid that divides the asked one finely enough for the bandwidth; where that would be too large,
+    for a kernel far narrower or far wider than the interval, the sum is taken as it stands. Raise
+    `ArgumentError` where there are no draws, or the interval has no width.
 
+    Parameters
+    ----------
+    sample
+        Shape ``(n,)``.
+    lower, upper
+        The grid's ends, in the unit of outputs.
+    points
+        Grid points, 2 or more.
+    bandwidth
+        h > 0, in that unit.
+
+    Returns
+    -------
+    Densities of shape ``(points,)``, in one over that unit.
+    """
     low, high = checks.interval("grid", lower, upper)
     checks.integer("points", points, minimum=2)
     h = checks.positive("bandwidth", bandwidth)
     x = _vector(sample)
     spacing = (high - low) / (points - 1)
     divide = max(1, math.ceil(spacing * _FINEST / h))
-    if divide * points > _MOST_POINTS:  # so narrow a kernel reaches few draws
-        return density_at(x, np.linspace(low, high, points), h)
     fine = spacing / divide
+    if divide * points + 2 * _REACH * h / fine > _MOST_POINTS:
+        return density_at(x, np.linspace(low, high, points), h)
     margin = math.ceil(_REACH * h / fine)
     start, size = low - margin * fine, (points - 1) * divide + 1 + 2 * margin
     mass = linear_counts(x, start, start + (size - 1) * fine, size)
@@ -100,10 +118,31 @@ def density_on_grid(
 
 def _convolved(mass: Floats, kernel: Floats) -> Floats:
     """Return the part of a convolution in which the kernel lies within the mass entirely."""
-    size = fft.next_fast_len(mass.size, real=True)  # what wraps around falls outside that part
-    product = fft.rfft(mass, size) * fft.rfft(kernel, size)
-    whole: Floats = fft.irfft(product, size)
+    size = fast_length(mass.size)  # what wraps around falls outside that part
+    product = np.fft.rfft(mass, size) * np.fft.rfft(kernel, size)
+    whole: Floats = np.fft.irfft(product, size)
     return whole[kernel.size - 1 : mass.size]
+
+
+def fast_length(least: int) -> int:
+    """Return the smallest number from ``least`` on whose prime factors are 2, 3 and 5.
+
+    At such lengths FFTs are fast. This is what `scipy.fft.next_fast_len` says; to import that takes
+    longer than the estimate.
+
+    >>> fast_length(2047), fast_length(97)
+    (2048, 100)
+    """
+    best = 1 << (least - 1).bit_length()
+    fives = 1
+    while fives < best:
+        threes = fives
+        while threes < best:
+            twos = threes << max((-(-least // threes) - 1).bit_length(), 0)
+            best = min(best, twos)
+            threes *= 3
+        fives *= 5
+    return best
 
 
 def _vector(sample: ArrayLike) -> Floats:

@@ -8,13 +8,18 @@ from epsilometer.registry import Registry
 ESTIMATORS = Registry(
     "estimator",
     {
-        "clopper_pearson": "epsilometer.estimators.lower_bounds:ClopperPearson",
+        "berger_boos": "epsilometer.estimators.berger_boos:BergerBoos",
         "histogram": "epsilometer.estimators.histogram:HistogramEstimator",
         "largest_renyi_bound": "epsilometer.estimators.renyi_bound:LargestRenyiBound",
+        "largest_renyi_bound_as_published": (
+            "epsilometer.estimators.renyi_bound:LargestRenyiBoundAsPublished"
+        ),
         "local_loss": "epsilometer.estimators.local_loss:LocalLoss",
-        "mpl": "epsilometer.estimators.lower_bounds:MaximumPrivacyLoss",
+        "mpl": "epsilometer.estimators.local_loss:MaximumPrivacyLoss",
         "renyi_bound": "epsilometer.estimators.renyi_bound:RenyiBound",
+        "renyi_bound_as_published": "epsilometer.estimators.renyi_bound:RenyiBoundAsPublished",
         "safety_check": "epsilometer.estimators.safety:SafetyCheck",
         "spectrum": "epsilometer.estimators.spectrum:Spectrum",
+        "witness": "epsilometer.estimators.witness:Witness",
     },
 )

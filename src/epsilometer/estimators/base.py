@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
+from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
@@ -21,8 +23,9 @@ class Claims:
     """What the provider states about the outputs; an estimator has no other prior knowledge.
 
     Either ``support`` (outputs are reals in that interval, with ``lipschitz`` the constant C of
-    their densities), or ``outcomes`` (outputs are the integers below it, none rarer than
-    ``smallest_probability``), or nothing.
+    their densities, in one over the square of the outputs' unit), or ``outcomes`` (outputs are the
+    integers below it, none rarer than ``smallest_probability``), or nothing. Raise `ArgumentError`
+    for both, and for numbers out of range.
     """
 
     support: tuple[float, float] | None = None
@@ -44,7 +47,7 @@ class Claims:
 
     @property
     def width(self) -> float:
-        """W, the width of the support."""
+        """W, the width of the support; raise `ArgumentError` where none is claimed."""
         if self.support is None:
             raise ArgumentError("support", "must be claimed for outputs on an interval")
         return self.support[1] - self.support[0]
@@ -52,7 +55,10 @@ class Claims:
 
 @dataclass(frozen=True)
 class PairEstimates:
-    """Answers for one pair of inputs; arrays share one shape, a failed answer is NaN."""
+    """Answers for one pair of inputs; arrays share one shape, a failed answer is NaN.
+
+    Levels are in nats.
+    """
 
     forward: Floats
     reverse: Floats
@@ -60,47 +66,60 @@ class PairEstimates:
 
     @property
     def both(self) -> Floats:
-        """The larger of the two directions."""
+        """The larger of the two directions, of the same shape."""
         return np.maximum(self.forward, self.reverse)
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What the fresh samples of a pair say; a number, or one a run of shape ``(runs,)``.
+class OutputEvidence:
+    """What the fresh samples of a pair say about one output; a number, or one a run ``(runs,)``.
 
-    ``density`` at the output t_hat (floored; a relative frequency where outputs have atoms) with
-    the variance of its logarithm, and how many of ``draws`` lie in the event: for x and for x'.
-    ``sign`` is 1 where x is the side that was likelier in the first samples.
+    ``density`` at the output t_hat (floored; a relative frequency where outputs have atoms, else in
+    one over the unit of outputs) with the variance of its logarithm: for x and for x'. ``sign`` is
+    1 where x is the side that was likelier in the first samples, -1 where x' was.
     """
 
     density: ArrayLike
     density_prime: ArrayLike
     log_variance: ArrayLike
     log_variance_prime: ArrayLike
-    in_event: ArrayLike
-    in_event_prime: ArrayLike
-    draws: ArrayLike
     sign: ArrayLike
 
 
 @dataclass(frozen=True)
-class Densities:
-    """Relative frequencies of k atoms on both sides (``spacing`` 1), or values on an even grid.
+class EventEvidence:
+    """What the fresh samples say about the events that were chosen, of one run or of several.
 
-    ``bandwidths`` are 0 where outputs have atoms.
+    A run has ``draws`` of each side and lists with, for each of its events, how many of the draws
+    of x and of x' lie in it, its ``sign`` as above, and its ``share`` of alpha; shares add up to 1.
     """
 
-    p: Floats
-    q: Floats
-    spacing: float = 1.0
-    bandwidths: tuple[float, float] = (0.0, 0.0)
+    in_event: Sequence[Any]
+    in_event_prime: Sequence[Any]
+    draws: Any
+    sign: Sequence[Any]
+    share: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a first stage found out about one pair.
+
+    ``loss`` is the answer, in nats; ``found`` says what fresh samples are to be asked, as JSON can
+    hold it: of many pairs, for the selected one only.
+    """
+
+    loss: float
+    found: Mapping[str, Any] | None = None
 
 
 class Estimator(Protocol):
     """What all methods share; implementations are frozen dataclasses.
 
+    They raise `ArgumentError` for parameters out of range. Levels and bounds are in nats.
+
     ``reads`` names what samples are reduced to for the method: ``histograms`` (`HistogramMethod`),
-    ``densities`` (of each pair, on ``points`` points), ``losses`` (the local loss of every pair),
+    ``densities`` (of each pair, by their ``reduction``), ``losses`` (the local loss of every pair),
     ``evidence`` (of fresh samples of one pair, with ``after`` the entry that chose it) or
     ``verdicts`` (of a classifier on test draws of every pair).
     """
@@ -108,6 +127,10 @@ class Estimator(Protocol):
     reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts"]]
     symmetric: ClassVar[bool]
     """Whether it answers for both directions at once, by the larger of their levels."""
+
+    guarantee: ClassVar[Literal["finite-sample", "asymptotic", "none"]]
+    """What the answer, or its lower end, promises: that it lies above the truth in a share alpha of
+    the runs at most, at every n or for large n; or nothing."""
 
     @property
     def precision(self) -> float | None:
@@ -117,14 +140,58 @@ class Estimator(Protocol):
         """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""
 
 
+class ScreeningMethod(Estimator, Protocol):
+    """A first stage: the loss of every pair, and the pair that fresh samples are drawn of."""
+
+    evidence: ClassVar[type]
+    """What it makes of the fresh samples: `OutputEvidence` or `EventEvidence`."""
+
+    largest: bool
+    """Whether, as an estimator, it answers for the selected pair only."""
+
+    def screen(
+        self,
+        pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]],
+        *,
+        draws: int,
+        region: Sequence[float] | None = None,
+    ) -> tuple[int, list[Loss]]:
+        """Return the position of the selected pair, and the `Loss` of each; see `local_loss`.
+
+        Raise `ArgumentError` where there is no pair.
+
+        Parameters
+        ----------
+        pairs
+            Samples of both sides, of shape ``(n,)`` or ``(n, d)``.
+        draws
+            N, how many fresh draws a side are to come.
+        region
+            The ends of where to look, in the unit of outputs.
+        """
+
+    def weigh(
+        self, x: NDArray[Any], x_prime: NDArray[Any], found: Mapping[str, Any]
+    ) -> OutputEvidence | EventEvidence:
+        """Return what fresh samples of the selected pair say, for one run.
+
+        They have shape ``(N,)`` or ``(N, d)``; raise `ArgumentError` unless both sides have N.
+        """
+
+
 class HistogramMethod(Estimator, Protocol):
-    """A method that reads histograms."""
+    """A method that reads histograms; it raises `ArgumentError` where it misses a claim."""
 
     def cells(self, claims: Claims, order: float) -> int:
         """Return m, the number of histogram cells that the method wants."""
 
-    def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
-        """Return n, the samples a side that the method's theorem asks for at confidence delta."""
+    def planned_samples(
+        self, claims: Claims, order: float, delta: float, *, as_published: bool = False
+    ) -> int:
+        """Return n, the samples a side that the method's theorem asks for at confidence delta.
+
+        ``as_published`` asks for what a paper prints where that does not keep the promise.
+        """
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
         """Answer for histograms of shape ``(..., cells)`` of the two sides."""
@@ -133,10 +200,12 @@ class HistogramMethod(Estimator, Protocol):
 class DensityMethod(Estimator, Protocol):
     """A method that reads the densities of both sides of every pair."""
 
-    points: int
-    power: float
     largest: ClassVar[bool]
     """Whether a run's answer is the largest of its pairs', not one for each."""
+
+    @property
+    def reduction(self) -> Mapping[str, float]:
+        """What draws are reduced to: ``cells``, or the ``points`` and ``power`` of kernels."""
 
     def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
         """Raise `ArgumentError` unless it applies to so many pairs, sharing samples or not."""
@@ -144,7 +213,10 @@ class DensityMethod(Estimator, Protocol):
     def bounds(
         self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
-        """Answer in both directions for one of ``pairs``."""
+        """Answer in both directions for one of ``pairs``, from ``n`` draws a side."""
+
+    def trusted(self, densities: Densities, *, order: float, n: int) -> bool:
+        """Tell whether ``n`` draws a side are enough for what these bounds rest on."""
 
 
 def check_countable(outputs: str) -> None:
@@ -182,7 +254,10 @@ def over_pairs(
 
 
 def maximum(answers: dict[tuple[int, int], PairEstimates]) -> PairEstimates:
-    """Return the largest answer among the pairs that succeed; failed only if none does."""
+    """Return the largest answer among the pairs that succeed; failed only if none does.
+
+    The pairs' arrays, and the result's, are of one shape (gorla2022, Algorithms 2 and 4).
+    """
     forward = np.stack([answer.forward for answer in answers.values()])
     reverse = np.stack([answer.reverse for answer in answers.values()])
     failed = np.stack([answer.failed for answer in answers.values()])

@@ -23,12 +23,12 @@ MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 
 @dataclass(frozen=True)
 class HistogramEstimator:
-    """Log ratios of cell frequencies.
+    """Log ratios of cell frequencies (gorla2022, Algorithms 1 and 3).
 
     Parameters
     ----------
     gamma
-        The precision that is asked for; it sets the number of cells.
+        The precision that is asked for, in nats; it sets the number of cells.
     unguaranteed_cells
         The number of cells where the claimed C is not below 2/W^2 and no theorem gives one. If it
         is not given, such a mechanism is an error.
@@ -36,10 +36,23 @@ class HistogramEstimator:
         ``fail`` as in the paper: one empty cell on either side and there is no answer; ``skip``:
         answer from the cells that both sides hit, and never below 0. What only one side can do
         is then overlooked: the answer is a lower level than the mechanism's.
+
+    What the paper plans for epsilon = 1 at precision .5, and an answer in both directions:
+
+    >>> claims = Claims(support=(0.0, 1.0), lipschitz=1.58198)
+    >>> HistogramEstimator(gamma=0.5).cells(claims, math.inf)
+    91
+    >>> found = HistogramEstimator(gamma=0.5).estimate(
+    ...     np.array([60, 30, 10]), np.array([30, 30, 40]), Claims(outcomes=3), math.inf
+    ... )
+    >>> float(found.forward.round(3)), float(found.reverse.round(3)), bool(found.failed)
+    (0.693, 1.386, False)
     """
 
     reads: ClassVar[Literal["histograms"]] = "histograms"
     symmetric: ClassVar[bool] = False
+    guarantee: ClassVar[Literal["none"]] = "none"
+    """Its precision has one, at the planned n."""
 
     gamma: float
     unguaranteed_cells: int | None = None
@@ -57,7 +70,11 @@ class HistogramEstimator:
         check_countable(outputs)
 
     def cells(self, claims: Claims, order: float) -> int:
-        """Return m of (6) or (15), or the number of outcomes."""
+        """Return m of (6) or (15), or the number of outcomes.
+
+        Raise `NoGuaranteeError` where C is too large for them and ``unguaranteed_cells`` is not
+        given, and `ArgumentError` for more than `MOST_CELLS`.
+        """
         if claims.outcomes is not None:
             return claims.outcomes
         if claims.lipschitz is None:
@@ -79,8 +96,14 @@ class HistogramEstimator:
         """The error that counts as a success."""
         return self.gamma
 
-    def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
-        """Return n of (7) or (16), or of their finite counterparts."""
+    def planned_samples(
+        self, claims: Claims, order: float, delta: float, *, as_published: bool = False
+    ) -> int:
+        """Return n of (7) or (16), or of their finite counterparts.
+
+        It keeps the promise at any number of cells; ``as_published`` gives the paper's smaller n.
+        """
+        union = not as_published
         if claims.outcomes is not None:
             if claims.smallest_probability is None:
                 raise ArgumentError("smallest_probability", "must be claimed for a guarantee")
@@ -90,6 +113,7 @@ class HistogramEstimator:
                 outcomes=claims.outcomes,
                 smallest_probability=claims.smallest_probability,
                 order=order,
+                union=union,
             )
         if claims.lipschitz is None:
             raise ArgumentError("lipschitz", "must be claimed for a guarantee")
@@ -99,6 +123,7 @@ class HistogramEstimator:
             lipschitz=claims.lipschitz,
             width=claims.width,
             order=order,
+            union=union,
         )
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
@@ -115,6 +140,8 @@ def histogram_estimate(
 ) -> PairEstimates:
     """Estimate the privacy level from two histograms over the same cells.
 
+    Raise `ArgumentError` where they differ in shape or have no cell.
+
     Parameters
     ----------
     x, x_prime
@@ -126,8 +153,8 @@ def histogram_estimate(
 
     Returns
     -------
-    max_j log(N_j/n) - log(M_j/n') (Algorithm 1), or (17) at a finite order, in both directions. A
-    failure is a NaN marked as failed, not an exception.
+    max_j log(N_j/n) - log(M_j/n') (Algorithm 1), or (17) at a finite order, in both directions and
+    nats, of shape ``(...)``. A failure is a NaN marked as failed, not an exception.
 
     >>> float(histogram_estimate(np.array([3, 1]), np.array([1, 3])).forward.round(4))
     1.0986

@@ -2,12 +2,15 @@
 
 gorla2022: equations (6) to (8) for pure local privacy (Algorithms 1 and 2), (12) to (16) and (18)
 for Rényi (Algorithms 3 and 4), Theorem 3 for the safety check, Remark 2 for finite outputs. W is
-the width of the output interval, C the Lipschitz constant of the output densities, gamma the
-precision and delta the confidence. An order of infinity means pure privacy throughout.
+the width of the output interval, C the Lipschitz constant of the output densities (in one over the
+square of the unit of W), gamma the precision (in nats) and delta the confidence. An order of
+infinity means pure privacy throughout. Functions raise `ArgumentError` for what is out of range,
+plans beyond 1e40 as well, and those that rest on (12) `NoGuaranteeError` unless C < 2/W^2.
 
 Erratum: (7) bounds the error at the cell where the largest ratio was *observed* as if that cell
-had been chosen beforehand. ``union=True`` takes the union over all m cells instead, which is what
-Theorem 2 needs; without it the functions give the paper's own n. (16) has the union already.
+had been chosen beforehand. The functions take the union over all m cells instead, which is what
+Theorem 2 needs; ``union=False`` gives the paper's own n, which does not keep its promise where
+cells are many. (16) has the union already.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ def sample_size(
     lipschitz: float,
     width: float = 1.0,
     order: float = PURE,
-    union: bool = False,
+    union: bool = True,
 ) -> int:
     """Return n, the smallest number of samples a side with (7), or (16) at a finite order."""
     return _smallest(
@@ -68,15 +71,21 @@ def failure_bound(
     lipschitz: float,
     width: float = 1.0,
     order: float = PURE,
-    union: bool = False,
+    union: bool = True,
 ) -> float:
-    """Return the left side of (7), or of 1 minus (16): how likely n samples miss the precision."""
+    """Return the left side of (7), or of 1 minus (16): how likely n samples miss the precision.
+
+    A single cell holds every sample: no n misses its frequency, though the paper's formula asks for
+    samples even then.
+    """
     checks.integer("n", n)
     cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
+    if cells == 1 and union:
+        return 0.0
     tau_0, tau_1 = map(float, _density_bounds(lipschitz, width))
     smallest = width / cells * tau_0  # no cell is less likely
     if math.isinf(order):
-        terms, precision = (2 * cells if union else 4), gamma / 12
+        terms, precision = _pure_terms(cells, union), gamma / 12
     else:
         terms = 2 * cells
         ratio = 2 * (tau_1 / tau_0) ** (2 * order - 1)
@@ -117,7 +126,7 @@ def finite_sample_size(
     outcomes: int,
     smallest_probability: float,
     order: float = PURE,
-    union: bool = False,
+    union: bool = True,
 ) -> int:
     """Return n for outputs with finitely many values, none rarer than given (Remark 2).
 
@@ -129,7 +138,7 @@ def finite_sample_size(
     checks.integer("outcomes", outcomes, minimum=2)
     checks.between_0_and_1("smallest_probability", smallest_probability)
     if math.isinf(checks.order("order", order)):
-        terms, precision = (2 * outcomes if union else 4), gamma / 2
+        terms, precision = _pure_terms(outcomes, union), gamma / 2
     else:
         terms, precision = 2 * outcomes, gamma * (order - 1) / (2 * order - 1)
     return _smallest(
@@ -148,9 +157,13 @@ def safety_sample_size(*, slack: float, cells: int, probability: float) -> int:
     """Return the smallest n with 1 - 8 m exp(-n c^2 / 3) >= ``probability`` (Theorem 3)."""
     checks.positive("slack", slack)
     checks.between_0_and_1("probability", probability)
-    return math.ceil(
-        3 / slack**2 * math.log(8 * checks.integer("cells", cells) / (1 - probability))
-    )
+    cells = checks.integer("cells", cells)
+    with localcontext(prec=60):
+        tail = (8 * Decimal(cells) / (1 - _decimal(probability))).ln()
+        samples = 3 * tail / _decimal(slack) ** 2
+        if samples > _BEYOND:
+            raise ArgumentError("slack", f"asks for more than {_BEYOND:.0e} samples a side")
+        return max(math.ceil(samples), 1)
 
 
 def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
@@ -167,10 +180,23 @@ def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
         return 1 / w - c * w / 2, 1 / w + c * w / 2
 
 
+def _pure_terms(cells: int, union: bool) -> int:
+    """Return how many deviations (7) adds up: of every cell on both sides, or as published.
+
+    The paper's 4 are of two cells on both sides, as many as the union has with m = 2.
+    """
+    return 2 * cells if union else 4
+
+
 def _failure(n: int, cells: int, smallest: float, terms: int, precision: float) -> float:
-    return 2 * cells * math.exp(n * math.log1p(-smallest)) + terms * _deviation(
+    return 2 * cells * math.exp(_log_missed(n, smallest)) + terms * _deviation(
         n, smallest, precision
     )
+
+
+def _log_missed(n: int, p: float) -> float:
+    """Return the log probability that n samples all miss a cell of probability p, rounded to 1."""
+    return n * math.log1p(-p) if p < 1 else -math.inf
 
 
 def _deviation(n: int, p: float, gamma: float) -> float:
@@ -181,7 +207,7 @@ def _deviation(n: int, p: float, gamma: float) -> float:
     # (e^g - 1)^2 / (1 + e^g), with the larger exponential cancelled
     above = math.exp(-n * p * math.expm1(min(gamma, 700.0)) * math.tanh(gamma / 2))
     below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)
-    return (above + below) / -math.expm1(n * math.log1p(-p))
+    return (above + below) / -math.expm1(_log_missed(n, p))
 
 
 def _smallest(bound: Callable[[int], float], allowed: float) -> int:

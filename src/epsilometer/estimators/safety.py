@@ -29,17 +29,27 @@ class SafetyCheck:
     Parameters
     ----------
     gamma
-        The precision that sets the number of cells through (6).
+        The precision, in nats, that sets the number of cells through (6).
     lipschitz
-        The C under test; the provider's claim if not given.
-    cells
+        The C under test, as in `Claims`; the provider's claim if not given.
+    cells_given
         m, where it is not to follow from C.
     probability
         The lower bound of Theorem 3 that the planned n must reach.
+
+    Ten cells on [0, 1] whose frequencies jump by .4 are not those of a density with C = 1:
+
+    >>> even, jump = np.full(10, 100), np.array([500] + 9 * [55])
+    >>> claims = Claims(support=(0.0, 1.0), lipschitz=1.0)
+    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, even, claims, math.inf).both.item()
+    1.0
+    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, jump, claims, math.inf).both.item()
+    0.0
     """
 
     reads: ClassVar[Literal["histograms"]] = "histograms"
     symmetric: ClassVar[bool] = False
+    guarantee: ClassVar[Literal["none"]] = "none"
 
     gamma: float
     lipschitz: float | None = None
@@ -82,13 +92,22 @@ class SafetyCheck:
     def precision(self) -> None:
         """None: the answer is yes or no."""
 
-    def planned_samples(self, claims: Claims, order: float, delta: float) -> int:
-        """Return n of (7), or more where Theorem 3 needs more to promise ``probability``."""
+    def planned_samples(
+        self, claims: Claims, order: float, delta: float, *, as_published: bool = False
+    ) -> int:
+        """Return n of (7), or more where Theorem 3 needs more to promise ``probability``.
+
+        ``as_published`` takes the paper's n of (7), without the union over cells.
+        """
         tested, cells = self._tested(claims), self.cells(claims, order)
         slack = planner.safety_slack(lipschitz=tested, cells=cells, width=claims.width)
         return max(
             planner.sample_size(
-                gamma=self.gamma, delta=delta, lipschitz=tested, width=claims.width
+                gamma=self.gamma,
+                delta=delta,
+                lipschitz=tested,
+                width=claims.width,
+                union=not as_published,
             ),
             planner.safety_sample_size(slack=slack, cells=cells, probability=self.probability),
         )
@@ -106,7 +125,10 @@ class SafetyCheck:
 
 
 def steps_within(counts: Counts, allowed: float) -> np.ndarray:
-    """Tell for histograms of shape ``(..., cells)`` whether no two neighbours differ by more."""
+    """Tell for histograms of shape ``(..., cells)`` whether no two neighbours differ by more.
+
+    ``allowed`` is a difference of frequencies, as in (9); the answer has shape ``(...)``.
+    """
     frequencies = counts / counts.sum(axis=-1, keepdims=True)
     within: np.ndarray = (np.abs(np.diff(frequencies, axis=-1)) <= allowed).all(axis=-1)
     return within

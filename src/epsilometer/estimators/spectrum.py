@@ -40,10 +40,10 @@ _LARGEST = 500  # whose exponential is far from overflowing
 class Tested:
     """What a classifier did with the test draws of one direction, at each claim.
 
-    All of shape ``(m,)``: ``wrong`` outputs of x taken for those of x', among ``tested``, and
-    ``wrong_prime`` among ``tested_prime`` the other way. With a drawn coin ``tested`` counts null
-    values, too, and ``weight`` is 1; with an expected one ``weight`` is how often an output of x
-    is kept, exp(-e).
+    All of shape ``(m,)``, as is what follows from them: ``claims`` e in nats, ``wrong`` outputs of
+    x taken for those of x', among ``tested``, and ``wrong_prime`` among ``tested_prime`` the other
+    way. With a drawn coin ``tested`` counts null values, too, and ``weight`` is 1; with an expected
+    one ``weight`` is how often an output of x is kept, exp(-e).
     """
 
     claims: Floats
@@ -55,7 +55,7 @@ class Tested:
 
     @property
     def risk(self) -> Floats:
-        """r, the share of test points classified wrong (Figure 1, step 4)."""
+        """r, the share of test points classified wrong (Figure 1, step 4), ``(m,)``."""
         risk: Floats = (
             self.weight * self.wrong / self.tested + self.wrong_prime / self.tested_prime
         ) / 2
@@ -63,15 +63,19 @@ class Tested:
 
     @property
     def delta(self) -> Floats:
-        """The estimate 1 - 2 exp(e) r, at least 0."""
+        """The estimate 1 - 2 exp(e) r, at least 0 (Figure 1, step 5), ``(m,)``."""
         return delta_of_risk(self.claims, self.risk)
 
     def interval(self, kind: str, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return ends of an interval for what the classifier achieves at the claims.
+        """Return ends of an interval for what the classifier achieves, at each claim by itself.
 
-        It achieves at most the delta of the pair, so that the lower end is a lower bound for that.
-        ``clopper-pearson`` bounds both error rates at alpha / 2 each and holds at every n, as does
-        ``hoeffding``, for their mean; ``bootstrap`` draws the test points again.
+        It achieves at most the delta of the pair: the lower end is a lower bound for that, the
+        upper end bounds the classifier only. ``clopper-pearson`` bounds both error rates at
+        alpha / 2 each and holds at every n, as does ``hoeffding``, for their mean: the chance that
+        the lower end is above delta is at most alpha / 2. ``bootstrap`` draws the test points
+        again and promises nothing: where none of them is wrong its interval is [1, 1], and of two
+        outputs that nearly never agree it often has its lower end above delta. Both ends have shape
+        ``(m,)``.
         """
         scale = np.exp(self.claims)
         if kind == "hoeffding":
@@ -102,7 +106,7 @@ class Tested:
 
 
 def delta_of_risk(claims: ArrayLike, risk: ArrayLike) -> Floats:
-    """Return max(1 - 2 exp(e) r, 0) (Theorem 4)."""
+    """Return max(1 - 2 exp(e) r, 0) (Theorem 4), for claims e in nats and risks of one shape."""
     return _clipped(1 - 2 * np.exp(np.asarray(claims, float)) * np.asarray(risk, float))
 
 
@@ -111,6 +115,8 @@ def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
 
     Between claims the curve is a straight line. Deltas fall with the claim; estimates that rise
     again by noise are taken at the smallest value so far. Infinity, if no claim is large enough.
+    Claims, in nats, and deltas have shape ``(m,)``; raise `ArgumentError` unless claims rise and
+    ``delta`` lies in [0, 1].
     """
     if not 0 <= checks.real("delta", delta) <= 1:
         raise ArgumentError("delta", f"must lie in [0, 1], got {delta!r}")
@@ -200,15 +206,29 @@ class Spectrum:
     coin
         ``expected`` or ``drawn``, see the module.
     claims
-        The epsilons at which delta is estimated: a rising list, or from, to and by.
+        The epsilons at which delta is estimated, in nats: a rising list, or from, to and by.
     interval
         ``clopper-pearson``, ``hoeffding`` or ``bootstrap``, see `Tested.interval`.
     alpha
-        The interval's error probability.
+        The interval's error probability, at each claim, pair and direction by itself.
     largest
         Answer with the largest of all pairs and both directions at each claim, for databases of
         which every row is removed in turn (relative privacy, Figure 2), or for distributions
-        (Figure 3). Intervals then hold for all of them at once, at alpha over their number.
+        (Figure 3). Intervals are at alpha over the number of these, and their largest ends enclose
+        the most that the classifiers achieve, at each claim by itself, as far as `guarantee` goes.
+
+    A fair coin on x against one that always shows 0 on x': delta is .5 at every claim, and in the
+    other direction 1 - e^epsilon / 2.
+
+    >>> rng = np.random.default_rng(4)
+    >>> spectrum = Spectrum("counting", claims=[0.0, 0.5, 1.0])
+    >>> x, x_prime = rng.integers(2, size=20_000), np.zeros(20_000, np.int64)
+    >>> forward, reverse = spectrum.test(x, x_prime, rng)
+    >>> forward.delta.round(2), reverse.delta.round(2)
+    (array([0.5, 0.5, 0.5]), array([0.5 , 0.18, 0.  ]))
+    >>> low, high = forward.interval("clopper-pearson", 0.05, rng)
+    >>> bool((low <= 0.5).all()), bool((high >= 0.5).all())
+    (True, True)
     """
 
     reads: ClassVar[Literal["verdicts"]] = "verdicts"
@@ -244,9 +264,14 @@ class Spectrum:
         """Whether it answers for both directions at once."""
         return self.largest
 
+    @property
+    def guarantee(self) -> Literal["finite-sample", "none"]:
+        """What intervals promise: their level at every n, or, the bootstrap's, nothing."""
+        return "none" if self.interval == "bootstrap" else "finite-sample"
+
     @cached_property
     def method(self) -> Classifier:
-        """The classification algorithm."""
+        """The classification algorithm; raise `ArgumentError` for unknown names and options."""
         try:
             kind = CLASSIFIERS.load(self.classifier)
         except UnknownNameError as error:
@@ -263,7 +288,7 @@ class Spectrum:
 
     @cached_property
     def grid(self) -> Floats:
-        """The claims, of shape ``(m,)``."""
+        """The claims, of shape ``(m,)``; raise `ArgumentError` unless they rise from 0 or more."""
         if isinstance(self.claims, Mapping):
             if set(self.claims) != {"from", "to", "by"}:
                 raise ArgumentError("claims", "must be a list, or have from, to and by")
@@ -296,7 +321,11 @@ class Spectrum:
         return Tested(**{name: np.asarray(verdicts[name]) for name in Tested.__dataclass_fields__})
 
     def test(self, x: Sample, x_prime: Sample, rng: np.random.Generator) -> tuple[Tested, Tested]:
-        """Train and test on samples of both sides, and return both directions."""
+        """Train and test on samples of both sides, and return both directions (Figure 1).
+
+        Samples have shape ``(n,)`` or ``(n, d)``; raise `ArgumentError` where a side has fewer
+        than 2 draws.
+        """
         if min(len(x), len(x_prime)) < 2:
             raise ArgumentError("n", "must be at least 2, a draw to train on and one to test")
         halves = [(side[: len(side) // 2], side[len(side) // 2 :]) for side in (x, x_prime)]

@@ -11,33 +11,39 @@ Floats = NDArray[np.float64]
 
 
 class Law(Protocol):
-    """The exact law of a mechanism, made from the mechanism itself."""
+    """The exact law of a mechanism, made from the mechanism itself; levels are in nats."""
 
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return sup_z log f(z | x) / f(z | x'), the pure privacy level in this direction."""
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
-        """Return the Rényi divergence of the given order of x's law from x''s."""
+        """Return the Rényi divergence of the given order of x's law from x''s.
+
+        Raise `ArgumentError` unless the order is finite and above 1.
+        """
 
 
 class FiniteLaw(Law, Protocol):
     """Outputs 0, ..., k - 1."""
 
     def probabilities(self, x: Any) -> Floats:
-        """Return the k probabilities at input ``x``."""
+        """Return the k probabilities at input ``x``, of shape ``(k,)``."""
 
 
 class ContinuousLaw(Law, Protocol):
-    """Real outputs with a density."""
+    """Real outputs with a density.
+
+    ``z`` is in the unit of outputs and may have any shape, which is that of what is returned.
+    """
 
     def window(self, x: Any) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
 
     def pdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the density at ``z``."""
+        """Return the density at ``z``, of its shape and in one over its unit."""
 
     def cdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the distribution function at ``z``."""
+        """Return the distribution function at ``z``, of its shape."""
 
 
 class IntervalLaw(ContinuousLaw, Protocol):
@@ -57,5 +63,5 @@ class IntervalLaw(ContinuousLaw, Protocol):
 
 
 def divergence(law: Law, order: float, x: Any, x_prime: Any) -> float:
-    """Return the privacy level at a Rényi order; infinity means the pure level."""
+    """Return the privacy level at a Rényi order, in nats; infinity means the pure level."""
     return law.privacy_loss(x, x_prime) if np.isinf(order) else law.renyi(order, x, x_prime)

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import gammaln, softmax
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
+from epsilometer.exact import levels
 from epsilometer.exact.base import Floats
+from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.counting_exponential import CountingExponential
 from epsilometer.mechanisms.random_rows import NoiselessCount
@@ -30,39 +32,37 @@ class Enumerated(ABC):
     def probabilities(self, x: Any) -> Floats:
         """Return the probabilities of 0, ..., k - 1 at input ``x``."""
 
-    def _known(self, x: Any) -> Floats:
-        """Return the probabilities, worked out once for an input."""
-        known: dict[str, Floats] = self.__dict__.setdefault("_worked_out", {})
-        key = repr(x)
-        if key not in known:
-            known[key] = self.probabilities(x)
-        return known[key]
+    def compare(self, x: Any, x_prime: Any) -> Compared:
+        """Return both inputs' log probabilities of the same outputs, and the losses.
 
-    def both(self, x: Any, x_prime: Any) -> tuple[Floats, Floats]:
-        """Return both inputs' probabilities of the same outputs, those of either."""
-        p, q = self._known(x), self._known(x_prime)
+        To be overridden where probabilities run out of digits, or of range.
+        """
+        p, q = self.probabilities(x), self.probabilities(x_prime)
         size = max(p.size, q.size)
-        return np.pad(p, (0, size - p.size)), np.pad(q, (0, size - q.size))
+        with np.errstate(divide="ignore"):
+            return levels.compared(*(np.log(np.pad(v, (0, size - v.size))) for v in (p, q)))
+
+    def _compared(self, x: Any, x_prime: Any) -> Compared:
+        """Return the comparison, worked out once for a pair."""
+        known: dict[tuple[str, str], Compared] = self.__dict__.setdefault("_worked_out", {})
+        key = repr(x), repr(x_prime)
+        if key not in known:
+            known[key] = levels.completed(self.compare(x, x_prime))
+            known[key[::-1]] = known[key].reversed()
+        return known[key]
 
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return the largest log ratio; infinity if x can do what x' cannot."""
-        p, q = self.both(x, x_prime)
-        with np.errstate(divide="ignore"):
-            return float((np.log(p[p > 0]) - np.log(q[p > 0])).max())
+        return levels.privacy_loss(self._compared(x, x_prime))
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return log sum p^order q^(1-order) / (order - 1)."""
         order = checks.order("order", order, finite=True)
-        p, q = self.both(x, x_prime)
-        with np.errstate(divide="ignore"):
-            terms = order * np.log(p[p > 0]) + (1 - order) * np.log(q[p > 0])
-        return float(logsumexp(terms)) / (order - 1)
+        return levels.renyi(order, self._compared(x, x_prime))
 
     def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
-        """Return sum (p - exp(e) q)+ for each claim e."""
-        p, q = self.both(x, x_prime)
-        delta: Floats = np.maximum(p - np.exp(claims)[:, None] * q, 0.0).sum(axis=1)
-        return delta
+        """Return sum p (1 - exp(e - loss))+ for each claim e."""
+        return levels.deltas(claims, self._compared(x, x_prime))
 
 
 class RandomizedResponseLaw(Enumerated):
@@ -83,9 +83,18 @@ class RandomizedResponseLaw(Enumerated):
         probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
         return probabilities
 
+    def compare(self, x: int, x_prime: int) -> Compared:
+        """Return losses of epsilon at x, -epsilon at x', and 0 elsewhere."""
+        truthful = -math.log1p((self._outcomes - 1) * math.exp(-self._epsilon))
+        lies = -self._epsilon * (np.arange(self._outcomes)[:, None] != [x, x_prime])
+        return Compared(truthful + lies[:, 0], truthful + lies[:, 1], lies[:, 0] - lies[:, 1])
+
 
 class RandomizedBitsLaw(Enumerated):
-    """Everybody's randomised response, as it is or shuffled."""
+    """Everybody's randomised response, as it is or shuffled.
+
+    With d answers flipped a vector has probability exp(-epsilon d) / (1 + exp(-epsilon))^people.
+    """
 
     def __init__(self, mechanism: RandomizedBits) -> None:
         if mechanism.people > _MOST_PEOPLE:
@@ -94,14 +103,41 @@ class RandomizedBitsLaw(Enumerated):
 
     def probabilities(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of the 2^people vectors, bit i for person i."""
+        return np.asarray(np.exp(self._compared(x, x).log_p))
+
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+        """Return the loss epsilon (d' - d), or shuffled that of the mixtures over d."""
         m = self._mechanism
         vectors = (np.arange(1 << m.people)[:, None] >> np.arange(m.people)) & 1
-        kept = np.where(vectors == np.asarray(x), m.truthful, 1 - m.truthful).prod(axis=1)
+        best = -m.people * math.log1p(math.exp(-m.epsilon))
         if not m.shuffled:
-            return np.asarray(kept, np.float64)
-        ones = vectors.sum(axis=1)  # shuffled, vectors with as many ones are equally likely
-        totals = np.bincount(ones, kept)
-        return np.asarray(totals[ones] / np.bincount(ones)[ones], np.float64)
+            d, d_prime = ((vectors != np.asarray(y)).sum(axis=1) for y in (x, x_prime))
+            loss = m.epsilon * (d_prime - d)
+            return Compared(best - m.epsilon * d, best - m.epsilon * d_prime, loss)
+        shares, others = self._flipped(sum(x)), self._flipped(sum(x_prime))
+        flips = np.arange(m.people + 1)
+        with np.errstate(divide="ignore"):
+            log_p, log_q = (levels.log_sum(np.log(s) - m.epsilon * flips) for s in (shares, others))
+        # the chances' differences sum to 0: what they add up to lies beyond the fewest flips
+        fewest = np.argmax(shares + others > 0, axis=1)[:, None]
+        more = np.expm1(-m.epsilon * np.maximum(flips - fewest, 0))
+        with np.errstate(over="ignore"):
+            rise = ((shares - others) * more).sum(axis=1) * np.exp(
+                -m.epsilon * fewest[:, 0] - log_q
+            )
+        loss = np.where(np.abs(rise) < 0.5, np.log1p(rise.clip(-0.5, 0.5)), log_p - log_q)
+        ones = vectors.sum(axis=1)
+        return Compared(best + log_p[ones], best + log_q[ones], loss[ones])
+
+    def _flipped(self, true_ones: int) -> Floats:
+        """Return the chance that a random vector with t ones is d flips away, of shape (t, d)."""
+        n = self._mechanism.people
+        chances = np.zeros((n + 1, n + 1))
+        for t in range(n + 1):
+            for kept in range(max(0, true_ones + t - n), min(true_ones, t) + 1):
+                ways = math.comb(true_ones, kept) * math.comb(n - true_ones, t - kept)
+                chances[t, true_ones + t - 2 * kept] = ways / math.comb(n, t)
+        return chances
 
 
 class BernoulliPairLaw(Enumerated):
@@ -109,6 +145,9 @@ class BernoulliPairLaw(Enumerated):
 
     def __init__(self, mechanism: BernoulliPair) -> None:
         self._chances = mechanism.chances
+        self._gap = mechanism.epsilon  # between the logarithms of the chances
+        if math.isfinite(mechanism.order):
+            self._gap -= math.log(self._chances[0]) / (mechanism.order - 1)
 
     @property
     def smallest_probability(self) -> float:
@@ -119,16 +158,36 @@ class BernoulliPairLaw(Enumerated):
         """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([1 - self._chances[x], self._chances[x]])
 
+    def compare(self, x: int, x_prime: int) -> Compared:
+        """Return the losses: the gap at 1, and log (1 - p) / (1 - p') at 0."""
+        common = math.log(self._chances[0])
+        coins = [
+            np.array([math.log1p(-c), common - i * self._gap]) for i, c in enumerate(self._chances)
+        ]
+        p, q = self._chances
+        loss = np.array([math.log1p(p * math.expm1(-self._gap) / (1 - q)), self._gap])
+        return Compared(coins[x], coins[x_prime], np.sign(x_prime - x) * loss)
+
 
 class RareMatchLaw(Enumerated):
     """The mechanism that gives itself away with probability e^-rarity."""
 
     def __init__(self, mechanism: RareMatch) -> None:
-        self._chance = mechanism.chance
+        self._rarity = mechanism.rarity
 
     def probabilities(self, x: int) -> Floats:
         """Return the probabilities of 0 and 1 at input ``x``."""
-        return np.array([1 - x * self._chance, x * self._chance])
+        return np.array([-math.expm1(-self._rarity), math.exp(-self._rarity)] if x else [1.0, 0.0])
+
+    def compare(self, x: int, x_prime: int) -> Compared:
+        """Return the log probabilities, from e^-rarity's own logarithm."""
+        never = (
+            math.log(-math.expm1(-self._rarity))
+            if self._rarity < 1
+            else math.log1p(-math.exp(-self._rarity))
+        )
+        match, other = np.array([never, -self._rarity]), np.array([0.0, -np.inf])
+        return levels.compared(*(match if y else other for y in (x, x_prime)))
 
 
 class CountingExponentialLaw(Enumerated):
@@ -137,10 +196,19 @@ class CountingExponentialLaw(Enumerated):
     def __init__(self, mechanism: CountingExponential) -> None:
         self._epsilon, self._values = mechanism.epsilon, mechanism.values
 
+    def _counts(self, x: Sequence[int]) -> Floats:
+        return np.array([list(x).count(value) for value in range(self._values)], float)
+
     def probabilities(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of the values."""
-        counts = [list(x).count(value) for value in range(self._values)]
-        return np.asarray(softmax(self._epsilon * np.array(counts) / 2), np.float64)
+        return np.asarray(softmax(self._epsilon * self._counts(x) / 2), np.float64)
+
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+        """Return the losses: those of the weights, less that of their sums."""
+        p, q = (self._epsilon * self._counts(y) / 2 for y in (x, x_prime))
+        moved = self._epsilon * (self._counts(x) - self._counts(x_prime)) / 2
+        sums = levels.total(p, q, moved)
+        return Compared(p - sums.log_p, q - sums.log_q, moved - sums.loss)
 
 
 class NoiselessCountLaw(Enumerated):
@@ -155,3 +223,32 @@ class NoiselessCountLaw(Enumerated):
         from scipy.stats import binom  # half a second to import, for this law only
 
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)
+
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+        """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
+        size = max(x[0], x_prime[0]) + 1
+        log_p, log_q = (self._log_probabilities(y, size) for y in (x, x_prime))
+        pair = levels.compared(log_p, log_q)
+        if x[0] == x_prime[0] and x[1] != x_prime[1]:
+            k = np.arange(size, dtype=float)
+            with np.errstate(divide="ignore"):
+                loss = np.log(x[0] - k) - np.log(k)
+            return Compared(log_p, log_q, loss if x[1] == 0 else -loss)
+        return pair
+
+    def _log_probabilities(self, x: Sequence[int], size: int) -> Floats:
+        """Return the logarithms, by the gamma function where a probability is no number."""
+        rows, bit = x
+        p = np.pad(self.probabilities(x), (0, size - rows - 1))
+        k, others = np.arange(size) - bit, rows - 1
+        inside = (k >= 0) & (k <= others)
+        with np.errstate(divide="ignore"):
+            log_p = np.log(p)
+        rare = inside & (p < 1e-300)
+        log_p[rare] = (
+            gammaln(others + 1)
+            - gammaln(k[rare] + 1)
+            - gammaln(others - k[rare] + 1)
+            - others * math.log(2)
+        )
+        return log_p

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from epsilometer.exact.base import Floats
+from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.interval import OnInterval
 
 
-class OnIntervalLaw:
+class OnIntervalLaw(OnTheLine):
     """Outputs in ``[lower, upper]``."""
 
     def __init__(self, mechanism: OnInterval) -> None:
@@ -19,3 +23,7 @@ class OnIntervalLaw:
     def window(self, x: float) -> tuple[float, float]:
         """Return the interval, which holds all of the mass."""
         return self.support
+
+    def _inside(self, z: Floats, logs: Floats) -> Floats:
+        """Return log densities, minus infinity outside of the interval."""
+        return np.where((z >= self._lower) & (z <= self._upper), logs, -np.inf)

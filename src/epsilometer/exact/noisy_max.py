@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.exact import quadrature
+from epsilometer.exact import levels, quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
+from epsilometer.exact.levels import Compared
+from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise, Largest, Noise
+from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.noisy_max import (
     ContinuousNoisyMax,
     NoisyMaxIndex,
@@ -18,136 +21,107 @@ from epsilometer.mechanisms.noisy_max import (
 )
 
 
-class ReportNoisyMaxLaw(Enumerated):
+class _IndexLaw(Enumerated):
     """P(i) is the integral of the density of answer i times the CDFs of all others."""
 
-    def __init__(self, mechanism: ReportNoisyMax) -> None:
-        self._scale = mechanism.scale
+    def __init__(self, noise: Noise, scale: float) -> None:
+        self._noise, self._scale = noise, scale
 
     def probabilities(self, x: Sequence[float]) -> Floats:
         """Return the probability of each index."""
-        answers = np.asarray(x, float)
-        z, weights = quadrature.nodes(answers, self._scale)
-        pdf, cdf = _laplace(z[:, None] - answers, self._scale)
-        others = np.array([np.delete(cdf, i, axis=1).prod(axis=1) for i in range(answers.size)])
-        return (others * pdf.T) @ weights
+        return np.asarray(np.exp(self.compare(x, x).log_p))
+
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both inputs' log probabilities and the losses."""
+        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
+        largest = Largest(self._noise, z, p, q, self._scale)
+        log_p, log_q, loss = largest.each
+        whole = levels.total(log_p + np.log(weights), log_q + np.log(weights), loss)
+        return Compared(*(values[largest.group] for values in whole))
 
 
-class ContinuousNoisyMaxLaw:
+class ReportNoisyMaxLaw(_IndexLaw):
+    """Laplace noise of scale 2 / epsilon."""
+
+    def __init__(self, mechanism: ReportNoisyMax) -> None:
+        super().__init__(LaplaceNoise(), mechanism.scale)
+
+
+class NoisyMaxIndexLaw(_IndexLaw):
+    """Either noise of scale 1 / epsilon."""
+
+    def __init__(self, mechanism: NoisyMaxIndex) -> None:
+        super().__init__(_noise(mechanism.noise), 1 / mechanism.epsilon)
+
+
+class _ValueLaw(OnTheLine):
     """The law of the largest noisy answer: its CDF is the product of the answers' CDFs."""
 
+    def __init__(self, noise: Noise, scale: float) -> None:
+        self._noise, self._scale = noise, scale
+
+    def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
+        """Return the log density at ``z``."""
+        return self.compare(z, x, x).log_p
+
+    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both log densities at ``z`` and the loss."""
+        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        pair = Largest(self._noise, z, p, q, self._scale).any()
+        return Compared(*(values.reshape(np.shape(z)) for values in pair))
+
+    def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
+        """Return the distribution function at ``z``."""
+        u = (np.asarray(z, float)[..., None] - np.asarray(x, float)) / self._scale
+        return np.asarray(np.exp(self._noise.log_cdf(u).sum(axis=-1)))
+
+    def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
+        """Return all answers."""
+        return np.concatenate([np.asarray(x, float), np.asarray(x_prime, float)]), self._scale
+
+    def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
+        """Return the largest log ratio: in either tail, or between; infinity where x is alone.
+
+        Far up the densities' ratio is sum exp(x / B) / sum exp(x' / B). Below all answers that of
+        Laplace noise no longer changes.
+        """
+        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        kinks, scale = self.pieces(x, x_prime)
+        z = np.linspace(kinks.min() - scale, kinks.max() + 45 * scale, 20_001)
+        z = np.unique(np.concatenate([z, kinks, quadrature.nodes(kinks, scale)[0]]))
+        upper = levels.total(p / scale, q / scale, (p - q) / scale)
+        within = max(
+            levels.privacy_loss(pair)
+            for some in np.array_split(z, max(1, z.size * p.size // 10**6))
+            if (pair := self.compare(some, x, x_prime)).log_p.max() > -np.inf
+        )
+        return max(within, float(upper.loss))
+
+
+class ContinuousNoisyMaxLaw(_ValueLaw):
+    """Laplace noise of scale queries / epsilon."""
+
     def __init__(self, mechanism: ContinuousNoisyMax) -> None:
-        self._scale = mechanism.scale
+        super().__init__(LaplaceNoise(), mechanism.scale)
 
     def window(self, x: Sequence[float]) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
         return min(x) - 30 * self._scale, max(x) + 30 * self._scale
 
-    def pdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the density at ``z``."""
-        return np.exp(self._log_pdf(np.asarray(z, float), np.asarray(x, float)))
 
-    def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the distribution function at ``z``."""
-        product: Floats = _laplace(np.asarray(z, float)[..., None] - np.asarray(x), self._scale)[
-            1
-        ].prod(axis=-1)
-        return product
-
-    def _log_pdf(self, z: Floats, answers: Floats) -> Floats:
-        """Return the log density: log sum f_i / F_i + sum log F_i, which keeps the lower tail."""
-        u = (z[..., None] - answers) / self._scale
-        log_cdf = np.where(u < 0, u - np.log(2), np.log1p(-0.5 * np.exp(-np.abs(u))))
-        log_pdf = -np.abs(u) - np.log(2 * self._scale)
-        total: Floats = np.logaddexp.reduce(log_pdf - log_cdf, axis=-1) + log_cdf.sum(axis=-1)
-        return total
-
-    def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the largest log ratio: over both tails, where it is constant, and between."""
-        p, q = np.asarray(x, float), np.asarray(x_prime, float)
-        low = min(p.min(), q.min())  # below every answer the log ratio no longer changes
-        high = max(p.max(), q.max()) + 45 * self._scale
-        z = np.unique(np.concatenate([np.linspace(low, high, 20_001), p, q]))
-        return float((self._log_pdf(z, p) - self._log_pdf(z, q)).max())
-
-    def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the divergence by quadrature between the answers and in both tails."""
-        p, q = np.asarray(x, float), np.asarray(x_prime, float)
-        z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
-        return quadrature.renyi(order, self._log_pdf(z, p), self._log_pdf(z, q), weights)
-
-
-class NoisyMaxIndexLaw(Enumerated):
-    """As `ReportNoisyMaxLaw`, for either noise of scale 1 / epsilon."""
-
-    def __init__(self, mechanism: NoisyMaxIndex) -> None:
-        self._scale = 1 / mechanism.epsilon
-        self._noise = _laplace if mechanism.noise == "laplace" else _exponential
-
-    def probabilities(self, x: Sequence[float]) -> Floats:
-        """Return the probability of each index."""
-        answers = np.asarray(x, float)
-        z, weights = quadrature.nodes(answers, self._scale)
-        pdf, cdf = self._noise(z[:, None] - answers, self._scale)
-        others = np.array([np.delete(cdf, i, axis=1).prod(axis=1) for i in range(answers.size)])
-        return (others * pdf.T) @ weights
-
-
-class NoisyMaxValueLaw:
-    """The largest of noisy answers: its CDF is the product of theirs."""
+class NoisyMaxValueLaw(_ValueLaw):
+    """Either noise of scale 1 / epsilon."""
 
     def __init__(self, mechanism: NoisyMaxValue) -> None:
-        self._scale = 1 / mechanism.epsilon
+        super().__init__(_noise(mechanism.noise), 1 / mechanism.epsilon)
         self._one_sided = mechanism.noise == "exponential"
-        self._noise = _exponential if self._one_sided else _laplace
 
     def window(self, x: Sequence[float]) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
         low = max(x) if self._one_sided else min(x) - 30 * self._scale
         return low, max(x) + 32 * self._scale
 
-    def pdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the density at ``z``."""
-        pdf, cdf = self._noise(np.asarray(z, float)[..., None] - np.asarray(x), self._scale)
-        total: Floats = sum(
-            pdf[..., i] * np.delete(cdf, i, axis=-1).prod(axis=-1) for i in range(len(x))
-        )
-        return total
 
-    def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the distribution function at ``z``."""
-        noise = self._noise(np.asarray(z, float)[..., None] - np.asarray(x), self._scale)
-        product: Floats = noise[1].prod(axis=-1)
-        return product
-
-    def _log_densities(
-        self, x: Sequence[float], x_prime: Sequence[float]
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return both log densities at quadrature nodes where x has any, and the weights."""
-        z, weights = quadrature.nodes(np.concatenate([x, x_prime]), self._scale)
-        with np.errstate(divide="ignore"):
-            log_p, log_q = np.log(self.pdf(z, x)), np.log(self.pdf(z, x_prime))
-        seen = log_p > -np.inf
-        return log_p[seen], log_q[seen], weights[seen]
-
-    def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the largest log ratio; infinity where x alone has a density."""
-        log_p, log_q, _ = self._log_densities(x, x_prime)
-        return float((log_p - log_q).max())
-
-    def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the divergence by quadrature."""
-        log_p, log_q, weights = self._log_densities(x, x_prime)
-        return quadrature.renyi(order, log_p, log_q, weights)
-
-
-def _laplace(u: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return density and distribution function of Laplace noise."""
-    tail = 0.5 * np.exp(-np.abs(u) / scale)
-    return tail / scale, np.where(u < 0, tail, 1 - tail)
-
-
-def _exponential(u: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return density and distribution function of exponential noise."""
-    tail = np.where(u >= 0, np.exp(-np.maximum(u, 0) / scale), 0.0)
-    return tail / scale, np.where(u >= 0, -np.expm1(-np.maximum(u, 0) / scale), 0.0)
+def _noise(name: str) -> Noise:
+    return LaplaceNoise() if name == "laplace" else ExponentialNoise()

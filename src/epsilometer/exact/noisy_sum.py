@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp
 
 from epsilometer import checks
-from epsilometer.exact import quadrature
+from epsilometer.exact import levels, real_line
 from epsilometer.exact.base import Floats
+from epsilometer.exact.levels import Compared
+from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.noisy_sum import NoisySum
 
 
-class NoisySumLaw:
+class NoisySumLaw(OnTheLine):
     """The sum over a random subset, plus Laplace or Gaussian noise."""
 
     def __init__(self, mechanism: NoisySum) -> None:
@@ -44,7 +46,8 @@ class NoisySumLaw:
         mixed: Floats = logsumexp(log_noise + log_chances, axis=-1)
         return mixed
 
-    def _log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
+    def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
+        """Return the log density at ``z``."""
         sums, log_chances = self._sums(x)
         scale = self._mechanism.scale
         u = (z[..., None] - sums) / scale
@@ -58,9 +61,35 @@ class NoisySumLaw:
         reach = (7.5 if self._mechanism.noise == "gaussian" else 30) * self._mechanism.scale
         return float(sums[0]) - reach, float(sums[-1]) + reach
 
-    def pdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the density at ``z``."""
-        return np.asarray(np.exp(self._log_pdf(np.asarray(z, float), x)))
+    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both log densities and the loss.
+
+        Where it is small it is that of two mixtures of the same noise: p - q starts where the
+        chances of a sum differ, and counts what that sum adds to the noise about another one.
+        """
+        (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
+        all_sums = np.union1d(sums, others)
+        q, more = np.zeros(all_sums.size), np.zeros(all_sums.size)
+        q[np.searchsorted(all_sums, others)] = np.exp(other_chances)
+        more[np.searchsorted(all_sums, sums)] = np.exp(chances)
+        more -= q
+        scale, first = self._mechanism.scale, all_sums[0]
+        if self._mechanism.noise == "gaussian":
+            gain = (all_sums - first) * ((z[..., None] - first) + (z[..., None] - all_sums))
+            gain /= 2 * scale**2
+        else:
+            gain = real_line.further(z[..., None], all_sums, first) / scale
+        near = np.abs(gain).max(axis=-1) < 1
+        safe = np.where(near[..., None], gain, 0.0)
+        rise = (more * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
+        log_p, log_q = self.log_pdf(z, x), self.log_pdf(z, x_prime)
+        near &= np.abs(rise) < 0.5
+        fine = np.log1p(np.where(near, rise, 0.0))
+        return Compared(log_p, log_q, np.where(near, fine, log_p - log_q))
+
+    def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
+        """Return all sums."""
+        return np.concatenate([self._sums(x)[0], self._sums(x_prime)[0]]), self._mechanism.scale
 
     def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
         """Return the distribution function at ``z``."""
@@ -84,7 +113,7 @@ class NoisySumLaw:
         reach = 40 * self._mechanism.scale
         kinks = np.concatenate([sums, others])
         z = np.unique(np.append(np.linspace(kinks.min() - reach, kinks.max() + reach, 8001), kinks))
-        return max(float((self._log_pdf(z, x) - self._log_pdf(z, x_prime)).max()), *ends, -math.inf)
+        return max(float(self.compare(z, x, x_prime).loss.max()), *ends, -math.inf)
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the divergence by quadrature, pieces ending at all sums.
@@ -99,5 +128,4 @@ class NoisySumLaw:
         kinks = np.concatenate([sums, others])
         if self._mechanism.noise == "gaussian":
             kinks = np.append(kinks, (a * sums[:, None] - (a - 1) * others).ravel())
-        z, weights = quadrature.nodes(kinks, self._mechanism.scale)
-        return quadrature.renyi(a, self._log_pdf(z, x), self._log_pdf(z, x_prime), weights)
+        return levels.renyi(a, self._nodes(kinks, self._mechanism.scale, x, x_prime))

@@ -6,9 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
-from epsilometer import checks
 from epsilometer.exact.base import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -32,10 +30,3 @@ def nodes(kinks: ArrayLike, scale: float) -> tuple[Floats, Floats]:
     half = np.diff(ends)[:, None] / 2
     z = ends[:-1, None] + half * (1 + _NODES)
     return z.ravel(), (half * _WEIGHTS).ravel()
-
-
-def renyi(order: float, log_p: Floats, log_q: Floats, weights: Floats) -> float:
-    """Return the Rényi divergence from log densities at quadrature nodes."""
-    order = checks.order("order", order, finite=True)
-    log_terms = order * log_p + (1 - order) * log_q + np.log(weights)
-    return float(logsumexp(log_terms)) / (order - 1)

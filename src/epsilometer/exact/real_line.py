@@ -9,15 +9,58 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import erfcx, ndtr
 
 from epsilometer import checks
 from epsilometer.exact import quadrature
 from epsilometer.exact.base import Floats
+from epsilometer.exact.levels import Compared
+from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.laplace import Laplace
+
+
+def further(z: Floats, x: Floats | float, x_prime: Floats | float) -> Floats:
+    """Return |z - x'| - |z - x|, with all its digits however far z is."""
+    gap = np.abs(np.subtract(x, x_prime))
+    side = (z - x) + (z - x_prime)
+    return np.asarray(np.sign(np.subtract(x, x_prime)) * np.clip(side, -gap, gap))
+
+
+def laplace_deltas(claims: Floats, distance: float) -> Floats:
+    """Return the spectrum of Laplace noise for answers ``distance`` scales apart.
+
+    It is 1 - exp((e - distance)/2) (lu2022, Lemma 2), or 1 - exp(e) where all losses exceed e.
+    """
+    return np.asarray(-np.expm1(np.minimum(np.minimum((claims - distance) / 2, claims), 0.0)))
+
+
+def gaussian_deltas(claims: Floats, distance: float) -> Floats:
+    """Return the spectrum of Gaussian noise for answers ``distance`` standard deviations apart.
+
+    Lemma 3 of lu2022 is Phi(-t) - exp(e) Phi(-t - d) with t = e/d - d/2. Where both are nearly the
+    same, or too small for a number, it is phi(t) times the integral of exp(-s^2/2 - t s) (1 -
+    exp(-d s)) over s > 0. Below 0 it is 1 - exp(e) and exp(e) times that of -e.
+    """
+    below = np.minimum(claims, 0.0)
+    if distance == 0:
+        return np.asarray(-np.expm1(below))
+    found = np.array([_gaussian_delta(abs(float(e)), distance) for e in claims])
+    return np.asarray(np.exp(below) * found - np.expm1(below))
+
+
+def _gaussian_delta(claim: float, d: float) -> float:
+    t = claim / d - d / 2
+    if t < -1:  # so that d > 2 and the second term is less than half of the first
+        kept = math.sqrt(math.pi / 2) * float(erfcx((t + d) / math.sqrt(2)))
+        return float(ndtr(-t)) - math.exp(-t * t / 2) / math.sqrt(2 * math.pi) * kept
+    s, weights = quadrature.nodes([0.0], 1 / max(t, 1.0))
+    above = s > 0
+    s, weights = s[above], weights[above]
+    area = float(weights @ (np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)))
+    return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
 
 
 class LaplaceLaw:
@@ -46,11 +89,31 @@ class LaplaceLaw:
         return abs(x - x_prime) / self._scale
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:
-        """Return Mironov's closed form (2017, Table II), with the larger exponential taken out."""
-        a = checks.order("order", order, finite=True)
-        distance = abs(x - x_prime) / self._scale
+        """Return Mironov's closed form (2017, Table II)."""
+        return laplace_renyi(
+            checks.order("order", order, finite=True), self.privacy_loss(x, x_prime)
+        )
+
+    def spectrum(self, claims: Floats, x: float, x_prime: float) -> Floats:
+        """Return Lemma 2 of lu2022."""
+        return laplace_deltas(claims, self.privacy_loss(x, x_prime))
+
+
+def laplace_renyi(a: float, distance: float) -> float:
+    """Return the divergence log((a e^((a-1) d) + (a-1) e^(-a d)) / (2a-1)) / (a-1).
+
+    The sum is 1 + a (a-1) / (2a-1) times sum (u^k - (-v)^k) d^(k+1) / (k+1)! over k >= 1, with
+    u = a - 1 and v = a. At high levels the larger exponential is taken out.
+    """
+    if (a - 1) * distance > 1:
         rest = (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * distance)
         return distance + math.log(a / (2 * a - 1) + rest) / (a - 1)
+    if a * distance > 0.5:
+        grown = a * math.expm1((a - 1) * distance) + (a - 1) * math.expm1(-a * distance)
+        return math.log1p(grown / (2 * a - 1)) / (a - 1)
+    u, v = (a - 1) * distance, -a * distance
+    series = sum((u**k - v**k) / math.factorial(k + 1) for k in range(14, 0, -1))
+    return math.log1p(a * (a - 1) / (2 * a - 1) * distance * series) / (a - 1)
 
 
 class _Normal(ABC):
@@ -85,7 +148,14 @@ class _Normal(ABC):
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return order (difference of means)^2 / (2 sigma^2)."""
         a = checks.order("order", order, finite=True)
-        return a * (self.mean(x) - self.mean(x_prime)) ** 2 / (2 * self._sigma**2)
+        return a * (self._distance(x, x_prime)) ** 2 / 2
+
+    def _distance(self, x: Any, x_prime: Any) -> float:
+        return abs(self.mean(x) - self.mean(x_prime)) / self._sigma
+
+    def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
+        """Return Lemma 3 of lu2022."""
+        return gaussian_deltas(claims, self._distance(x, x_prime))
 
 
 class GaussianLaw(_Normal):
@@ -116,7 +186,7 @@ class NoisyGradientDescentLaw(_Normal):
         return math.fsum(x) / len(x) * self._reached
 
 
-class ExponentialHalfLineLaw:
+class ExponentialHalfLineLaw(OnTheLine):
     """Density rate exp(-rate |t - x|) / (2 - exp(-rate x)) on t >= 0."""
 
     def __init__(self, mechanism: ExponentialHalfLine) -> None:
@@ -128,6 +198,34 @@ class ExponentialHalfLineLaw:
 
     def _mass(self, x: float) -> float:
         return 2 - math.exp(-self._rate * x)
+
+    def _tail_loss(self, x: float, x_prime: float) -> float:
+        """Return the loss above both inputs, log (1 - s'^2) / (1 - s^2) with s = 1 - exp(-rate x).
+
+        To first order in the rate the masses make up for the distance; this has the second order.
+        """
+        s, s_prime = -math.expm1(-self._rate * x), -math.expm1(-self._rate * x_prime)
+        gap = math.exp(-self._rate * x) * math.expm1(self._rate * (x - x_prime))
+        rise = gap * (s + s_prime)
+        left = math.exp(-self._rate * x) * (1 + s)  # 1 - s^2
+        if abs(rise) < 0.5 * left:
+            return math.log1p(rise / left)
+        return self._rate * (x - x_prime) + math.log((1 + s_prime) / (1 + s))
+
+    def log_pdf(self, z: Floats, x: float) -> Floats:
+        """Return the log density at ``z``."""
+        density = math.log(self._rate / self._mass(x)) - self._rate * np.abs(z - x)
+        return np.where(z >= 0, density, -np.inf)
+
+    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
+        """Return both inputs and the end."""
+        return np.array([0.0, x, x_prime]), 1 / self._rate
+
+    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+        """Return both log densities, and the loss by its difference from that above both."""
+        short = further(z, x, x_prime) - (x - x_prime)
+        loss = self._rate * short + self._tail_loss(x, x_prime)
+        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z``."""
@@ -144,13 +242,4 @@ class ExponentialHalfLineLaw:
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss, reached on the far side of x."""
-        return self._rate * abs(x - x_prime) + math.log(self._mass(x_prime) / self._mass(x))
-
-    def renyi(self, order: float, x: float, x_prime: float) -> float:
-        """Return the divergence by quadrature, pieces ending at both inputs."""
-        z, weights = quadrature.nodes([0.0, x, x_prime], 1 / self._rate)
-        z, weights = z[z >= 0], weights[z >= 0]
-        log_p, log_q = (
-            math.log(self._rate / self._mass(y)) - self._rate * np.abs(z - y) for y in (x, x_prime)
-        )
-        return quadrature.renyi(order, log_p, log_q, weights)
+        return 2 * self._rate * max(x_prime - x, 0.0) + self._tail_loss(x, x_prime)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
-from epsilometer import checks
 from epsilometer.errors import ArgumentError
-from epsilometer.exact import quadrature
+from epsilometer.exact import levels, quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
+from epsilometer.exact.levels import Compared
+from epsilometer.exact.noise import LaplaceNoise
 from epsilometer.mechanisms.sparse_vector import (
     SparseVector,
     SparseVectorBits,
@@ -21,58 +21,81 @@ from epsilometer.mechanisms.sparse_vector import (
     SparseVectorMixed,
 )
 
+_LAPLACE = LaplaceNoise()
+_EVERYTHING = Compared(np.zeros(()), np.zeros(()), np.zeros(()))  # of probability 1
 
-class SparseVectorLaw(Enumerated):
-    """Given rho the answers are independent; the outputs are the 2^queries bit vectors."""
+
+class _GivenRho(Enumerated):
+    """Laws of answers that are independent given the threshold noise rho."""
 
     def __init__(self, mechanism: SparseVector) -> None:
         self._mechanism = mechanism
 
     def probabilities(self, x: Sequence[float]) -> Floats:
-        """Return the probability of every bit vector, bit i for query i."""
+        """Return the probabilities of all outputs."""
+        return np.asarray(np.exp(self._compared(x, x).log_p))
+
+    def _answers(
+        self, x: Sequence[float], x_prime: Sequence[float]
+    ) -> tuple[Compared, Compared, Compared]:
+        """Return the masses of rho at quadrature nodes, and each answer's chances given rho.
+
+        The chances are of shape (queries, nodes), to be above and to be below.
+        """
         m = self._mechanism
-        gaps = np.asarray(x, float) - m.threshold
+        p, q = (np.asarray(y, float) - m.threshold for y in (x, x_prime))
         rho_scale, nu_scale = m.noise_scales
-        rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(rho_scale, nu_scale))
-        density = weights * _laplace_pdf(rho, rho_scale)
-        above = _above(gaps[:, None] - rho, nu_scale)
-        total = np.zeros(1 << gaps.size)
-        # a state is (bits so far, positives so far) with the density over rho that led there
-        states = {(0, 0): density}
-        for j in range(gaps.size):
-            following: dict[tuple[int, int], Floats] = {}
-            for (bits, found), weight in states.items():
-                _add(following, (bits, found), weight * (1 - above[j]))
-                hit = weight * above[j]
-                key = (bits | 1 << j, found + 1)
-                if found + 1 == m.most_positives:
-                    total[key[0]] += hit.sum()
+        rho, weights = quadrature.nodes(np.concatenate([p, q, [0.0]]), max(rho_scale, nu_scale))
+        mass = _LAPLACE.log_pdf(rho / rho_scale) + np.log(weights / rho_scale)
+        above, below = (_chances(side, p, q, rho, nu_scale) for side in (1, -1))
+        return Compared(mass, mass, np.zeros_like(mass)), above, below
+
+
+class SparseVectorLaw(_GivenRho):
+    """Given rho the answers are independent; the outputs are the 2^queries bit vectors."""
+
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both log probabilities and the loss of every bit vector, bit i for query i."""
+        m = self._mechanism
+        rho, above, below = self._answers(x, x_prime)
+        outcome = [Compared(*np.array([-np.inf, -np.inf, 0.0]))] * (1 << len(x))
+        # a state is the bits so far, with what has been integrated and the masses over rho since
+        states = {0: (_EVERYTHING, rho)}
+        for j in range(len(x)):
+            following = {}
+            for bits, (past, masses) in states.items():
+                following[bits] = past, _both(masses, _query(below, j))
+                hit, found = _both(masses, _query(above, j)), bits | 1 << j
+                if found.bit_count() == m.most_positives:
+                    outcome[found] = _both(past, levels.total(*hit))
+                elif m.redraws:
+                    following[found] = _both(past, levels.total(*hit)), rho
                 else:
-                    _add(following, key, density * hit.sum() if m.redraws else hit)
+                    following[found] = past, hit
             states = following
-        for (bits, _), weight in states.items():
-            total[bits] += weight.sum()
-        return total
+        for bits, (past, masses) in states.items():
+            outcome[bits] = _both(past, levels.total(*masses))
+        return Compared(*(np.array(values, float) for values in zip(*outcome, strict=True)))
 
 
-class SparseVectorFirstLaw(Enumerated):
-    """Given rho, query j is the first positive if it is one and all before it are not."""
+class SparseVectorFirstLaw(_GivenRho):
+    """Given rho, query j is the first positive if it is one and all before it are not.
+
+    The last output is that there is none.
+    """
 
     def __init__(self, mechanism: SparseVectorFirst) -> None:
-        self._mechanism = mechanism
+        super().__init__(mechanism)
 
-    def probabilities(self, x: Sequence[float]) -> Floats:
-        """Return the probability of each first positive; the last is that there is none."""
-        m = self._mechanism
-        gaps = np.asarray(x, float) - m.threshold
-        rho_scale, nu_scale = m.noise_scales
-        rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(rho_scale, nu_scale))
-        below = _above(rho - gaps[:, None], nu_scale)
-        above = _above(gaps[:, None] - rho, nu_scale)
-        reached = np.cumprod(np.vstack([np.ones_like(rho), below]), axis=0)
-        chances = reached * np.vstack([above, np.ones_like(rho)])
-        total: Floats = chances @ (weights * _laplace_pdf(rho, rho_scale))
-        return total
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both log probabilities and the loss of each first positive."""
+        rho, above, below = self._answers(x, x_prime)
+        none = np.zeros_like(rho.loss)
+        chances = (
+            mass + np.cumsum(np.vstack([none, down]), axis=0) + np.vstack([up, none])
+            for mass, down, up in zip(rho, below, above, strict=True)
+        )
+        return levels.total(*Compared(*chances))
 
 
 class SparseVectorBitsLaw(Enumerated):
@@ -87,27 +110,31 @@ class SparseVectorBitsLaw(Enumerated):
         self._threshold = mechanism.threshold
         self._scale = mechanism.noise_scales[0]
 
-    def atoms(self, x: Sequence[float]) -> dict[int, float]:
-        """Return the probability of every possible output."""
-        gaps = np.asarray(x, float) - self._threshold
-        levels = np.unique(gaps)  # rho in (levels[i - 1], levels[i]] leaves the gaps from there on
-        below = _above(levels, self._scale)  # P(rho <= level)
-        masses = np.diff(np.concatenate([[0.0], below, [1.0]]))
-        sets = [sum(1 << int(j) for j in np.flatnonzero(gaps >= level)) for level in levels]
-        return dict(zip([*sets, 0], masses.tolist(), strict=True))
+    def atoms(self, x: Sequence[float]) -> dict[int, tuple[float, float]]:
+        """Return every possible output with the interval of rho / scale that gives it."""
+        gaps = (np.asarray(x, float) - self._threshold) / self._scale
+        ends = np.unique(gaps)  # rho in (ends[i - 1], ends[i]] leaves the gaps from there on
+        sets = [sum(1 << int(j) for j in np.flatnonzero(gaps >= end)) for end in ends]
+        intervals = zip([-math.inf, *ends.tolist()], [*ends.tolist(), math.inf], strict=True)
+        return dict(zip([*sets, 0], intervals, strict=True))
 
     def probabilities(self, x: Sequence[float]) -> Floats:
         """Return the probabilities of the atoms, in their order."""
-        return np.array(list(self.atoms(x).values()))
+        return np.exp([_log_mass(*interval) for interval in self.atoms(x).values()])
 
-    def both(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, Floats]:
-        """Return both inputs' probabilities of the same outputs, those of either."""
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both inputs' log probabilities of the same outputs, and the losses."""
         p, q = self.atoms(x), self.atoms(x_prime)
-        outputs = list(p | q)
-        return (
-            np.array([p.get(output, 0.0) for output in outputs]),
-            np.array([q.get(output, 0.0) for output in outputs]),
-        )
+        nowhere = (0.0, 0.0)
+        pairs = [(p.get(output, nowhere), q.get(output, nowhere)) for output in p | q]
+        log_p, log_q = (np.array([_log_mass(*pair[i]) for pair in pairs]) for i in (0, 1))
+        loss = levels.compared(log_p, log_q).loss
+        for i, ((low, high), (low_prime, high_prime)) in enumerate(pairs):
+            if low == low_prime == -math.inf:
+                loss[i] = _log_cdf_gain(high, high_prime)
+            elif high == high_prime == math.inf:
+                loss[i] = _log_cdf_gain(-low, -low_prime)
+        return Compared(log_p, log_q, loss)
 
 
 class SparseVectorMixedLaw:
@@ -125,65 +152,123 @@ class SparseVectorMixedLaw:
 
     def nothing(self, x: Sequence[float]) -> float:
         """Return the probability that no answer is released."""
-        gaps = np.asarray(x, float) - self._threshold
-        rho, weights = quadrature.nodes(np.append(gaps, 0.0), max(self._rho, self._nu))
-        below = _above(rho - gaps[:, None], self._nu)
-        return float((weights * _laplace_pdf(rho, self._rho)) @ below.prod(axis=0))
+        return math.exp(float(self._nothing(x, x).log_p))
+
+    def _nothing(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        p, q = (np.asarray(y, float) - self._threshold for y in (x, x_prime))
+        kinks = np.concatenate([p, q, [0.0]])
+        rho, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
+        mass = _LAPLACE.log_pdf(rho / self._rho) + np.log(weights / self._rho)
+        log_p, log_q, loss = (c.sum(axis=0) for c in _chances(-1, p, q, rho, self._nu))
+        return levels.total(mass + log_p, mass + log_q, loss)
 
     def pdf(self, v: ArrayLike, x: Sequence[float]) -> Floats:
         """Return the density of releasing ``v`` (rising), a row for every query j."""
-        at, answers = np.asarray(v, float), np.asarray(x, float)
-        noise = _laplace_pdf(at - answers[:, None], self._nu)
-        density: Floats = noise * self._reached(at - self._threshold, answers - self._threshold)
-        return density
+        return np.asarray(np.exp(self._released(np.asarray(v, float), x, x).log_p))
 
-    def _reached(self, u: Floats, gaps: Floats) -> Floats:
+    def _released(self, v: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+        """Return both log densities and the loss of releasing ``v``, of shape (queries, len(v))."""
+        p, q = np.asarray(x, float)[:, None], np.asarray(x_prime, float)[:, None]
+        at_p, at_q, moved = (v - p) / self._nu, (v - q) / self._nu, (p - q) / self._nu
+        noise = Compared(
+            _LAPLACE.log_pdf(at_p) - math.log(self._nu),
+            _LAPLACE.log_pdf(at_q) - math.log(self._nu),
+            _LAPLACE.pdf_gain(at_p, at_q, moved),
+        )
+        gaps = (y[:, 0] - self._threshold for y in (p, q))
+        return _both(noise, self._reached(v - self._threshold, *gaps))
+
+    def _reached(self, u: Floats, p: Floats, q: Floats) -> Compared:
         """Return P(rho <= u, all queries before j below), of shape (queries, len(u))."""
-        inner = np.unique(np.concatenate([u, gaps, [0.0]]))
+        inner = np.unique(np.concatenate([u, p, q, [0.0]]))
         steps = max(self._rho, self._nu) * 2.0 ** np.arange(6, -5, -1)
         ends = np.concatenate([inner[0] - steps, inner])
         half = np.diff(ends)[:, None] / 2
         nodes, weights = np.polynomial.legendre.leggauss(16)
         rho = ends[:-1, None] + half * (1 + nodes)
-        below = _above(rho - gaps[:, None, None], self._nu)  # keeps the lower tail's digits
-        before = np.cumprod(np.concatenate([np.ones_like(below[:1]), below[:-1]]), axis=0)
-        areas = (before * _laplace_pdf(rho, self._rho) * half * weights).sum(axis=-1)
-        reached: Floats = np.cumsum(areas, axis=1)[:, np.searchsorted(ends, u) - 1]
-        return reached
+        mass = _LAPLACE.log_pdf(rho / self._rho) + np.log(half * weights / self._rho)
+        masses = Compared(mass, mass, np.zeros_like(mass))
+        areas = []
+        for j in range(p.size):  # one query at a time, as v may have many points
+            areas.append(levels.total(*masses))
+            below = _chances(-1, p[[j]], q[[j]], rho.ravel(), self._nu)
+            masses = _both(masses, Compared(*(c.reshape(rho.shape) for c in below)))
+        rising = _running(Compared(*(np.array(c) for c in zip(*areas, strict=True))))
+        return Compared(*(c[:, np.searchsorted(ends, u) - 1] for c in rising))
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the largest log ratio; below all kinks it is constant in v."""
         kinks = np.unique([*x, *x_prime, self._threshold])
         scale = max(self._rho, self._nu)
         v = np.unique(np.append(np.linspace(kinks[0] - 1, kinks[-1] + 40 * scale, 4001), kinks))
-        losses = np.log(self.pdf(v, x)) - np.log(self.pdf(v, x_prime))
-        return max(float(losses.max()), math.log(self.nothing(x) / self.nothing(x_prime)))
+        losses = self._released(v, x, x_prime).loss
+        return max(float(losses.max()), float(self._nothing(x, x_prime).loss))
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the divergence: one atom, and a density for every query."""
-        a = checks.order("order", order, finite=True)
         kinks = np.unique([*x, *x_prime, self._threshold])
         v, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
-        densities = np.append(self.pdf(v, x), self.nothing(x))
-        others = np.append(self.pdf(v, x_prime), self.nothing(x_prime))
-        weight = np.append(np.tile(weights, len(x)), 1.0)
-        seen = np.minimum(densities, others) > 1e-280  # further out, both lose their digits
-        log_p, log_q = np.log(densities[seen]), np.log(others[seen])
-        return float(logsumexp(a * log_p + (1 - a) * log_q, b=weight[seen])) / (a - 1)
+        log_p, log_q, loss = self._released(v, x, x_prime)
+        areas = log_p + np.log(weights), log_q + np.log(weights), loss
+        atom = self._nothing(x, x_prime)
+        every = (np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
+        return levels.renyi(order, Compared(*every))
 
 
-def _laplace_pdf(u: Floats, scale: float) -> Floats:
-    density: Floats = np.exp(-np.abs(u) / scale) / (2 * scale)
-    return density
-
-
-def _above(u: Floats, scale: float) -> Floats:
-    """Return P(u + nu >= 0)."""
+def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Compared:
+    """Return the chances of gap + nu >= rho for side 1, < for -1, of shape (queries, len(rho))."""
     if scale == 0:
-        return (u >= 0).astype(float)
-    tail = 0.5 * np.exp(-np.abs(u) / scale)
-    return np.where(u >= 0, 1 - tail, tail)
+        log_p, log_q = (
+            np.where((gaps[:, None] >= rho) == (side > 0), 0.0, -np.inf) for gaps in (p, q)
+        )
+        return levels.compared(log_p, log_q)
+    u, v = (side * (gaps[:, None] - rho) / scale for gaps in (p, q))
+    gain = _LAPLACE.cdf_gain(u, v, side * (q - p)[:, None] / scale)
+    return Compared(_LAPLACE.log_cdf(u), _LAPLACE.log_cdf(v), gain)
 
 
-def _add(states: dict[tuple[int, int], Floats], key: tuple[int, int], weight: Floats) -> None:
-    states[key] = states[key] + weight if key in states else weight
+def _both(a: Compared, b: Compared) -> Compared:
+    """Return the comparison of two independent events together."""
+    with np.errstate(invalid="ignore"):
+        loss = a.loss + b.loss  # no number where neither input has both
+    return Compared(a.log_p + b.log_p, a.log_q + b.log_q, np.where(np.isnan(loss), -np.inf, loss))
+
+
+def _query(chances: Compared, j: int) -> Compared:
+    return Compared(chances.log_p[j], chances.log_q[j], chances.loss[j])
+
+
+def _running(areas: Compared) -> Compared:
+    """Return the running sums of areas along the last axis, as `levels.total` does the whole.
+
+    What p gains on q and what it loses are summed each on its own, in logarithms.
+    """
+    log_p, log_q = (np.logaddexp.accumulate(c, axis=-1) for c in (areas.log_p, areas.log_q))
+    with np.errstate(divide="ignore"):
+        near = np.clip(areas.loss, -1, 1)
+        gains, losses = (
+            np.logaddexp.accumulate(
+                areas.log_q + np.log(np.maximum(sign * np.expm1(near), 0.0)), axis=-1
+            )
+            for sign in (1, -1)
+        )
+    rise = np.exp(np.minimum(gains - log_q, 1.0)) - np.exp(losses - log_q)
+    fine = (np.abs(rise) < 0.5) & (np.maximum.accumulate(np.abs(areas.loss), axis=-1) < 1)
+    return Compared(log_p, log_q, np.where(fine, np.log1p(np.where(fine, rise, 0)), log_p - log_q))
+
+
+def _log_mass(low: float, high: float) -> float:
+    """Return the log probability that Laplace noise of scale 1 lies between two places."""
+    if low >= high:
+        return -math.inf
+    if low >= 0:
+        low, high = -high, -low
+    if high <= 0:
+        return high - math.log(2) + math.log(-math.expm1(low - high))
+    return math.log(-(math.expm1(low) + math.expm1(-high)) / 2)
+
+
+def _log_cdf_gain(u: float, v: float) -> float:
+    """Return log F(u) - log F(v)."""
+    at = (np.array([value]) for value in (u, v, v - u))
+    return float(_LAPLACE.cdf_gain(*at)[0])

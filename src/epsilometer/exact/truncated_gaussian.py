@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr
 
 from epsilometer import checks
+from epsilometer.exact import levels, quadrature
 from epsilometer.exact.base import Floats
 from epsilometer.exact.interval import OnIntervalLaw
+from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 
 
@@ -71,6 +73,37 @@ class TruncatedGaussianLaw(OnIntervalLaw):
         inside = (at >= self._lower) & (at <= self._upper)
         return np.where(inside, self._phi(at - x) / self._mass(x), 0.0)
 
+    def log_pdf(self, z: Floats, x: float) -> Floats:
+        """Return the log density at ``z``."""
+        density = self._log_noise(z, x) - math.log(self._sigma * math.sqrt(2 * math.pi))
+        return self._inside(z, density - math.log(self._mass(x)))
+
+    def _log_noise(self, z: Floats, x: float) -> Floats:
+        return np.asarray(-0.5 * ((z - x) / self._sigma) ** 2)
+
+    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
+        """Return both inputs and the ends."""
+        return np.array([self._lower, x, x_prime, self._upper]), self._sigma
+
+    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+        """Return both log densities, and the loss without their common terms."""
+        loss = self._log_mass_ratio(x, x_prime) + self._noise_loss(z, x, x_prime)
+        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+
+    def _noise_loss(self, z: Floats, x: float, x_prime: float) -> Floats:
+        """Return the loss before truncation."""
+        return np.asarray((x - x_prime) * ((z - x) + (z - x_prime)) / (2 * self._sigma**2))
+
+    def _log_mass_ratio(self, x: float, x_prime: float) -> float:
+        """Return log of mass at x' / mass at x: by quadrature where they are close."""
+        if abs(x - x_prime) * (self._upper - self._lower) > self._sigma**2:
+            return math.log(self._mass(x_prime) / self._mass(x))
+        z, weights = quadrature.nodes(*self.pieces(x, x_prime))
+        log_q, log_p = (
+            self._inside(z, self._log_noise(z, y)) + np.log(weights) for y in (x, x_prime)
+        )
+        return float(levels.total(log_p, log_q, self._noise_loss(z, x_prime, x)).loss)
+
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
         at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
@@ -80,20 +113,22 @@ class TruncatedGaussianLaw(OnIntervalLaw):
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss: linear in z, so reached at an end of the interval."""
         ends = np.array(self.support)
-        losses = ((ends - x_prime) ** 2 - (ends - x) ** 2) / (2 * self._sigma**2)
-        return math.log(self._mass(x_prime) / self._mass(x)) + float(losses.max())
+        largest = float(self._noise_loss(ends, x, x_prime).max())
+        return self._log_mass_ratio(x, x_prime) + largest
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:
         """Return the divergence: the integrand is again a Gaussian, about order x + (1-order) x'.
 
         Its square is completed, as for the untruncated Gaussian; log-masses keep far means exact.
+        Where the integral is nearly 1, quadrature adds up what it exceeds 1 by.
         """
         order = checks.order("order", order, finite=True)
         mean = order * x + (1 - order) * x_prime
         free = order * (order - 1) * (x - x_prime) ** 2 / (2 * self._sigma**2)
         ends = (self._lower - mean) / self._sigma, (self._upper - mean) / self._sigma
         masses = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
-        return (free + _log_normal_mass(*ends) - masses) / (order - 1)
+        level = free + _log_normal_mass(*ends) - masses
+        return level / (order - 1) if level > 0.1 else super().renyi(order, x, x_prime)
 
 
 def _log_normal_mass(low: float, high: float) -> float:

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from epsilometer import checks
+from epsilometer.exact import real_line
 from epsilometer.exact.base import Floats
 from epsilometer.exact.interval import OnIntervalLaw
+from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 
@@ -43,6 +45,35 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
         inside = (at >= self._lower) & (at <= self._upper)
         return np.where(inside, np.exp(-np.abs(at - x) / self._scale) / self._mass(x), 0.0)
 
+    def log_pdf(self, z: Floats, x: float) -> Floats:
+        """Return the log density at ``z``."""
+        return self._inside(z, -np.abs(z - x) / self._scale - math.log(self._mass(x)))
+
+    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
+        """Return both inputs and the ends."""
+        return np.array([self._lower, x, x_prime, self._upper]), self._scale
+
+    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+        """Return both log densities, and the loss without their common terms."""
+        further = real_line.further(z, x, x_prime) / self._scale
+        loss = further + self._log_mass_ratio(x, x_prime)
+        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+
+    def _log_mass_ratio(self, x: float, x_prime: float) -> float:
+        """Return log of mass at x' / mass at x.
+
+        The mass is 2 B (1 - e^(-W/2B) cosh((x - middle)/B)), and a difference of two cosh is twice
+        a product of sinh.
+        """
+        middle = self._lower + (self._upper - self._lower) / 2
+        half_sum = (x - middle + x_prime - middle) / (2 * self._scale)
+        half_gap = (x - x_prime) / (2 * self._scale)
+        if abs(half_sum) + abs(half_gap) < 1:
+            shrunk = math.exp(-(self._upper - self._lower) / (2 * self._scale))
+            rise = 4 * self._scale * shrunk * math.sinh(half_sum) * math.sinh(half_gap)
+            return math.log1p(rise / self._mass(x))
+        return math.log(self._mass(x_prime) / self._mass(x))
+
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
         at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
@@ -52,12 +83,13 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss, reached on the far side of x: log K/K' + |x - x'| / B."""
-        return math.log(self._mass(x_prime) / self._mass(x)) + abs(x - x_prime) / self._scale
+        return self._log_mass_ratio(x, x_prime) + abs(x - x_prime) / self._scale
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:
         """Return the divergence, summed over the three pieces that x and x' cut.
 
-        On each piece the integrand p^order q^(1 - order) is an exponential in z.
+        On each piece the integrand p^order q^(1 - order) is an exponential in z. Where the sum is
+        nearly 1, quadrature adds up what it exceeds 1 by.
         """
         order = checks.order("order", order, finite=True)
         log_scale = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
@@ -69,7 +101,8 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
             rate = -(order * sign + (1 - order) * sign_prime) / self._scale
             at_start = -(order * abs(start - x) + (1 - order) * abs(start - x_prime)) / self._scale
             pieces.append(at_start + _log_integral(rate, end - start))
-        return (float(logsumexp(pieces)) - log_scale) / (order - 1)
+        level = float(logsumexp(pieces)) - log_scale
+        return level / (order - 1) if level > 0.1 else super().renyi(order, x, x_prime)
 
 
 def _log_integral(rate: float, width: float) -> float:

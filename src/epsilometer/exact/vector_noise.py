@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import fft
-from scipy.special import ndtr
 
 from epsilometer import checks
 from epsilometer.exact.base import Floats
-from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw, gaussian_deltas, laplace_deltas
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
@@ -39,11 +38,7 @@ class GaussianVectorLaw:
 
     def spectrum(self, claims: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Floats:
         """Return Lemma 3 at the distance of the answers."""
-        d = self._distance(x, x_prime)
-        if d == 0:
-            return np.zeros_like(claims)
-        delta: Floats = ndtr(d / 2 - claims / d) - np.exp(claims) * ndtr(-d / 2 - claims / d)
-        return delta
+        return gaussian_deltas(claims, self._distance(x, x_prime))
 
 
 class LaplaceVectorLaw:
@@ -72,8 +67,7 @@ class LaplaceVectorLaw:
         moved = np.abs(np.subtract(x, x_prime)) / self._scale
         moved = moved[moved > 0]
         if moved.size <= 1:
-            level = moved.sum()
-            return np.asarray(np.maximum(-np.expm1((claims - level) / 2), 0.0), np.float64)
+            return laplace_deltas(claims, float(moved.sum()))
         spacing = 2 * moved.sum() / _CELLS
         size = _CELLS + 2 * moved.size + 1
         product = np.ones(size // 2 + 1, complex)

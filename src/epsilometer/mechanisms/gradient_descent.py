@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
 
@@ -55,7 +55,7 @@ class NoisyGradientDescent:
         return outputs
 
 
-@numba.njit(cache=True)
+@compiled
 def _descend(outputs, total, people, steps, rate, noise, rng):  # type: ignore[no-untyped-def]
     for i in range(outputs.size):
         theta = 0.0

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -57,7 +57,7 @@ class ReportNoisyMax:
         return index
 
 
-@numba.njit(cache=True)
+@compiled
 def _largest(index, answers, group, scale, rng):  # type: ignore[no-untyped-def]
     """Draw the index of the largest noisy answer.
 

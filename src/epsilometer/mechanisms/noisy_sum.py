@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
@@ -63,7 +63,7 @@ class NoisySum:
         return outputs
 
 
-@numba.njit(cache=True)
+@compiled
 def _sums(outputs, people, included, scale, gaussian, rng):  # type: ignore[no-untyped-def]
     for i in range(outputs.size):
         total = 0.0

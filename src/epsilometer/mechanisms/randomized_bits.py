@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_bits
@@ -54,7 +54,7 @@ class RandomizedBits:
         return outputs
 
 
-@numba.njit(cache=True)
+@compiled
 def _respond(outputs, bits, truthful, shuffled, rng):  # type: ignore[no-untyped-def]
     answers = np.empty(bits.size, np.int32)
     for i in range(outputs.size):

@@ -25,11 +25,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noisy_max import check_answers
@@ -184,7 +184,7 @@ class SparseVectorMixed:
         return np.where(positive & running, noisy, np.nan)
 
 
-@numba.njit(cache=True)
+@compiled
 def _laplace(scale, rng):  # type: ignore[no-untyped-def]
     """Draw Laplace noise: a uniform in (-1, 1) gives the sign and, by inversion, the size."""
     u = 2.0 * rng.random() - 1.0
@@ -192,7 +192,7 @@ def _laplace(scale, rng):  # type: ignore[no-untyped-def]
     return size if u >= 0 else -size
 
 
-@numba.njit(cache=True)
+@compiled
 def _below(c, scale):  # type: ignore[no-untyped-def]
     """Return P(nu < c): a uniform at or above it is a query noise nu >= c, without a logarithm."""
     if scale == 0:
@@ -201,7 +201,7 @@ def _below(c, scale):  # type: ignore[no-untyped-def]
     return 1.0 - tail if c > 0 else tail
 
 
-@numba.njit(cache=True)
+@compiled
 def _run(outputs, gaps, rho_scale, nu_scale, most, redraws, rng):  # type: ignore[no-untyped-def]
     for i in range(outputs.size):
         rho = _laplace(rho_scale, rng)

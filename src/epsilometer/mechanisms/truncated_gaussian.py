@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from epsilometer.mechanisms.interval import OnInterval
 
@@ -27,6 +26,8 @@ class TruncatedGaussian(OnInterval):
 
     def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` outputs at input ``x``."""
+        from scipy.special import ndtr, ndtri
+
         below, above = ndtr((self.lower - x) / self.sigma), ndtr((self.upper - x) / self.sigma)
         outputs = x + self.sigma * ndtri(below + rng.random(size) * (above - below))
         clipped: NDArray[np.float64] = np.clip(outputs, self.lower, self.upper)

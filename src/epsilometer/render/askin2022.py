@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LEVEL = (0, (1, 2, 4, 2))
-_STYLES = {"MPL": "-", "Clopper-Pearson": ":", "estimate": "-."}
+_STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
 
 def density_estimate(table: pd.DataFrame) -> Figure:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, Field, PositiveFloat
 
-from epsilometer.config import Epsilon, Fractional
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
@@ -20,6 +19,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.options import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
 
 Points = Annotated[int, Field(ge=2)]
@@ -34,7 +34,7 @@ def _rising(ends: list[float]) -> list[float]:
 Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 
-_KINDS = {"mpl": "MPL", "clopper-pearson": "Clopper-Pearson", "largest-loss": "estimate"}
+_KINDS = {"mpl": "MPL", "berger-boos": "Berger-Boos", "largest-loss": "estimate"}
 
 
 def density_estimate(

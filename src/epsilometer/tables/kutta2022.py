@@ -11,7 +11,8 @@ import pandas as pd
 from pydantic import Field, PositiveInt
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.renyi_bound import RenyiBound, maximum_confidence
+from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
+from epsilometer.estimators.several import maximum_confidence
 from epsilometer.proportions import clopper_pearson
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
@@ -105,7 +106,7 @@ def maxima(
         every = sorted(set(zip(asked["side_x"], asked["side_x_prime"], strict=True)))
         for settings, group in asked.groupby("settings", sort=False):
             parameters = json.loads(settings)
-            alpha = parameters.get("alpha", RenyiBound.alpha)
+            alpha = parameters.get("alpha", RenyiBoundAsPublished.alpha)
             corrected = group.groupby("run").size().max() == 1 < len(every)
             for count in [len(every)] if corrected else pairs:
                 if count > len(every):
@@ -160,7 +161,7 @@ def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
         given = json.loads(settings)
         if not {"tau", "draws_at_floor"} & set(given) or "correction" in given:
             raise ArgumentError("data", "must hold Rényi bounds of single pairs only")
-        tau[rows] = RenyiBound(**given).floor(int(n))[0]
+        tau[rows] = RenyiBoundAsPublished(**given).floor(int(n))[0]
     return frame.assign(
         tau=tau,
         draws_at_floor=np.round(tau * frame["n"], 6),

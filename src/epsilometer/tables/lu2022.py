@@ -10,13 +10,13 @@ import pandas as pd
 from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import stdtrit
 
-from epsilometer.config import Epsilon, Fractional
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import accuracy, cones, epsilon_at
 from epsilometer.exact.hockey_stick import spectrum
 from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.options import Epsilon, Fractional
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]

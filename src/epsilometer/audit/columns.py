@@ -1,0 +1,117 @@
+"""A column: a number that is made of each output, with a name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from epsilometer.audit.reals import NONE
+from epsilometer.audit.words import (
+    MISSING,
+    NUMBER,
+    Ranges,
+    Step,
+    Word,
+    codes_in,
+    listed,
+    place_of,
+    text_of,
+    whole_ranges,
+)
+from epsilometer.estimators.events import range_words
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number that is made of an output.
+
+    Parameters
+    ----------
+    name
+        What a reader calls it.
+    what
+        ``number``; ``rest``, what the nearest real leaves out of it; ``word``, a code; ``length``;
+        ``present``, 1 or 0.
+    path
+        Which part of the output is meant, none for all of it.
+    words
+        What the codes from 0 stand for; the next is any other.
+    whole
+        Whether it is a whole number where there is one.
+    optional
+        Whether outputs lack it.
+    """
+
+    name: str
+    what: Literal["number", "rest", "word", "length", "present"]
+    path: tuple[Step, ...] = ()
+    words: tuple[Word, ...] = ()
+    whole: bool = True
+    optional: bool = False
+
+    @cached_property
+    def codes(self) -> dict[Word, int]:
+        """The codes of the words."""
+        return {word: code for code, word in enumerate(self.words)}
+
+    def default(self, whole: bool) -> float | int:
+        """Return what stands for an output that lacks it, in a table of whole numbers or reals."""
+        if self.what == "word":
+            return self.codes.get(MISSING, len(self.words))
+        if self.what == "present":
+            return 0
+        return NONE if whole else math.nan
+
+    def where(self, ranges: Ranges, missing: bool) -> str:
+        """Say in words that it lies in one of the ranges."""
+        if self.what == "word":
+            return self._one_of(codes_in(ranges, len(self.words) + 1))
+        if self.what == "present":
+            held = codes_in(ranges, 2)
+            if not held:
+                return "no output"
+            said = f"{place_of(self.path)} is {self.value(held[0])}"
+            return said if len(held) == 1 else "any output"
+        ranges = whole_ranges(ranges) if self.whole else ranges
+        parts = [range_words(self.name, *ends) for ends in ranges]
+        if missing:
+            parts.insert(3, f"{self.name} is {'no number' if self.optional else 'NaN'}")
+        return listed("", parts, " or ", " ranges", most=4) if parts else "no output"
+
+    def value(self, number: int) -> str:
+        """Name one of its numbers."""
+        if self.what == "word":
+            return self._text(number)
+        if self.what == "present":
+            return "present" if number else "missing"
+        return "none" if number == NONE else repr(number)
+
+    def _text(self, code: int) -> str:
+        return text_of(self.words[code]) if 0 <= code < len(self.words) else "another"
+
+    def _one_of(self, codes: list[int]) -> str:
+        others = sorted(set(range(len(self.words) + 1)) - set(codes))
+        if not codes:
+            return "no output"
+        if not others:
+            return "any output"
+        no_number = others == [0] and self.words[:1] == (NUMBER,)
+        if no_number or len(others) <= 3 < len(codes):
+            return listed(f"{place_of(self.path)} is not ", [self._text(code) for code in others])
+        return listed(f"{place_of(self.path)} is ", [self._text(code) for code in codes])
+
+
+def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
+    """Return the shape of outputs where the columns are those of arrays of numbers."""
+    last = columns[-1].path if columns else (("key", ""),)
+    shape = tuple(place + 1 for step, place in last if step == "entry" and isinstance(place, int))
+    if len(shape) != len(last) or math.prod(shape) != len(columns):
+        return None
+    places = [tuple(("entry", i) for i in place) for place in np.ndindex(shape)]
+    numbers = [column.path for column in columns if column.what == "number" and not column.optional]
+    return shape if places == numbers else None

@@ -1,0 +1,121 @@
+"""What a source is made of: digests of files, versions of packages."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import Misuse
+from .loading import check_file, parsed
+from .places import Place, is_library
+
+_STDLIB_NAMES = frozenset(getattr(sys, "stdlib_module_names", ()))  # from Python 3.10 on
+
+
+def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
+    """Return what a source is made of, without running it.
+
+    The SHA-256 of its file and of all that it imports from the same tree of folders; versions of
+    Python and of the packages that these import.
+    """
+    where, _, is_file = parsed(spec)
+    base = Path(folder).resolve()
+    if is_file:
+        check_file(base / where, where)
+        return file_digests((base / where).resolve())
+    top, *rest = where.split(".")
+    with Place(base).entered():
+        try:
+            found = importlib.util.find_spec(top)
+        except ValueError:
+            found = None
+    if found is None:
+        raise Misuse(where, f"cannot be imported: no module {top!r}")
+    home = next(iter(found.submodule_search_locations or ()), None)
+    file = _module_file(Path(home), rest) if home else Path(found.origin or "")
+    if file is None or not file.is_file() or top in _STDLIB_NAMES:
+        return {"python": platform.python_version()}
+    root = (Path(home).parent if home else file.parent).resolve()
+    if not is_library(str(file)):
+        return file_digests(file.resolve(), root)
+    versions = {"python": platform.python_version(), **_version(top)}
+    return {file.resolve().relative_to(root).as_posix(): sha256(file), **versions}
+
+
+def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
+    """Return the digests of a file of Python and of what it imports from its tree, and versions."""
+    root = root or file.parent
+    seen: dict[str, str] = {}
+    names: set[str] = set()
+    queue = [file]
+    while queue:
+        path = queue.pop()
+        key = path.relative_to(root).as_posix()
+        if key in seen:
+            continue
+        seen[key] = sha256(path)
+        for module, level in _imports(path):
+            start = path.parents[min(level, len(path.parents)) - 1] if level else root
+            parts = module.split(".") if module else []
+            reached = [_module_file(start, parts[:i]) for i in range(1, len(parts) + 1)]
+            queue += [found for found in reached if found and root in found.parents]
+            if not level and not any(reached):
+                names.add(parts[0])
+    versions: dict[str, str] = {}
+    for name in sorted(names):
+        versions.update(_version(name))
+    files = {key: seen[key] for key in sorted(seen)}
+    return {**files, "python": platform.python_version(), **versions}
+
+
+def sha256(file: Path) -> str:
+    """Return the digest of a file of any size."""
+    found = hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
+    path = folder.joinpath(*parts)
+    for candidate in (path / "__init__.py", path.with_name(path.name + ".py")):
+        if candidate.is_file() and (is_library(str(folder)) or not is_library(str(candidate))):
+            return candidate
+    return None
+
+
+def _imports(path: Path) -> set[tuple[str, int]]:
+    """Return the modules that a file imports anywhere in it, with the dots before them."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    found: set[tuple[str, int]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, 0) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                name = ".".join(filter(None, [node.module, alias.name]))
+                found.add((name, node.level))
+    return found
+
+
+def _version(module: str) -> dict[str, str]:
+    """Return the version of the package that installed a module; nothing for Python's own."""
+    if module in _STDLIB_NAMES:
+        return {}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return {module: importlib.metadata.version(module)}
+    of_all = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
+    known: dict[str, list[str]] = of_all()
+    return {name: importlib.metadata.version(name) for name in sorted(set(known.get(module, [])))}

@@ -1,0 +1,80 @@
+"""Where modules are found: those of Python, of installed packages, and of a mechanism."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_STDLIB = sysconfig.get_paths()["stdlib"]
+
+
+def is_library(file: str) -> bool:
+    """Tell whether a file belongs to Python or to an installed package."""
+    parts = Path(file).parts
+    if "site-packages" in parts or "dist-packages" in parts:
+        return True
+    return file.startswith((_STDLIB + os.sep, "<frozen"))
+
+
+class Place:
+    """Where a mechanism's modules are found: a folder that can be imported from while entered.
+
+    With ``private`` the modules of that folder are this mechanism's own: another, in a folder with
+    modules of the same names, does not get them.
+    """
+
+    def __init__(self, folder: Path | None = None, *, private: bool = False) -> None:
+        self.folder = folder
+        self.private = private
+        self.modules: dict[str, ModuleType] = {}
+
+    def has(self, module: Any) -> bool:
+        """Tell whether a module was loaded from the folder."""
+        file = getattr(module, "__file__", None)
+        if not file or self.folder is None or is_library(file):
+            return False
+        return self.folder in Path(file).resolve().parents
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Make the folder's modules those that are imported."""
+        if self.folder is None:
+            yield
+            return
+        entry = str(self.folder)
+        sys.path.insert(0, entry)
+        hidden = self._hide() if self.private else {}
+        known = set(sys.modules)
+        sys.modules.update(self.modules)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ValueError):
+                sys.path.remove(entry)
+            if self.private:
+                for name in [n for n in sys.modules if n not in known and n not in self.modules]:
+                    if self.has(sys.modules[name]):
+                        self.modules[name] = sys.modules[name]
+                for name in self.modules:
+                    sys.modules.pop(name, None)
+                sys.modules.update(hidden)
+
+    def _hide(self) -> dict[str, ModuleType]:
+        """Take away others' modules of the same names; libraries and own ones stay."""
+        assert self.folder is not None
+        own = {name.partition(".")[0] for name in self.modules}
+        own |= {path.stem for path in self.folder.glob("*.py")}
+        own |= {path.parent.name for path in self.folder.glob("*/__init__.py")}
+        hidden = {}
+        for name in [n for n in sys.modules if n.partition(".")[0] in own and n != "__main__"]:
+            file = getattr(sys.modules[name], "__file__", None)
+            others = file and not is_library(file) and not self.has(sys.modules[name])
+            if others or name in self.modules:
+                hidden[name] = sys.modules.pop(name)
+        return hidden

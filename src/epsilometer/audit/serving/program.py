@@ -1,0 +1,21 @@
+"""What another interpreter runs: ``python program.py survey.py:noisy_mean``.
+
+What lies beside this file is a package of a name of its own there, as `epsilometer` need not be
+installed, and none of it is the mechanism's to import. Requests are answered by `answering`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+if __name__ == "__main__":
+    folder = Path(__file__).resolve().parent
+    if Path(sys.path[0] or ".").resolve() == folder:
+        del sys.path[0]
+    package = ModuleType("epsilometer_serving")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    importlib.import_module(f"{package.__name__}.answering").main(*sys.argv[1:])

@@ -1,0 +1,244 @@
+"""What an audit answers, for programs and for people."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Word = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
+
+EXIT_CODES: Mapping[str, int] = {
+    "holds": 0,
+    "not refuted": 0,
+    "violated": 1,
+    "undecided": 3,
+    "invalid": 4,
+}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An event that a person can check, and how many fresh draws lie in it.
+
+    ``count`` of ``draws`` on the side that is meant to be no likelier than the claim allows,
+    ``count_prime`` of ``draws_prime`` on the other; none of them chose the event. ``ranges`` is the
+    whole event as numbers, of which the words may leave out some: see `Event.to_plain`.
+    """
+
+    event: str
+    count: int
+    draws: int
+    count_prime: int
+    draws_prime: int
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower confidence bound for one number that is claimed; ``upper`` where there is any."""
+
+    quantity: str
+    claimed: float
+    lower: float
+    upper: float | None = None
+    order: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of an audit.
+
+    Parameters
+    ----------
+    verdict
+        ``violated``; ``not refuted``; ``holds``, only where the provider's word about the outputs
+        gives an upper bound; ``undecided``, where the draws could not have found what was to be
+        found; ``invalid``, where the mechanism is no sampler.
+    claim, claimed
+        As JSON holds it, and in words.
+    alpha
+        The probability of "violated" where the claim holds, over all pairs, directions and events.
+    method
+        ``anytime``, a test martingale, or ``exact``, one test for a fixed number of draws.
+    bounds
+        For each number that is claimed.
+    p_value
+        Of the claim, at any time; for the exact test None.
+    pair, direction, name
+        The pair of inputs that shows most, which way, and its name.
+    witness
+        What shows it; None where nothing does.
+    detectable
+        The smallest level that these draws would have found with probability .9.
+    draws
+        Of each side, over all pairs.
+    evidence
+        The log of the e-value by each share of the draws; empty for the exact test.
+    """
+
+    verdict: Word
+    claim: Mapping[str, Any]
+    claimed: str
+    alpha: float
+    method: Literal["anytime", "exact"]
+    bounds: Sequence[Bound] = ()
+    p_value: float | None = None
+    pair: tuple[Any, Any] | None = None
+    name: str | None = None
+    direction: str | None = None
+    witness: Witness | None = None
+    detectable: float | None = None
+    detect: float | None = None
+    draws: int = 0
+    pairs: int = 1
+    seconds: float = 0.0
+    seed: int = 0
+    outputs: str = ""
+    source: str = ""
+    reasons: Sequence[str] = ()
+    checks: Sequence[Mapping[str, Any]] = ()
+    estimates: Sequence[Mapping[str, Any]] = ()
+    evidence: Sequence[Mapping[str, float]] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    replay: str | None = None
+
+    @property
+    def bound(self) -> float | None:
+        """The lower bound in the claim's own quantity: of the worst, where several are claimed."""
+        return self.worst.lower if self.worst else None
+
+    @property
+    def worst(self) -> Bound | None:
+        """The bound that exceeds its claim most, or falls short of it least."""
+        own = [bound for bound in self.bounds if bound.quantity == self._quantity]
+        return max(own, key=lambda b: b.lower / max(b.claimed, 1e-12), default=None)
+
+    @property
+    def _quantity(self) -> str:
+        return self.bounds[0].quantity if self.bounds else ""
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line ends with: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
+        return EXIT_CODES[self.verdict]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what JSON can hold; numbers that are not finite are None."""
+        plain: dict[str, Any] = {"verdict": self.verdict, "bound": self.bound}
+        for name, value in asdict(self).items():
+            plain.setdefault(name, value)
+        return {name: as_plain(value) for name, value in plain.items()}
+
+    def to_json(self) -> str:
+        """Return the same as text."""
+        return json.dumps(self.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Say it to a person, the verdict first."""
+        return [self._headline(), *(f"  {name:12}{text}" for name, text in self._rows())]
+
+    def _headline(self) -> str:
+        sure = f"{100 * (1 - self.alpha):g} % confidence"
+        worst = self.worst
+        if self.verdict == "violated" and worst:
+            order = f" of order {worst.order:g}" if worst.order else ""
+            return (
+                f"VIOLATED: {self.claimed} is claimed, {worst.quantity}{order} is at least "
+                f"{short(worst.lower, worst.claimed)} ({sure})"
+            )
+        if self.verdict == "holds" and worst and worst.upper is not None:
+            return (
+                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if what "
+                "was said of the outputs is true"
+            )
+        if self.verdict == "invalid":
+            return f"INVALID: {'; '.join(self.reasons) or 'this is no sampler'}"
+        if self.verdict == "undecided":
+            return f"UNDECIDED: {'; '.join(self.reasons)}"
+        return f"NOT REFUTED: {self.claimed}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = []
+        for bound in self.bounds:
+            order = f" of order {bound.order:g}" if bound.order else ""
+            upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
+            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
+            rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
+        if self.witness is not None:
+            seen = self.witness
+            rows.append(("witness", seen.event))
+            rows.append(
+                (
+                    "counts",
+                    f"{seen.count} of {seen.draws} against {seen.count_prime} of "
+                    f"{seen.draws_prime} fresh draws",
+                )
+            )
+        if self.direction:
+            name = f"{self.name}: " if self.name else ""
+            rows.append(("inputs", f"{name}{self.direction}"))
+        if self.verdict in ("not refuted", "undecided"):
+            least = worst.claimed if (worst := self.worst) else None
+            found = "unknown"
+            if self.detectable is not None:
+                found = f"{short(self.detectable, least)} by such an event, with probability .9"
+            rows.append(("detectable", found))
+        pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
+        if self.draws:
+            text = f"{self.draws} a side{pairs}, {self.outputs}"
+            rows.append(("draws", f"{text}; {self.seconds:.1f} s, seed {self.seed}"))
+        if self.source:
+            rows.append(("source", self.source))
+        rows += [
+            (check["result"], check["words"])
+            for check in self.checks
+            if check["result"] == "note" or (check["result"] == "failed" and not self.reasons)
+        ]
+        if self.replay:
+            rows.append(("replay", self.replay))
+        return rows
+
+
+def short(number: float, other: float | None = None) -> str:
+    """Return a number in few digits, as many as tell it from another.
+
+    >>> short(0.70512), short(3e-7), short(1.0004, 1.0)
+    ('0.705', '3e-07', '1.0004')
+    """
+    digits = 3 if abs(number) < 10 else 4
+    while (
+        other not in (None, number)
+        and digits < 9
+        and f"{number:.{digits}g}" == f"{other:.{digits}g}"
+    ):
+        digits += 1
+    return f"{number:.{digits}g}"
+
+
+def as_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: arrays as lists, strange ones as words."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_plain(part) for part in value]
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return repr(value)
+
+
+def input_words(x: Any, most: int = 60) -> str:
+    """Return an input in at most so many letters."""
+    text = " ".join(json.dumps(as_plain(x), ensure_ascii=False).split())
+    return text if len(text) <= most else f"{text[: most - 4]} ..."

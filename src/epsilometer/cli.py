@@ -1,0 +1,322 @@
+"""The command line: ``epsilometer audit`` and ``epsilometer samples-needed`` (docs/audit.md)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from epsilometer.audit.arguments import (
+    audit_parser,
+    check_together,
+    claim_of,
+    needed_parser,
+    pairs_of,
+    source_of,
+)
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
+
+if TYPE_CHECKING:
+    from epsilometer.audit.claims import AnyClaim
+    from epsilometer.audit.verdict import Verdict
+
+WRONG_USE, FAILED, OUR_FAULT, INTERRUPTED = 2, 4, 70, 130
+
+_HELP = """\
+usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
+       epsilometer samples-needed CLAIM --detect LEVEL [options]
+       epsilometer --version
+
+Tells how private a mechanism really is, from its outputs alone.
+
+commands:
+  audit           a verdict on a claim of differential privacy; see epsilometer audit --help
+  samples-needed  how many draws find a violation
+"""
+_OPTIONS = {  # of what errors call otherwise
+    **{name: f"--{name}" for name in ("alpha", "budget", "columns", "command", "delta", "detect")},
+    **{name: f"--{name}" for name in ("epsilon", "event", "lipschitz", "outcomes", "outputs")},
+    **{
+        name: f"--{name}"
+        for name in (
+            "json",
+            "junit",
+            "output",
+            "power",
+            "python",
+            "samples",
+            "seed",
+            "support",
+            "timeout",
+        )
+    },
+    "claim": "--renyi",
+    "input": "--pair",
+    "length of the patterns": "--patterns",
+    "method": "--exact",
+    "mu": "--gdp",
+    "pairs": "--pairs",
+    "rho": "--zcdp",
+    "support.lower": "--support",
+    "support.upper": "--support",
+}
+_ALPHA = 0.05
+_PAUSE = 10.0  # seconds between lines of progress where there is no terminal
+
+
+class _Progress:
+    """One line on a terminal, rewritten; elsewhere a line now and then."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.part = 0.0
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._started = self._told = time.monotonic()
+
+    def __call__(self, part: float, line: str) -> None:
+        self.part = part
+        now = time.monotonic()
+        if self._quiet or not (self._terminal or now > self._told + _PAUSE):
+            return
+        self._told = now
+        left = (now - self._started) * (1 - part) / part if part else 0.0
+        text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
+        if self._terminal:
+            width = shutil.get_terminal_size().columns
+            print(f"\r\x1b[K{_printable(text)[: width - 1]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line empty."""
+        if self._terminal and not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _audit(words: Sequence[str]) -> int:
+    options = audit_parser().parsed(words, "source")
+    check_together(options)
+    claim = claim_of(options)
+    from epsilometer.audit.files import Files
+
+    read = [options.remove_a_row, options.replace_a_row, *(options.outputs or ())]
+    read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
+    alone = options.json == "-"
+    files = Files(None if alone else options.json, options.junit, options.output, read)
+    progress, failed = _Progress(bool(options.quiet)), None
+    try:
+        found = _recorded(options, claim) if options.outputs else _drawn(options, claim, progress)
+    except MechanismError as error:
+        failed, found = error, _failed(options, claim, error)
+    finally:
+        progress.end()
+    verdict = replace(found, replay=_replay(words, found.draws, progress.part))
+    if alone:
+        _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
+    elif failed is None:
+        _print("\n".join(map(_printable, verdict.lines())))
+    files.write(verdict, claim)
+    if failed is not None:
+        raise failed
+    return verdict.exit_code
+
+
+def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer.audit import recorded
+    from epsilometer.audit.auditing import audit_outputs
+
+    outputs = recorded.read(options.outputs, options.columns)
+    return audit_outputs(
+        outputs,
+        claim,
+        **_common(options),
+        method="exact" if options.exact else None,
+        source=" and ".join(options.outputs),
+        digest=recorded.digest(options.outputs),
+    )
+
+
+def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
+    pairs = pairs_of(options)
+    source = source_of(options)
+    try:
+        from epsilometer.audit.auditing import audit
+
+        verdict = audit(
+            source,
+            pairs,
+            claim,
+            **_common(options),
+            samples=options.samples,
+            budget=options.budget,
+            stop=bool(options.stop),
+            method="exact" if options.exact else "anytime",
+            check_sampler=not options.no_checks,
+            progress=progress,
+        )
+    finally:
+        source.close()
+    tables = [name for name in (options.remove_a_row, options.replace_a_row) if name]
+    if tables:
+        from epsilometer.audit.recorded import digest
+
+        made_of = {**verdict.provenance["made of"], **digest(tables)}
+        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
+    same = sum(x == y for x, y in pairs.values())
+    if not same:
+        return verdict
+    words = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
+    note = {"name": "inputs", "result": "note", "words": words}
+    return replace(verdict, checks=[*verdict.checks, note])
+
+
+def _common(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "alpha": _ALPHA if options.alpha is None else options.alpha,
+        "seed": options.seed or 0,
+        "detect": options.detect,
+        "outcomes": options.outcomes,
+        "support": None if options.support is None else tuple(options.support),
+        "lipschitz": options.lipschitz,
+    }
+
+
+def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError) -> Verdict:
+    from epsilometer.audit.verdict import Verdict
+
+    return Verdict(
+        verdict="invalid",
+        claim=claim.to_plain(),
+        claimed=claim.words(),
+        alpha=_ALPHA if options.alpha is None else options.alpha,
+        method="exact" if options.exact else "anytime",
+        detect=options.detect,
+        seed=options.seed or 0,
+        source=options.source or options.command,
+        reasons=(str(error),),
+    )
+
+
+def _replay(words: Sequence[str], draws: int, part: float) -> str:
+    """Return the command that makes the same draws: as many, not for as long."""
+    again = list(words)
+    place = next((i for i, word in enumerate(again) if word.startswith("--budget")), None)
+    if place is not None and draws and part:
+        until = place + (1 if "=" in again[place] else 2)
+        again[place:until] = ["--samples", str(round(draws / part))]
+    return shlex.join(["epsilometer", "audit", *again])
+
+
+def _needed(words: Sequence[str]) -> int:
+    options = needed_parser().parsed(words)
+    check_together(options)
+    claim = claim_of(options)
+    if options.detect is None:
+        raise ArgumentError("--detect", "none is given; write --detect LEVEL, above the claim")
+    from epsilometer.audit.power import POWER, samples_needed
+
+    power = POWER if options.power is None else options.power
+    draws = samples_needed(
+        claim,
+        detect=options.detect,
+        power=power,
+        alpha=_ALPHA if options.alpha is None else options.alpha,
+        pairs=1 if options.pairs is None else options.pairs,
+        event=options.event,
+    )
+    _print(
+        f"{draws} draws of each side find {options.detect:g}, where {claim.words()} is claimed, "
+        f"with probability {power:g}"
+    )
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; see docs/audit.md."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        return _command(words)
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except MechanismError as error:
+        return _say(str(error), FAILED)
+    except ArgumentError as error:
+        message = str(error).removeprefix(f"{error.argument} ")
+        return _say(f"{_OPTIONS.get(error.argument, error.argument)}: {message}", WRONG_USE)
+    except (EpsilometerError, ImportError) as error:
+        return _say(str(error), WRONG_USE)
+    except Exception as error:
+        traceback.print_exc()
+        return _say(f"a fault of ours, please tell us: {type(error).__name__}", OUR_FAULT)
+
+
+def _command(words: Sequence[str]) -> int:
+    name = words[0] if words else ""
+    try:
+        if name in _COMMANDS:
+            return _COMMANDS[name](words[1:])
+        if name in ("-h", "--help"):
+            _print(_HELP)
+            return 0
+    except SystemExit as end:  # after --help
+        _print("")
+        return int(end.code or 0)
+    if name == "--version":
+        from epsilometer import __version__
+
+        _print(f"epsilometer {__version__}")
+        return 0
+    if not name or name.startswith("-"):
+        raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
+    raise ArgumentError(repr(name), f"is no command{suggest(name, _COMMANDS)}")
+
+
+def _print(text: str) -> None:
+    """Write to stdout, whose reader may have gone."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # nor say so again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
+
+
+def _say(message: str, code: int) -> int:
+    with contextlib.suppress(OSError):
+        print(f"epsilometer: {_printable(one_line(message))}", file=sys.stderr, flush=True)
+    return code
+
+
+def _printable(text: str) -> str:
+    """Return a text that a terminal only shows: outputs and inputs may hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "audit": _audit,
+    "samples-needed": _needed,
+}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,28 @@
+"""What the densities of a pair of samples are, whatever they were estimated by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Densities:
+    """Relative frequencies of k outcomes or cells (``spacing`` 1), or values on an even grid.
+
+    Both sides have shape ``(k,)``. On a grid they are in one over the unit of outputs, which
+    ``spacing`` and ``bandwidths`` are in; these are 0 where draws were counted.
+    """
+
+    p: Floats
+    q: Floats
+    spacing: float = 1.0
+    bandwidths: tuple[float, float] = (0.0, 0.0)
+
+    def swapped(self) -> Densities:
+        """Return the same with the sides exchanged."""
+        return Densities(self.q, self.p, self.spacing, self.bandwidths[::-1])

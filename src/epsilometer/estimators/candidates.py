@@ -1,0 +1,377 @@
+"""Events that outputs suggest: sets of cells, judged by what the draws that made them support.
+
+See `epsilometer.estimators.witness`, which chooses among them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.estimators.events import Event, View, row_codes
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Sample = NDArray[Any]
+
+_FOLDS = 5
+_SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+_CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
+_FRESH = 1.645  # standard deviations that a bound at 95 % takes off on the fresh draws
+_RANKS = 200  # sizes of sets that are tried
+_VALUES = 4096  # more different values than this, or a fourth of the draws, are no categories
+_ATOMS = 128  # values that get a cell of their own among quantiles
+_REPEATS = 8  # draws that make a value one of them, and a share of all:
+_COMMON, _RARE = 1 / 2000, 1 / 50_000
+_FEW = 4  # draws of a fine cell
+_NOTHING = -math.inf
+
+Level = Callable[[Floats, Floats], Floats]
+"""The smallest privacy level at which an event may have two probabilities; it rises with the first
+and falls with the second."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An event that was judged: what it promises with its caution and with little, and its side."""
+
+    promise: float
+    bold: float
+    sign: int
+    made: Callable[[], Event]
+    share: float = 1.0
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The event, the side on which it is likelier, and its share of alpha."""
+        return {"event": self.made().to_plain(), "sign": self.sign, "share": self.share}
+
+
+class Cells(ABC):
+    """Counts of both sides in cells, by fold, and the events that sets of cells are."""
+
+    ordered = False
+
+    def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
+        self._folds, self._folds_prime = (
+            np.bincount(
+                np.arange(side.size) * _FOLDS // side.size * size + side, None, _FOLDS * size
+            ).reshape(_FOLDS, size)
+            for side in (codes, codes_prime)
+        )
+        self._n, self._m = codes.size, codes_prime.size
+        self._all, self._all_prime = self._folds.sum(axis=0), self._folds_prime.sum(axis=0)
+
+    @abstractmethod
+    def event(self, cells: Counts) -> Event:
+        """Return the event of some cells, whose numbers have shape ``(c,)``."""
+
+    @abstractmethod
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs, of shape ``(n,)``; ``size`` where they have none."""
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self._all.size)
+
+    @property
+    def folds(self) -> tuple[Counts, Counts]:
+        """How many draws of either side lie in each cell, by fold, of shape ``(5, size)``."""
+        return self._folds, self._folds_prime
+
+    def judged(
+        self, draws: int, level: Level | None = None, daring: float = 0.5
+    ) -> Iterator[list[Candidate]]:
+        """Yield the best events that are likelier on x, and on x'.
+
+        They are the best by what they promise for the ``level`` of an event, the log ratio of its
+        probabilities if not given, with so many fresh ``draws`` a side; less some standard
+        deviations for caution, and once less ``daring`` ones only.
+        """
+        cautions = _CAUTION | {"bold": daring}
+        for sign in (1, -1):
+            kinds = [(k, "set") for k in self._sets(sign)]
+            if self.ordered:
+                kinds += [(k, "half-line") for k in self._half_lines()]
+            for (counts, counts_prime, cells_of), kind in kinds:
+                sides = (counts, self._n), (counts_prime, self._m)
+                (hits, n), (others, m) = sides[::sign]
+                careful, bold = (
+                    promise_of(hits, n, others, m, draws, cautions[c], level)
+                    for c in (kind, "bold")
+                )
+                yield [
+                    Candidate(
+                        float(careful[i]),
+                        float(bold[i]),
+                        sign,
+                        lambda i=i, cells_of=cells_of: self.event(cells_of(i)),  # type: ignore[misc]
+                    )
+                    for i in {int(np.argmax(careful)), int(np.argmax(bold))}
+                    if bold[i] > _NOTHING
+                ]
+
+    def _sets(self, sign: int) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
+        """Yield honest counts of the first r cells by shrunken log ratio, for several r."""
+        if self.ordered and self._all.size <= 2:
+            return  # they are half-lines
+        for shrinkage in _SHRINKAGES:
+            ratio = sign * (
+                np.log(self._all / self._n + shrinkage / self._n)
+                - np.log(self._all_prime / self._m + shrinkage / self._n)
+            )
+            order = np.argsort(-ratio, kind="stable")
+            likelier = int(np.count_nonzero(ratio > 1e-12))
+            if not likelier:
+                continue
+            ranks = _ranks(likelier)
+            counts, counts_prime = np.zeros((2, ranks.size))
+            for out, out_prime in zip(self._folds, self._folds_prime, strict=True):
+                seen, seen_prime = self._all - out, self._all_prime - out_prime
+                n, m = max(seen.sum(), 1), max(seen_prime.sum(), 1)
+                # the same shrinkage, as a share of the draws
+                some = shrinkage / self._n
+                ratio = sign * (np.log(seen / n + some) - np.log(seen_prime / m + some))
+                first = np.argsort(-ratio, kind="stable")
+                counts += np.cumsum(out[first])[ranks - 1]
+                counts_prime += np.cumsum(out_prime[first])[ranks - 1]
+            yield counts, counts_prime, lambda i, order=order, ranks=ranks: order[: ranks[i]]  # type: ignore[misc]
+
+    def _half_lines(self) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
+        """Yield the counts of all half-lines from the left, and from the right."""
+        for order in (np.arange(self._all.size), np.arange(self._all.size)[::-1]):
+            yield (
+                np.cumsum(self._all[order])[:-1].astype(float),
+                np.cumsum(self._all_prime[order])[:-1].astype(float),
+                lambda i, order=order: order[: i + 1],  # type: ignore[misc]
+            )
+
+
+def _ranks(most: int) -> Counts:
+    """Return the sizes of sets that are tried: all, or the small ones close together."""
+    if most <= 2 * _RANKS:
+        return np.arange(1, most + 1)
+    spread = np.concatenate([np.geomspace(1, most, _RANKS), np.linspace(1, most, _RANKS)])
+    return np.unique(spread.round().astype(np.int64))
+
+
+def promise_of(
+    hits: Floats,
+    n: int,
+    others: Floats,
+    m: int,
+    draws: int,
+    caution: float,
+    level: Level | None = None,
+) -> Floats:
+    """Return the level that two counted probabilities show, less what either stage may err by.
+
+    Both errors are by Wilson's limits, which hold where next to nothing is counted. ``hits`` of
+    ``n`` and ``others`` of ``m`` draws may be of any shape, which the result has, too.
+    """
+    p, q = hits / n, (others + 0.5) / (m + 1)
+    if level is not None:
+        found = level(p, q)
+        promise = found.copy()
+        with np.errstate(invalid="ignore"):
+            for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+                low, high = _wilson(p, size, -z), np.minimum(_wilson(q, size_prime, z), 1.0)
+                promise -= np.sqrt((found - level(low, q)) ** 2 + (found - level(p, high)) ** 2)
+            return np.where((hits > 0) & np.isfinite(promise), promise, _NOTHING)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.log(p / q)
+        for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+            low, high = np.log(_wilson(p, size, -z) / p), np.log(_wilson(q, size_prime, z) / q)
+            loss -= np.sqrt(low**2 + high**2)
+        return np.where(hits > 0, loss, _NOTHING)
+
+
+def _wilson(share: Floats, n: int, z: float) -> Floats:
+    """Return Wilson's limit of a probability, z standard deviations above the share seen."""
+    spread = np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.asarray((share + z**2 / (2 * n) + z * spread) / (1 + z**2 / n))
+
+
+class Numbers(Cells):
+    """Cells of one number of each output, NaN where there is none; both sides are ``(n,)``.
+
+    ``repeats`` says whether every value has a cell of its own. ``fine`` cells go down to a few
+    draws at both ends, and to rarer values that repeat.
+    """
+
+    def __init__(
+        self,
+        x: Sample,
+        x_prime: Sample,
+        cells: int,
+        view: View,
+        *,
+        values: bool = True,
+        fine: bool = False,
+    ) -> None:
+        self._view = view
+        pooled = np.sort(np.concatenate([x, x_prime]))
+        real = np.issubdtype(pooled.dtype, np.floating)
+        total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
+        pooled = pooled[:total]
+        first = np.flatnonzero(np.append(True, pooled[1:] != pooled[:-1])[:total])
+        seen, times = pooled[first], np.diff(first, append=total)
+        self.repeats = values and seen.size <= min(_VALUES, max(total // 4, 2))
+        self._starts = _starts(pooled, seen, times, cells, fine)
+        self._missing = bool(total < x.size + x_prime.size)
+        size = self._starts.size + 1
+        self._size = size
+        self.ordered = size > 1
+        super().__init__(self._codes(x), self._codes(x_prime), size + self._missing)
+        self._by_value = (  # where every cell holds one value anyway, they are the same
+            _Values(x, x_prime, seen, view) if self.repeats and seen.size > size else None
+        )
+
+    @property
+    def by_value(self) -> Cells | None:
+        """A cell for each value, where values repeat and that is another choice of cells."""
+        return self._by_value
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        return self._codes(self._view.of(sample))
+
+    def _codes(self, side: Sample) -> Counts:
+        codes = _place(self._starts, side, "right")
+        if np.issubdtype(side.dtype, np.floating):
+            codes[np.isnan(side)] = self._size
+        return np.asarray(codes, np.int64)
+
+    def log_ratios(self) -> tuple[Sample, Floats, float]:
+        """Return the starts of the cells, the shrunken log ratio of each, and that of NaN.
+
+        Ratios have shape ``(k,)``, starts ``(k - 1,)``: the first cell has none.
+        """
+        ratio = np.log((self._all + 1) / (self._n + 1)) - np.log(
+            (self._all_prime + 1) / (self._m + 1)
+        )
+        missing = float(ratio[self._size]) if self._missing else 0.0
+        return self._starts, ratio[: self._size], missing
+
+    def event(self, cells: Counts) -> Event:
+        """Return the ranges of some cells, neighbours together."""
+        chosen = np.zeros(self._size + 1, bool)
+        chosen[cells] = True
+        missing = bool(chosen[self._size])
+        chosen[self._size] = False
+        turns = np.flatnonzero(np.diff(chosen, prepend=False))
+        ranges = []
+        for a, b in zip(turns[::2], turns[1::2], strict=True):
+            start = None if a == 0 else self._starts[a - 1].item()
+            end = None if b == self._size else _before(self._starts[b - 1]).item()
+            ranges.append((start, end))
+        return Event(tuple(ranges), missing, self._view)
+
+
+def _starts(pooled: Sample, seen: Sample, times: Counts, cells: int, fine: bool) -> Sample:
+    """Return where cells start, but the first: at quantiles, at and after values that repeat.
+
+    ``fine`` cells are halved again and again towards both ends, down to a few draws.
+    """
+    if not pooled.size:
+        return pooled
+    at = np.linspace(0, pooled.size - 1, cells + 1).round().astype(np.int64)[1:-1]
+    if fine:
+        halvings = max(int(math.log2(max(pooled.size / cells / _FEW, 1))), 0)
+        tail = (pooled.size / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
+        at = np.concatenate([at, tail, pooled.size - tail])
+    share = _RARE if fine else _COMMON
+    atoms = np.flatnonzero(times >= max(_REPEATS, pooled.size * share))
+    if atoms.size > _ATOMS:
+        atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
+    starts = np.unique(np.concatenate([pooled[at], seen[atoms], _after(seen[atoms])]))
+    return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
+
+
+def _place(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
+    """Return ``np.searchsorted(rising, values, side)``; of a few whole numbers from a table."""
+    if values.size and np.issubdtype(values.dtype, np.integer):
+        low, high = int(values.min()), int(values.max())
+        if high - low < values.size:
+            table = np.searchsorted(rising, np.arange(low, high + 1), side=side)
+            return np.asarray(table[values.astype(np.int64) - low])
+    return np.searchsorted(rising, values, side=side)
+
+
+def _after(values: Sample) -> Sample:
+    """Return the next larger numbers."""
+    if np.issubdtype(values.dtype, np.integer):
+        return np.asarray(values + (values < np.iinfo(values.dtype).max), values.dtype)
+    return np.asarray(np.nextafter(values, np.inf))
+
+
+def _before(value: Any) -> Any:
+    """Return the next smaller number."""
+    if np.issubdtype(value.dtype, np.integer):
+        return value - 1
+    return np.nextafter(value, -np.inf)
+
+
+class _Values(Cells):
+    """A cell for each value that occurred."""
+
+    def __init__(self, x: Sample, x_prime: Sample, seen: Sample, view: View) -> None:
+        self._seen, self._view = seen, view
+        missing = np.issubdtype(x.dtype, np.floating) and bool(
+            np.isnan(x).any() or np.isnan(x_prime).any()
+        )  # NaN sorts last
+        codes, codes_prime = (_place(seen, side, "left") for side in (x, x_prime))
+        super().__init__(codes, codes_prime, seen.size + bool(missing))
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        numbers = self._view.of(sample)
+        codes = _place(self._seen, numbers, "left")
+        known = codes < self._seen.size
+        known[known] = self._seen[codes[known]] == numbers[known]
+        codes[~known] = self.size
+        if self.size > self._seen.size and np.issubdtype(numbers.dtype, np.floating):
+            codes[np.isnan(numbers)] = self._seen.size
+        return codes
+
+    def event(self, cells: Counts) -> Event:
+        """Return the values of some cells, successive whole numbers together."""
+        missing = bool((cells == self._seen.size).any())
+        values = self._seen[np.sort(cells[cells < self._seen.size])].tolist()
+        ranges: list[tuple[Any, Any]] = []
+        for value in values:
+            if ranges and isinstance(value, int) and value == ranges[-1][1] + 1:
+                ranges[-1] = ranges[-1][0], value
+            else:
+                ranges.append((value, value))
+        return Event(tuple(ranges), missing, self._view)
+
+
+class Rows(Cells):
+    """A cell for each row of whole numbers that occurred; both sides are ``(n, d)``."""
+
+    def __init__(self, x: Sample, x_prime: Sample) -> None:
+        together = np.concatenate([x, x_prime])
+        _, first, codes = np.unique(row_codes(together), return_index=True, return_inverse=True)
+        self._rows = together[first]
+        super().__init__(codes[: len(x)], codes[len(x) :], len(first))
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        codes = row_codes(np.concatenate([self._rows, sample]))
+        known, others = codes[: self.size], codes[self.size :]
+        order = np.argsort(known)
+        place = np.minimum(np.searchsorted(known[order], others), self.size - 1)
+        return np.where(known[order][place] == others, order[place], self.size)
+
+    def event(self, cells: Counts) -> Event:
+        """Return the rows of some cells."""
+        rows = tuple(tuple(row) for row in self._rows[np.sort(cells)].tolist())
+        return Event(((1, 1),), view=View("row", rows=rows))

@@ -1,0 +1,206 @@
+"""Events: sets of outputs that a person can check, as plain numbers that survive a file.
+
+An event looks at outputs through a view that makes one number of each: the output itself, one
+entry of a vector or bit of a whole number, a score that adds up over the entries, or its place
+among chosen rows. It holds the closed ranges of that number, an open end given as None; of reals
+that are missing (NaN), too, where it says so. Whole numbers stay whole, beyond 2^53 as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.errors import ArgumentError
+
+Sample = NDArray[Any]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Number = float | int
+
+
+@dataclass(frozen=True)
+class View:
+    """How one number is made of an output.
+
+    Parameters
+    ----------
+    kind
+        ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
+        ``score``, the sum over the entries of what each adds; ``row``, 1 for the given rows.
+    entry
+        Which entry or bit.
+    scores
+        For each entry the starts of its cells, what each cell adds, the first for what lies below
+        all starts, and what a missing number adds.
+    rows
+        Whole numbers of shape ``(k, d)``.
+    """
+
+    kind: Literal["output", "entry", "bit", "score", "row"] = "output"
+    entry: int = 0
+    scores: tuple[tuple[Sequence[Number], Sequence[float], float], ...] = ()
+    rows: Sequence[Sequence[int]] = ()
+
+    def of(self, sample: Sample) -> Sample:
+        """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
+        if self.kind == "entry":
+            return np.ascontiguousarray(sample[:, self.entry])
+        if self.kind == "bit":
+            return (sample >> self.entry) & 1
+        if self.kind == "score":
+            columns = entries_of(sample)
+            total = np.zeros(len(sample))
+            for i, (starts, adds, missing) in enumerate(self.scores):
+                total += added(columns[i], np.asarray(starts), np.asarray(adds), missing)
+            return total
+        if self.kind == "row":
+            chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
+            codes = row_codes(np.concatenate([chosen, sample]))
+            return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
+        return sample
+
+    def words(self) -> str:
+        """Name the number."""
+        return {
+            "output": "output",
+            "entry": f"entry {self.entry}",
+            "bit": f"bit {self.entry}",
+            "score": "score",
+            "row": "row",
+        }[self.kind]
+
+
+@dataclass(frozen=True)
+class Event:
+    """The outputs whose number lies in one of the ranges.
+
+    Parameters
+    ----------
+    ranges
+        Disjoint and rising, each a first and a last number; None where there is no end.
+    missing
+        Whether outputs with no number (NaN) belong to it.
+    view
+        Which number of an output is meant.
+    """
+
+    ranges: tuple[tuple[Number | None, Number | None], ...]
+    missing: bool = False
+    view: View = View()
+
+    def holds(self, sample: Sample) -> Bools:
+        """Tell which of the outputs, of shape ``(n,)`` or ``(n, d)``, lie in the event."""
+        numbers = self.view.of(sample)
+        inside = np.zeros(len(numbers), bool)
+        if self.ranges:
+            firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
+            at = np.searchsorted(firsts, numbers, side="right") - 1
+            inside = (at >= 0) & (numbers <= lasts[at])
+        if self.missing and np.issubdtype(numbers.dtype, np.floating):
+            inside |= np.isnan(numbers)
+        return np.asarray(inside, np.bool_)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        plain: dict[str, Any] = {"ranges": [list(pair) for pair in self.ranges]}
+        if self.missing:
+            plain["missing"] = True
+        if self.view.kind != "output":
+            plain["view"] = self.view.kind
+        if self.view.kind in ("entry", "bit"):
+            plain["entry"] = self.view.entry
+        if self.view.kind == "score":
+            plain["scores"] = [[list(s), list(a), m] for s, a, m in self.view.scores]
+        if self.view.kind == "row":
+            plain["rows"] = [list(row) for row in self.view.rows]
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Event:
+        """Return what `to_plain` was made of."""
+        scores = tuple((tuple(s), tuple(a), m) for s, a, m in plain.get("scores", ()))
+        rows = tuple(tuple(row) for row in plain.get("rows", ()))
+        kind = plain.get("view", "output")
+        view = View(kind, plain.get("entry", 0), scores, rows)
+        return cls(tuple((a, b) for a, b in plain["ranges"]), plain.get("missing", False), view)
+
+    def words(self) -> str:
+        """Say which outputs they are, as far as that fits a line."""
+        if self.view.kind == "row":
+            return f"output is one of {len(self.view.rows)} rows, {list(self.view.rows[0])} first"
+        parts = [range_words(self.view.words(), a, b) for a, b in self.ranges[:3]]
+        if self.missing:
+            parts.append(f"{self.view.words()} is missing")
+        more = len(self.ranges) - 3
+        return " or ".join(parts) + (f" or {more} more ranges" if more > 0 else "")
+
+
+def range_words(name: str, first: Number | None, last: Number | None) -> str:
+    """Say that a number lies in a range, None where there is no end; a scalar each."""
+    if first is None and last is None:
+        return f"any {name}"
+    if first is None:
+        return f"{name} <= {last!r}"
+    if last is None:
+        return f"{name} >= {first!r}"
+    return f"{name} = {first!r}" if first == last else f"{first!r} <= {name} <= {last!r}"
+
+
+def _ends(
+    ranges: Sequence[tuple[Number | None, Number | None]], which: int, dtype: np.dtype[Any]
+) -> Sample:
+    """Return the first or the last numbers of the ranges, in the outputs' own type."""
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        open_end: Number = (limits.min, limits.max)[which]
+        ends = [open_end if pair[which] is None else pair[which] for pair in ranges]
+        return np.array([min(max(end, limits.min), limits.max) for end in ends], dtype)  # type: ignore[type-var]
+    infinite = (-np.inf, np.inf)[which]
+    return np.array([infinite if pair[which] is None else pair[which] for pair in ranges], float)
+
+
+def entries_of(sample: Sample) -> list[Sample]:
+    """Return the columns of vectors ``(n, d)``, or the bits of whole numbers ``(n,)`` from 0.
+
+    Each has shape ``(n,)``.
+    """
+    if sample.ndim == 2:
+        return [np.ascontiguousarray(column) for column in sample.T]
+    return [(sample >> i) & 1 for i in range(8 * sample.dtype.itemsize - 1)]
+
+
+def added(column: Sample, starts: Sample, adds: Floats, missing: float) -> Floats:
+    """Return what each number of an entry adds to a score, of shape ``(n,)``.
+
+    Parameters
+    ----------
+    column
+        The entry of every output, of shape ``(n,)``.
+    starts, adds, missing
+        As in `View`: ``(k,)`` starts of cells, ``(k + 1,)`` numbers to add, and one for NaN.
+    """
+    place = np.searchsorted(starts, column, side="right")
+    total: Floats = np.append(adds, missing)[np.where(np.isnan(column), adds.size, place)]
+    return total
+
+
+def row_codes(rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return a number for each row of whole numbers, the same for equal rows only.
+
+    Rows have shape ``(n, d)``, or raise `ArgumentError`; numbers ``(n,)``.
+    """
+    if rows.ndim != 2:
+        raise ArgumentError("rows", f"must have shape (n, d), got {rows.shape}")
+    codes, kinds = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        seen, place = np.unique(column, return_inverse=True)
+        if kinds * seen.size >= 2**62:  # numbers too large: those that occur, from 0
+            _, codes = np.unique(codes, return_inverse=True)
+            kinds = len(rows)
+        codes, kinds = codes * seen.size + place, kinds * seen.size
+    return codes

@@ -1,0 +1,137 @@
+"""Options: typed values that a user writes, checked before anything runs.
+
+Configuration (`epsilometer.study.config`) and the builders of tables share these types; an error is
+one line with file, key, what is wrong and the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    create_model,
+)
+
+from epsilometer.errors import ConfigError, one_line, suggest
+
+ID = r"^[A-Za-z0-9][A-Za-z0-9._=-]*$"  # safe as a part of a path and of a shell word
+
+
+def _number(value: object) -> object:
+    """Read ``1/3`` and ``inf`` where YAML has only strings for them."""
+    if isinstance(value, str) and re.fullmatch(r"\d+/[1-9]\d*", value):
+        return float(Fraction(value))
+    return math.inf if value == "inf" else value
+
+
+def _privacy(value: float) -> float:
+    if not 0 < value < math.inf:
+        raise ValueError("must be positive and finite")
+    return value
+
+
+def _order(value: float) -> float:
+    if not value > 1:
+        raise ValueError("must be above 1 (inf for pure privacy)")
+    return value
+
+
+Id = Annotated[str, StringConstraints(pattern=ID)]
+Epsilon = Annotated[float, BeforeValidator(_number), AfterValidator(_privacy)]
+Order = Annotated[float, BeforeValidator(_number), AfterValidator(_order)]
+Fractional = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Model(BaseModel):
+    """A strict mapping of known keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+
+
+ModelType = TypeVar("ModelType", bound=BaseModel)
+
+
+def parse(model: type[ModelType], value: object, file: str, prefix: str = "") -> ModelType:
+    """Check a value against a model; every error is a line of the `ConfigError`."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        by_key: dict[str, list[Any]] = {}
+        for problem in error.errors():
+            key = ".".join(filter(None, [prefix, *_path(problem, value)]))
+            by_key.setdefault(key, []).append(problem)
+        raise ConfigError.joined(
+            str(ConfigError(file, key, _message(problems, model)))
+            for key, problems in by_key.items()
+        ) from None
+
+
+@cache
+def options_model(function: Any) -> type[BaseModel]:
+    """Return a model of a function's keyword-only parameters."""
+    hints = get_type_hints(function, include_extras=True)
+    defaults = function.__kwdefaults__ or {}
+    names = function.__code__.co_varnames[function.__code__.co_argcount :]
+    fields: dict[str, Any] = {
+        name: (hints[name], defaults.get(name, ...))
+        for name in names[: function.__code__.co_kwonlyargcount]
+    }
+    return create_model(function.__name__, __base__=Model, **fields)
+
+
+def _path(problem: Any, value: object) -> list[str]:
+    """Return the keys that lead to a problem, without the names pydantic gives to alternatives."""
+    keys = []
+    *_, last = problem["loc"] or (None,)
+    for part in problem["loc"]:
+        is_key = isinstance(value, dict) and part in value
+        is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if is_key or is_index:
+            value = value[part]  # type: ignore[index]
+        elif not (part is last and problem["type"] == "missing"):
+            continue
+        keys.append(str(part))
+    return keys
+
+
+def _message(problems: list[Any], model: type[BaseModel]) -> str:
+    """Return one message for a key; where alternatives were tried, it names them all."""
+    first = problems[0]
+    if first["type"] == "extra_forbidden":
+        return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
+    if first["type"] == "missing":
+        return "is missing"
+    said = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
+    said = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in said]
+    others = [message.removeprefix("Input should be ") for message in said[1:]]
+    return f"{' or '.join(dict.fromkeys([said[0], *others]))}, got {first['input']!r}"[:240]
+
+
+def _keys(model: type[BaseModel]) -> set[str]:
+    """Return every key that the model and the models within it know."""
+    keys: set[str] = set()
+    for name, field in model.model_fields.items():
+        keys.add(field.alias or name)
+        for inner in _models_in(field.annotation):
+            keys |= _keys(inner)
+    return keys
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models that a type names: itself, or what it is a list, mapping or union of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

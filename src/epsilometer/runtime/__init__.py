@@ -1,0 +1,1 @@
+"""What keeps jobs and runs: watched, told in one line, alone in their folder."""

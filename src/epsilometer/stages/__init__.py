@@ -1,0 +1,1 @@
+"""What jobs do: a module a rule, with the same name; files in, one file out."""

@@ -1,0 +1,110 @@
+"""What came of a file of audits: a table of all verdicts, and a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from epsilometer.audit.verdict import short
+from epsilometer.storage import atomic, read_columns, write_table
+
+WORDS = ("violated", "failed", "invalid", "undecided", "not refuted", "holds")
+_WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
+_NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
+
+
+def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
+    """Write the table, as CSV and Parquet, and the page of one file of audits."""
+    identity = spec["identity"]
+    found = [
+        (member, json.loads(read_columns(path, "verdict", member["identity"])["json"][0]))
+        for path, member in zip(verdicts, spec["members"], strict=True)
+    ]
+    rows = [row(member, verdict) for member, verdict in found]
+    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
+    table = pd.DataFrame(rows).astype(types)
+    about = {"title": spec["title"], "alpha_of_all": spec["alpha"]}
+    write_table(table, made.parquet, "table", {**identity, **about})
+    with atomic(made.csv) as part:
+        table.to_csv(part, index=False)
+    words = [verdict["verdict"] for _, verdict in found]
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    text = environment.from_string(Path(template).read_text(encoding="utf-8")).render(
+        **identity,
+        **about,
+        counts=[(word, words.count(word)) for word in WORDS if word in words],
+        rows=[shown(one, Path(made.page).parent) for one in rows],
+    )
+    with atomic(made.page) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a verdict as a row of the table."""
+    drawn = member["identity"]["draws"]
+    worst = _worst(verdict)
+    witness = verdict["witness"] or {}
+    return {
+        "audit": drawn["entry"],
+        "mechanism": mechanism(drawn["mechanism"]),
+        "parameters": arguments(drawn["arguments"]),
+        "pairs": drawn["set"],
+        "claim": verdict["claimed"],
+        "verdict": verdict["verdict"],
+        "quantity": worst.get("quantity"),
+        "claimed_level": worst.get("claimed"),
+        "bound": verdict["bound"],
+        "upper": worst.get("upper"),
+        "detectable": verdict["detectable"],
+        "p_value": verdict["p_value"],
+        "witness": witness.get("event"),
+        **{key: witness.get(key) for key in ("count", "draws", "count_prime", "draws_prime")},
+        "pair": verdict["name"],
+        "direction": verdict["direction"],
+        "pairs_drawn": verdict["pairs"],
+        "draws_a_side": verdict["draws"],
+        "outputs": verdict["outputs"] or None,
+        "alpha": verdict["alpha"],
+        "seed": verdict["seed"],
+        "seconds": verdict["seconds"] + verdict["seconds_drawing"],
+        "error": "; ".join(verdict["reasons"]) or None,
+        "source": verdict["source"] or None,
+        "path": member["path"],
+    }
+
+
+def mechanism(place: Mapping[str, Any]) -> str:
+    """Return where draws come from, as an entry says it."""
+    if "outputs" in place:
+        return " and ".join(place["outputs"])
+    if "command" in place:
+        given = place["command"]
+        return given if isinstance(given, str) else " ".join(given)
+    inside = f" in {place['python']}" if "python" in place else ""
+    return f"{place['function']}{inside}"
+
+
+def arguments(given: Mapping[str, Any]) -> str | None:
+    """Return parameters in a line."""
+    return ", ".join(f"{key} = {value}" for key, value in given.items()) or None
+
+
+def _worst(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the bound that is the verdict's own."""
+    own = [bound for bound in verdict["bounds"] if bound["lower"] == verdict["bound"]]
+    return own[0] if own else {}
+
+
+def shown(made: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a row as the page shows it: numbers in few digits, nothing where there is none."""
+    rounded = {key: None if made[key] is None else short(made[key]) for key in _NUMBERS}
+    seen = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
+    counts = seen.format(**made) if made["witness"] else ""
+    page = Path(made["path"]).relative_to(folder).with_suffix(".html")
+    cells = {**made, **rounded, "counts": counts, "page": page.as_posix()}
+    return {key: "" if value is None else value for key, value in cells.items()}

@@ -1,0 +1,110 @@
+"""Draws batches of samples from a mechanism under audit, and checks what it returns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from epsilometer import seeds
+from epsilometer.errors import EpsilometerError, MechanismError, one_line
+from epsilometer.mechanisms.base import Mechanism, dimension_of
+from epsilometer.outputs import KINDS
+from epsilometer.registry import load
+from epsilometer.storage import SampleWriter, atomic
+
+
+def run(output: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
+    """Draw one batch of samples: what ``spec``, their full identity, asks for, into one file."""
+    write_sides(output, spec, lambda _: range(spec["sides"]), progress)
+
+
+def write_sides(
+    path: str,
+    spec: Mapping[str, Any],
+    sides_of: Callable[[int], Iterable[int]],
+    progress: Callable[[str], None],
+) -> None:
+    """Write samples of the sides that ``sides_of`` names for each run, in that order."""
+    mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
+    first, last = spec["runs"]
+    inputs = spec["inputs"]
+    dimension = dimension_of(mechanism)
+    with (
+        atomic(path, durable=False) as part,
+        SampleWriter(part, mechanism.outputs, dimension, spec) as writer,
+    ):
+        for run in range(first, last + 1):
+            for side in sides_of(run):
+                rng = seeds.generator(
+                    spec["seed"],
+                    spec["mechanism"],
+                    f"epsilon={spec['epsilon']!r}",
+                    inputs["id"],
+                    f"side={side}",
+                    f"run={run}",
+                    spec["stage"],
+                )
+                x = inputs["values"][side]
+                writer.write(draw(mechanism, x, spec["n"], rng, name=spec["mechanism"]))
+            progress(f"run {run - first + 1} of {last - first + 1}")
+
+
+def draw(
+    mechanism: Mechanism, x: Any, size: int, rng: np.random.Generator, *, name: str
+) -> NDArray[Any]:
+    """Sample a mechanism that is not trusted: it may raise, or return what it should not."""
+    where = f"mechanism {name!r} on input {x!r}"
+    before = _global_states()
+    try:
+        returned = mechanism.sample(x, size, rng)
+    except EpsilometerError:
+        raise
+    except Exception as error:
+        raise MechanismError(
+            f"{where}: sample() raised {type(error).__name__}: {one_line(error)}"
+        ) from error
+    for owner, state in _global_states().items():
+        if state != before[owner]:
+            raise MechanismError(
+                f"{where}: sample() changed the global random state of {owner}; "
+                "it must draw from the generator it is given"
+            )
+    outputs = np.asarray(returned)
+    dimension = dimension_of(mechanism)
+    shape = (size,) if dimension is None else (size, dimension)
+    if outputs.shape[1:] != shape[1:] or outputs.ndim != len(shape):
+        raise MechanismError(f"{where}: sample() returned shape {outputs.shape}, not {shape}")
+    if len(outputs) != size:
+        raise MechanismError(f"{where}: sample() returned {len(outputs)} outputs, not {size}")
+    kind = KINDS[mechanism.outputs]
+    if not np.issubdtype(outputs.dtype, np.floating if kind.real else np.integer):
+        raise MechanismError(
+            f"{where}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
+        )
+    if kind.real:
+        bad = int(np.count_nonzero(~np.isfinite(outputs)))
+        if kind.missing:  # NaN is where there is no number
+            bad -= int(np.count_nonzero(np.isnan(outputs)))
+        if bad:
+            raise MechanismError(f"{where}: sample() returned {bad} NaN or infinite outputs")
+    if not kind.real and outputs.size and not _fits(outputs, kind.dtype):
+        raise MechanismError(f"{where}: sample() returned outputs beyond {8 * kind.bytes} bits")
+    return np.asarray(outputs, kind.dtype)
+
+
+def _global_states() -> dict[str, object]:
+    """Return the random states that a mechanism has no business with."""
+    _, *numpy = np.random.get_state()  # noqa: NPY002
+    return {"NumPy": [np.asarray(part).tobytes() for part in numpy], "Python": random.getstate()}
+
+
+def _fits(outputs: NDArray[Any], dtype: DTypeLike) -> bool:
+    """Tell whether integers keep their values in another type."""
+    limits = np.iinfo(np.dtype(dtype))
+    return outputs.dtype == dtype or (
+        bool(outputs.min() >= limits.min) and bool(outputs.max() <= limits.max)
+    )

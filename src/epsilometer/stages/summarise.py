@@ -1,0 +1,168 @@
+"""Summaries of estimates over runs, joined with the exact value."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from epsilometer.estimators.base import pairs_of
+from epsilometer.exact.base import divergence
+from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.proportions import clopper_pearson
+from epsilometer.registry import load
+from epsilometer.storage import read_table, write_table
+
+KEYS = [
+    "mechanism",
+    "parameters",
+    "epsilon",
+    "inputs",
+    "lambda",
+    "estimator",
+    "cells",
+    "claimed_lipschitz",
+    "n",
+    "fresh",
+    "claim",
+    "pair",
+    "side_x",
+    "side_x_prime",
+    "x",
+    "x_prime",
+    "level",
+]
+
+
+def run(estimates: Sequence[str], summary: str, runs: str, spec: Mapping[str, Any]) -> None:
+    """Write every run of one experiment beside the exact values, and statistics over runs."""
+    parts, summaries = [], []
+    for path, member in zip(estimates, spec["members"], strict=True):
+        rows = read_table(path, "estimates", member["identity"])
+        parts.append(with_truth(rows, member))
+        summaries.append(summarise(parts[-1], member["precision"]))
+    for output, kind, frames in ((runs, "runs", parts), (summary, "summary", summaries)):
+        write_table(pd.concat(frames, ignore_index=True), output, kind, spec["identity"])
+
+
+def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
+    """Summarise over runs: a row for every combination of `KEYS`.
+
+    ``estimates`` has the columns `KEYS`, ``run``, ``estimate``, ``estimate_reverse``, ``failed``,
+    ``truth`` and ``truth_reverse``; parameters and inputs are written as JSON, so that any fit.
+    For a lower bound, whose runs select different pairs, a row is of the runs that selected one:
+    read the runs themselves. Moments are over the runs that did not fail; the share of runs within
+    ``gamma`` of the truth counts a failure as a miss, as gorla2022's theorems do, and comes with an
+    exact 95 % (Clopper-Pearson) interval.
+    """
+    error = estimates["estimate"] - estimates["truth"]
+    precision = np.nan if gamma is None else gamma
+    frame = estimates.assign(
+        squared_error=error**2,
+        within=(error.abs() <= precision) & ~estimates["failed"],
+    )
+    grouped = frame.groupby(KEYS, sort=False, dropna=False)
+    summary = grouped.agg(
+        truth=("truth", "first"),
+        truth_reverse=("truth_reverse", "first"),
+        runs=("run", "size"),
+        failures=("failed", "sum"),
+        mean=("estimate", "mean"),
+        sd=("estimate", "std"),
+        mean_reverse=("estimate_reverse", "mean"),
+        mse=("squared_error", "mean"),
+        successes=("within", "sum"),
+    ).reset_index()
+    summary.insert(summary.columns.get_loc("truth"), "gamma", np.float64(precision))
+    summary["bias"] = summary["mean"] - summary["truth"]
+    summary["share_within"] = summary["successes"] / summary["runs"]
+    low, high = clopper_pearson(summary["successes"], summary["runs"])
+    summary["share_low"], summary["share_high"] = low, high
+    return summary.drop(columns="successes")
+
+
+def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
+    """Add parameters, inputs, the pair's name and the exact levels (NaN without a law).
+
+    ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON.
+
+    ``truth`` and ``truth_reverse`` are the pair's levels in both directions; for an estimator that
+    answers for both at once, both are the larger. ``level`` is the largest of all pairs of the
+    inputs: the data-centric level, where they are an input's neighbourhood.
+    """
+    identity = member["identity"]
+    inputs, names = identity["inputs"]["values"], identity["inputs"]["names"]
+    chosen = pairs_of(len(inputs), identity["inputs"]["pairing"])
+    pairs = pd.DataFrame(chosen, columns=["side_x", "side_x_prime"]).astype("int32")
+    pairs["pair"] = "" if names is None else names
+    for key in ("x", "x_prime"):
+        pairs[key] = [json.dumps(inputs[side]) for side in pairs[f"side_{key}"]]
+    levels = _levels(member, chosen, estimates["claim"].unique())
+    larger = levels[["truth", "truth_reverse"]].max(axis=1)
+    levels["level"] = larger.groupby(levels["claim"], dropna=False).transform("max")
+    if member["symmetric"]:
+        levels["truth"] = levels["truth_reverse"] = larger
+    joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
+    joined = joined.merge(levels, on=["side_x", "side_x_prime", "claim"], how="left")
+    return joined.assign(
+        parameters=json.dumps(identity["mechanism_parameters"], sort_keys=True),
+        settings=json.dumps(identity["parameters"], sort_keys=True),
+    )
+
+
+def _levels(
+    member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return the exact levels of pairs of sides in both directions: delta, where claims are given.
+
+    A row for every pair and claim; NaN is the claim of estimators of the level itself.
+    """
+    law = _law_of(member)
+    identity = member["identity"]
+    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
+
+    def levels(i: int, j: int) -> Sequence[float]:
+        if law is None:
+            return [math.nan] * claims.size
+        if np.isnan(claims).all():
+            return [divergence(law, order, inputs[i], inputs[j])]
+        return list(spectrum(law, claims, inputs[i], inputs[j]))
+
+    frames = [
+        pd.DataFrame(
+            {
+                "side_x": np.int32(i),
+                "side_x_prime": np.int32(j),
+                "claim": claims,
+                "truth": levels(i, j),
+                "truth_reverse": levels(j, i),
+            }
+        )
+        for i, j in pairs
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _law_of(member: Mapping[str, Any]) -> Any:
+    """Return a member's exact law; None without one."""
+    if member["law"] is None:
+        return None
+    identity = member["identity"]
+    return _law(
+        member["law"],
+        identity["mechanism_registered"],
+        identity["epsilon"],
+        json.dumps(identity["mechanism_parameters"]),
+    )
+
+
+@lru_cache(maxsize=64)
+def _law(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
+    """Return a law, which estimators of one mechanism share, with what it has worked out."""
+    return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))

@@ -1,0 +1,1 @@
+"""What the configuration asks for: checked, as products with all that they need, and its cost."""

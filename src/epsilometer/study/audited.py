@@ -1,0 +1,339 @@
+"""The products of audits: draws of a case, the verdict on each claim, what came of a file.
+
+Which code and data an audit is made of, is found out when the DAG is made, from files and without
+running any of them (`made_of`); it is one of the job's parameters, so that a changed line in a
+mechanism, or in what it imports from its folder, makes its audits again.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from epsilometer.audit.serving.digests import sha256
+from epsilometer.audit.serving.loading import parsed
+from epsilometer.audit.sources import digests
+from epsilometer.audit.worker import WorkerSource
+from epsilometer.errors import EpsilometerError, one_line
+from epsilometer.seeds import generator
+from epsilometer.study import paths
+from epsilometer.study.cases import Audits, Case
+from epsilometer.study.costs import Load
+from epsilometer.study.products import Needs, Product, Rule, Spec, entry
+from epsilometer.study.study import Study
+
+_TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
+_BAD, _TOLD = ("violated", "failed", "invalid"), 12
+_ANY_CLAIM = [{"epsilon": 1.0}]
+
+
+@dataclass(frozen=True)
+class _Of(Product):
+    """What is made of one file of audits."""
+
+    audits: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a file."""
+        entry(self.study.audits, "file of audits", self.audits)
+
+    @property
+    def file_of_audits(self) -> Audits:
+        """The file, read."""
+        return self.study.audits[self.audits]
+
+    def folder(self) -> str:
+        """Return what paths in the file are relative to."""
+        return os.path.relpath(self.file_of_audits.folder)
+
+    def made_of(self) -> str:
+        """Return digests of what it is made of that is not the workflow's; nothing if nothing."""
+        return ""
+
+    def replay(self) -> str:
+        """Return the command that makes it again."""
+        file = os.path.relpath(self.file_of_audits.path)
+        settings = f"scale={self.study.scale} seed={self.study.main.seed}"
+        audits = shlex.quote(f"audits={file}")
+        return f"snakemake --cores 1 --force {self.path} --config {settings} {audits}"
+
+    def stopped(self) -> str:
+        """Return why jobs that made this had to be stopped so far; one more makes it again."""
+        log = Path(paths.log(self.template).format(**self.wildcards))
+        try:
+            return log.with_suffix(".stopped").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+
+@dataclass(frozen=True)
+class _Case(_Of):
+    """What is made of draws of one mechanism on one set of pairs."""
+
+    entry: str
+    parameters: str
+    pairs: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a case."""
+        super().check()
+        found: Any = self.file_of_audits.cases
+        for kind in ("entry", "parameters", "pairs"):
+            what = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
+            found = entry(found, what, getattr(self, kind))
+
+    @property
+    def case(self) -> Case:
+        """What the file says of it."""
+        return self.file_of_audits.cases[self.entry][self.parameters][self.pairs]
+
+    @property
+    def draws(self) -> Draws:
+        """What all begins with."""
+        return Draws(self.study, self.audits, self.entry, self.parameters, self.pairs)
+
+    def load(self) -> Load:
+        """Return the numbers that are drawn or read."""
+        kinds = {"outputs": "recorded", "command": "command", "python": "function"}
+        kind = next((kinds[key] for key in kinds if key in self.case.mechanism), "function")
+        if kind == "command" and "{input}" in str(self.case.mechanism["command"]):
+            kind = "program" if "{size}" not in str(self.case.mechanism["command"]) else kind
+        n = self.case.samples
+        return Load(name=kind, numbers=2 * n, side=n, bytes=16 * n)
+
+
+@dataclass(frozen=True)
+class Draws(_Case):
+    """Draws of all pairs of a case, as many as the audits of its claims ask for."""
+
+    rule: ClassVar[str] = "draw"
+    template: ClassVar[str] = paths.DRAWS
+
+    def needs(self) -> Needs:
+        """Return nothing: it begins with files that are not the workflow's."""
+        return {}
+
+    def spec(self) -> Spec:
+        """Return what is drawn from what; how often of which pair follows from the claims."""
+        case = self.case
+        chosen = {"claims": _ANY_CLAIM, "alpha": 0.5}
+        if case.many_pairs:
+            claims = [one["claim"] for one in case.claims.values()]
+            chosen = {"claims": claims, "alpha": self.file_of_audits.alpha}
+        options = self.file_of_audits.file.audits[self.entry]
+        words = (self.audits, self.entry, self.parameters, self.pairs)
+        seed = generator(self.study.main.seed, "audits", *words).integers(2**31)
+        return self.common | {
+            "audits": self.audits,
+            "entry": self.entry,
+            "set": self.pairs,
+            "mechanism": dict(case.mechanism),
+            "arguments": dict(case.arguments),
+            "given": dict(case.given),
+            "pairs": case.inputs,
+            "samples": case.samples,
+            "method": options.method,
+            "failures": options.failures,
+            "timeout": options.timeout,
+            "audit_seed": int(seed),
+            **chosen,
+        }
+
+    def made_of(self) -> str:
+        """Return digests of all files that its draws are made of, and versions of libraries."""
+        options = self.file_of_audits.file.audits[self.entry]
+        files = (*self.case.files, *options.reads)
+        place = json.dumps(self.case.mechanism, sort_keys=True)
+        return made_of(place, files, str(self.file_of_audits.folder))
+
+
+@dataclass(frozen=True)
+class Verdict(_Case):
+    """The verdict on one claim."""
+
+    rule: ClassVar[str] = "audit"
+    template: ClassVar[str] = paths.VERDICT
+
+    claim: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a claim."""
+        super().check()
+        entry(self.case.claims, f"claim of {self.entry}", self.claim)
+
+    def needs(self) -> Needs:
+        """Return the draws."""
+        return {"draws": [self.draws]}
+
+    def spec(self) -> Spec:
+        """Return the claim, and all that is drawn."""
+        options = self.file_of_audits.file.audits[self.entry]
+        return self.common | {
+            **self.case.claims[self.claim],
+            "alpha": self.file_of_audits.alpha,
+            "outcomes": options.outcomes,
+            "support": None if options.support is None else list(options.support),
+            "lipschitz": options.lipschitz,
+            "draws": self.draws.spec() | {"made_of": self.draws.made_of()},
+        }
+
+
+@dataclass(frozen=True)
+class Conclusion(_Of):
+    """A table of all verdicts of a file, and its page."""
+
+    rule: ClassVar[str] = "conclude"
+    template: ClassVar[str] = paths.AUDITS
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """All of the file, in its order."""
+        return [
+            Verdict(self.study, self.audits, case.entry, case.parameters, case.pairs, claim)
+            for case in self.file_of_audits.all_cases()
+            for claim in case.claims
+        ]
+
+    def needs(self) -> Needs:
+        """Return the verdicts."""
+        return {"verdicts": list(self.verdicts)}
+
+    def spec(self) -> Spec:
+        """Return what is shown."""
+        members = [{"path": one.path, "identity": one.spec()} for one in self.verdicts]
+        file = self.file_of_audits
+        spec = {
+            "title": file.title,
+            "alpha": file.file.alpha,
+            "template": _digest(_TEMPLATE.read_text(encoding="utf-8")),
+            "members": members,
+        }
+        made_of = _digest(json.dumps(spec, sort_keys=True))
+        return {"identity": self.common | {"audits": self.audits, "made_of": made_of}, **spec}
+
+
+KINDS: tuple[type[Product], ...] = (Draws, Verdict, Conclusion)
+
+
+class AuditRule(Rule):
+    """What a rule asks that runs, or shows, what is not the workflow's own."""
+
+    def made_of(self, wildcards: Any) -> str:
+        """Return the digests of what a job's draws are made of."""
+        return self._of(wildcards).made_of()
+
+    def folder(self, wildcards: Any) -> str:
+        """Return the folder that files of a job are relative to."""
+        return self._of(wildcards).folder()
+
+    def replay(self, wildcards: Any) -> str:
+        """Return the command that does a job again."""
+        return self._of(wildcards).replay()
+
+    def stopped(self, wildcards: Any) -> str:
+        """Return why a job had to be stopped before."""
+        return self._of(wildcards).stopped()
+
+    def _of(self, wildcards: Any) -> _Of:
+        found = self.product(wildcards)
+        assert isinstance(found, _Of)
+        return found
+
+
+def told(study: Study, name: str) -> list[str]:
+    """Return a line about a file of audits that was made: how many verdicts of which kind."""
+    made = Conclusion(study, name)
+    page = Path(paths.beside(made.path, ".html"))
+    try:
+        with Path(made.path).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        words = [row["verdict"] for row in rows]
+        bad = [_line(row) for row in rows if row["verdict"] in _BAD]
+    except (OSError, KeyError, ValueError):
+        return []
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    more = [f"    ... and {len(bad) - _TOLD} more"] if len(bad) > _TOLD else []
+    return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
+
+
+def _line(row: Mapping[str, str]) -> str:
+    """Return what is wrong with a row of a table."""
+    of = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    said = row["error"]
+    if row["verdict"] == "violated":
+        said = f"{row['quantity']} is at least {float(row['bound']):.3g}"
+    return f"    {row['verdict']}: {of}: {row['claim']}: {said}"
+
+
+# --- what audits are made of ----------------------------------------------------------------------
+
+
+@cache
+def made_of(place: str, files: tuple[str, ...], folder: str) -> str:
+    """Return digests of a mechanism's code and of files, relative to a folder, on one line.
+
+    What is missing is said, too: an audit of it fails, until it is there.
+
+    Parameters
+    ----------
+    place
+        The mechanism as its case has it, in JSON.
+    """
+    found: dict[str, str] = {}
+    try:
+        found |= _code(json.loads(place), folder)
+    except (EpsilometerError, OSError) as error:
+        found["missing"] = one_line(error)
+    found |= _files(files, folder)
+    return " ".join(f"{key}={_short(value)}" for key, value in sorted(found.items()))
+
+
+def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
+    if "command" in mechanism:
+        return WorkerSource(mechanism["command"], folder=folder).digest()
+    if "function" not in mechanism:
+        return {}
+    if "python" not in mechanism:
+        return digests(mechanism["function"], folder=folder)
+    return _elsewhere(mechanism["python"], mechanism["function"], folder)
+
+
+def _elsewhere(interpreter: str, spec: str, folder: str) -> dict[str, str]:
+    """Return what a function in another interpreter is made of, as far as its files tell."""
+    found = {}
+    where, _, is_file = parsed(spec)
+    if is_file or Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
+        here = digests(spec, folder=folder)
+        found = {name: value for name, value in here.items() if name.endswith(".py")}
+    python = Path(folder, interpreter) if os.sep in interpreter else Path(interpreter)
+    installed = sorted(
+        path.name
+        for kind in ("*.dist-info", "*.egg-info")
+        for path in python.parent.parent.glob(f"lib/python*/site-packages/{kind}")
+    )
+    return {**found, "interpreter": interpreter, "installed": _digest("\n".join(installed))}
+
+
+def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
+    found = {}
+    for file in files:
+        path = Path(folder, file)
+        found[file] = sha256(path) if path.is_file() else "missing"
+    return found
+
+
+def _short(text: str) -> str:
+    is_digest = len(text) == 64 and set(text) <= set("0123456789abcdef")
+    return text[:16] if is_digest else one_line(text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,413 @@
+"""The grids of a file of audits: mechanism x parameters x sets of pairs x claims.
+
+Each point of a grid but for its claims is a `Case`: drawn once, for all claims about it. Nothing of
+a mechanism is run or imported here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from epsilometer.audit.claims import Claim, EventClaim, parts
+from epsilometer.audit.schedule import least_samples
+from epsilometer.audit.serving.errors import Misuse
+from epsilometer.audit.serving.loading import parsed
+from epsilometer.audit.sources import as_argument_error
+from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
+from epsilometer.options import ID
+from epsilometer.parsing import written
+from epsilometer.stages.draw import claim_of
+from epsilometer.study import audits, config
+
+_IN_BRACES = re.compile(r"\{(\w+)\}")
+_FILLED = ("input", "size", "seed")  # by who runs a program
+_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
+_PATTERNS = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is drawn once: a mechanism with its parameters, on a set of pairs.
+
+    All parts are plain, as jobs are told them. ``entry``, ``parameters``, ``pairs`` and the keys of
+    ``claims`` are parts of paths. Of the ``arguments``, those that were not filled in elsewhere are
+    ``given`` to the function. A claim is what it is, and the level to be detected.
+    """
+
+    entry: str
+    parameters: str
+    pairs: str
+    mechanism: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    given: Mapping[str, Any]
+    inputs: Mapping[str, Any] | None
+    samples: int
+    claims: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def many_pairs(self) -> bool:
+        """Whether how often each pair is drawn from follows from what they show."""
+        return self.inputs is not None and len(self.inputs.get("pairs", "..")) > 1
+
+    @property
+    def files(self) -> list[str]:
+        """The files of data that it names."""
+        tables = [self.inputs[k] for k in ("remove", "replace") if self.inputs and k in self.inputs]
+        return [*tables, *self.mechanism.get("outputs", ())]
+
+
+class Audits:
+    """One file of audits at one scale.
+
+    Parameters
+    ----------
+    path
+        The YAML file; all that it names is relative to its folder.
+    scale, scales
+        Which of several sizes is meant, and which there are.
+    """
+
+    def __init__(self, path: Path, scale: str, scales: Collection[str]) -> None:
+        self.path, self.scale = path, scale
+        self.file = config.read(path, audits.AuditsFile)
+        self.title = self.file.title or path.stem
+        for key, sizes in self._sizes.items():
+            for unknown in [name for name in sizes if name not in scales]:
+                wrong = f"unknown scale{suggest(unknown, scales)}"
+                raise ConfigError(str(path), f"{key}.{unknown}", wrong)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether it says how much is to be drawn at this scale."""
+        return all(self.scale in sizes for sizes in self._sizes.values())
+
+    @property
+    def _sizes(self) -> dict[str, dict[str, int]]:
+        """How much is to be drawn, by key, where that depends on the scale."""
+        sizes: dict[str, Any] = {"samples": self.file.samples}
+        sizes |= {f"audits.{name}.samples": one.samples for name, one in self.file.audits.items()}
+        return {key: size for key, size in sizes.items() if isinstance(size, dict)}
+
+    @property
+    def folder(self) -> Path:
+        """What paths in the file are relative to."""
+        return self.path.parent
+
+    @cached_property
+    def cases(self) -> dict[str, dict[str, dict[str, Case]]]:
+        """All cases, by entry, parameters and pairs, in the order of the file."""
+        found: dict[str, dict[str, dict[str, Case]]] = {}
+        for name, entry in self.file.audits.items():
+            self._check(name, entry)
+            sets = self._sets(name, entry)
+            for arguments in _grid(entry):
+                of = {
+                    key: self._case(name, entry, arguments, key, plain)
+                    for key, plain in sets.items()
+                }
+                key = _parameters_name(arguments)
+                if key in found.setdefault(name, {}):
+                    raise self._wrong(name, "parameters", f"asks twice for {key}")
+                found[name][key] = of
+        return found
+
+    def all_cases(self) -> list[Case]:
+        """Return them in a row."""
+        return [
+            case
+            for by_parameters in self.cases.values()
+            for by_pairs in by_parameters.values()
+            for case in by_pairs.values()
+        ]
+
+    @cached_property
+    def verdicts(self) -> int:
+        """How many there are, over which alpha is split evenly."""
+        return sum(len(case.claims) for case in self.all_cases())
+
+    @property
+    def alpha(self) -> float:
+        """What each verdict gets of the file's alpha."""
+        return self.file.alpha / self.verdicts
+
+    def _wrong(self, name: str, key: str, message: str) -> ConfigError:
+        return ConfigError(str(self.path), f"audits.{name}.{key}", message)
+
+    def _check(self, name: str, entry: audits.AuditEntry) -> None:
+        """Check what an entry says as a whole."""
+        if isinstance(entry.mechanism, audits.Recorded):
+            if len(_listed(entry.mechanism.outputs)) > 2:
+                raise self._wrong(name, "mechanism.outputs", "must be one file or two")
+            for key in ("pairs", "samples", "failures"):
+                if getattr(entry, key):
+                    raise self._wrong(name, key, "does not go with recorded outputs")
+        elif entry.pairs is None:
+            raise self._wrong(name, "pairs", "is missing")
+        self._check_known(name, entry)
+        self._check_braces(name, entry)
+
+    def _check_known(self, name: str, entry: audits.AuditEntry) -> None:
+        """Check what is said of the outputs."""
+        if (entry.support is None) != (entry.lipschitz is None):
+            raise self._wrong(name, "support", "and lipschitz must be given together")
+        if entry.outcomes is not None and entry.support is not None:
+            raise self._wrong(name, "outcomes", "and support must not both be given")
+        if entry.support is not None and not entry.support[0] < entry.support[1]:
+            raise self._wrong(name, "support", f"must have lower < upper, got {entry.support}")
+
+    def _check_braces(self, name: str, entry: audits.AuditEntry) -> None:
+        """Check that what stands in braces will be filled in."""
+        for key in entry.parameters:
+            if key in _FILLED and isinstance(entry.mechanism, audits.Command):
+                message = f"{key!r} is filled in for every batch; take another name"
+                raise self._wrong(name, "parameters", message)
+        for key, text in _texts(entry.mechanism):
+            for place in _IN_BRACES.findall(text):
+                filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
+                if place not in (*entry.parameters, *filled):
+                    near = suggest(place, entry.parameters)
+                    raise self._wrong(name, key, f"unknown parameter {place!r} in braces{near}")
+
+    def _case(
+        self,
+        name: str,
+        entry: audits.AuditEntry,
+        arguments: Mapping[str, Any],
+        pairs: str,
+        inputs: Mapping[str, Any] | None,
+    ) -> Case:
+        mechanism, rest = self._mechanism(name, entry, arguments)
+        samples = self._samples(name, entry)
+        if inputs is not None and not {"remove", "replace"} & set(inputs):
+            number = len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
+            if samples < (least := least_samples(number)):
+                message = f"must be at least {least} for {number} pairs, got {samples}"
+                raise self._wrong(name, "samples", message)
+        return Case(
+            entry=name,
+            parameters=_parameters_name(arguments),
+            pairs=pairs,
+            mechanism=mechanism,
+            arguments=arguments,
+            given=rest,
+            inputs=inputs,
+            samples=samples,
+            claims=self._claims(name, entry, arguments),
+        )
+
+    def _mechanism(
+        self, name: str, entry: audits.AuditEntry, arguments: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return where draws come from, braces filled, and the arguments that are left to give."""
+
+        def filled(text: str) -> str:
+            return _IN_BRACES.sub(
+                lambda m: _text(arguments[m[1]]) if m[1] in arguments else m[0], text
+            )
+
+        used = {m for _, text in _texts(entry.mechanism) for m in _IN_BRACES.findall(text)}
+        rest = {key: value for key, value in arguments.items() if key not in used}
+        given = entry.mechanism
+        if isinstance(given, audits.Command | audits.Recorded):
+            if rest := {key: value for key, value in rest.items() if not _referred(entry, key)}:
+                where = "command" if isinstance(given, audits.Command) else "outputs"
+                message = f"{min(rest)!r} is used nowhere; write {{{min(rest)}}} into the {where}"
+                raise self._wrong(name, "parameters", message)
+            if isinstance(given, audits.Command):
+                several = isinstance(given.command, list)
+                command: Any = [filled(word) for word in _listed(given.command)]
+                return {"command": command if several else command[0]}, {}
+            outputs = [filled(file) for file in _listed(given.outputs)]
+            return {"outputs": outputs, "columns": given.columns}, {}
+        spec = filled(given if isinstance(given, str) else given.function)
+        try:
+            parsed(spec)
+        except Misuse as error:
+            raise self._wrong(name, "mechanism", str(as_argument_error(error))) from None
+        if isinstance(given, str):
+            return {"function": spec}, rest
+        return {"python": filled(given.python), "function": spec}, rest
+
+    def _samples(self, name: str, entry: audits.AuditEntry) -> int:
+        key, sizes = f"audits.{name}.samples", entry.samples
+        if sizes is None:
+            key, sizes = "samples", self.file.samples
+        if isinstance(sizes, int):
+            return sizes
+        if self.scale not in sizes:
+            raise ConfigError(str(self.path), f"{key}.{self.scale}", "is missing")
+        return sizes[self.scale]
+
+    def _sets(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
+        """Return the sets of pairs by the names that paths have, as jobs are told them."""
+        if entry.pairs is None:
+            return {"recorded": None}
+        several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
+        found: dict[str, dict[str, Any] | None] = {}
+        for one in entry.pairs if several else [entry.pairs]:
+            key, plain = _plain_set(one)
+            if plain in found.values():
+                raise self._wrong(name, "pairs", f"names {key} twice")
+            times = sum(re.sub(r"~\d+$", "", other) == key for other in found)
+            found[f"{key}~{times + 1}" if times else key] = plain
+        return found
+
+    def _claims(
+        self, name: str, entry: audits.AuditEntry, arguments: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for i, claim in enumerate(entry.claims):
+            key = f"claims.{i}"
+            said = claim.model_dump(exclude_none=True)
+            said = {what: self._level(name, key, level, arguments) for what, level in said.items()}
+            detect = said.pop("detect", None)
+            if "renyi" in said:
+                said["renyi"] = [[order, said["renyi"][order]] for order in sorted(said["renyi"])]
+            try:
+                made = parts(claim_of(said))
+                if entry.method == "exact" and not isinstance(made[0], EventClaim):
+                    raise ArgumentError("method", "must be anytime for Rényi divergences and zcdp")
+                _check_detect(detect, made)
+            except ArgumentError as error:
+                raise self._wrong(name, key, one_line(error)) from None
+            called = _claim_name(said)
+            if called in found:
+                raise self._wrong(name, key, f"claims {called} twice")
+            found[called] = {"claim": said, "detect": detect}
+        return found
+
+    def _level(self, name: str, key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
+        """Return a number, or that of the parameter that is referred to."""
+        if isinstance(level, dict):
+            return {o: self._level(name, key, one, arguments) for o, one in level.items()}
+        if not isinstance(level, str):
+            return level
+        if level[1:] not in arguments:
+            near = suggest(level[1:], arguments)
+            raise self._wrong(name, key, f"unknown parameter {level[1:]!r}{near}")
+        value = arguments[level[1:]]
+        if isinstance(value, bool | str):
+            raise self._wrong(name, key, f"{level} is {value!r}, no number")
+        return float(value)
+
+
+def read_audits(
+    place: Path, scale: str, scales: Collection[str], *, asked: bool
+) -> dict[str, Audits]:
+    """Return the files of a folder, or the one file that is named, by their names.
+
+    Where none was ``asked`` for, those are left out that are not made at this scale.
+
+    Raises
+    ------
+    ConfigError
+        If ``place`` was asked for and is not there, or a file says what cannot be.
+    """
+    files = sorted(place.glob("*.yaml")) if place.is_dir() or not asked else [place]
+    if asked and not place.exists():
+        known = [str(p) for p in place.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
+        raise ConfigError("--config", "audits", f"{str(place)!r} is not there{_near(place, known)}")
+    if asked and not files:
+        raise ConfigError("--config", "audits", f"{str(place)!r} holds no file *.yaml")
+    for file in files:
+        if not re.fullmatch(ID, file.stem):
+            raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
+    found = {file.stem: Audits(file, scale, scales) for file in files}
+    return {name: one for name, one in found.items() if asked or one.has_sizes}
+
+
+def _near(place: Path, known: Iterable[str]) -> str:
+    found = suggest(str(place), known)
+    return found if "did you mean" in found else ""
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def _check_detect(detect: float | None, made: tuple[Claim, ...]) -> None:
+    if detect is None:
+        return
+    if len(made) > 1:
+        raise ArgumentError("detect", "needs a claim of one order")
+    if detect <= made[0].level:
+        raise ArgumentError("detect", f"must be above the claim, {made[0].level:g}")
+
+
+def _grid(entry: audits.AuditEntry) -> list[dict[str, Any]]:
+    values = [v if isinstance(v, list) else [v] for v in entry.parameters.values()]
+    return [dict(zip(entry.parameters, point, strict=True)) for point in product(*values)]
+
+
+def _listed(texts: str | list[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else texts
+
+
+def _texts(mechanism: Any) -> list[tuple[str, str]]:
+    """Return the texts of a mechanism that may have braces, with their keys."""
+    if isinstance(mechanism, str):
+        return [("mechanism", mechanism)]
+    return [
+        (f"mechanism.{key}", text)
+        for key in ("command", "python", "function", "outputs")
+        if hasattr(mechanism, key)
+        for text in _listed(getattr(mechanism, key))
+    ]
+
+
+def _referred(entry: audits.AuditEntry, parameter: str) -> bool:
+    """Tell whether a claim refers to a parameter."""
+    said = json.dumps([claim.model_dump() for claim in entry.claims])
+    return re.search(rf"\${parameter}\b", said) is not None
+
+
+def _text(value: Any) -> str:
+    """Return a parameter as a command is given it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return written(value) if isinstance(value, float) else str(value)
+
+
+def _safe(text: str) -> str:
+    """Return a text as a part of a path: itself, or what is left of it with a digest of it all."""
+    if _SAFE.fullmatch(text):
+        return text
+    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _left(text: str) -> str:
+    """Return what may stand in a path of a text."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
+
+
+def _parameters_name(arguments: Mapping[str, Any]) -> str:
+    return "_".join(f"{key}={_safe(_text(value))}" for key, value in arguments.items()) or "default"
+
+
+def _claim_name(said: Mapping[str, Any]) -> str:
+    if "renyi" in said:
+        return "_".join(f"renyi-{written(a)}={written(level)}" for a, level in said["renyi"])
+    return "_".join(f"{key}={written(level)}" for key, level in said.items())
+
+
+def _plain_set(one: Any) -> tuple[str, dict[str, Any]]:
+    """Return a set of pairs as jobs are told it, and what paths call it."""
+    if isinstance(one, audits.Patterns):
+        return f"patterns={one.patterns}", {"patterns": one.patterns}
+    if isinstance(one, audits.Rows):
+        kind, table = ("remove", one.remove) if one.remove else ("replace", one.replace)
+        return f"{kind}-a-row", {kind: table, "limit": one.limit}
+    if isinstance(one, list):
+        named = {f"pair {i + 1}" if len(one) > 1 else "": pair for i, pair in enumerate(one)}
+    else:
+        named = one
+    pairs = [[name, *pair] for name, pair in named.items()]
+    first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
+    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}

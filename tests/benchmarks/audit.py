@@ -1,0 +1,119 @@
+"""How near an audit's bounds come to the level, and how soon: `make benchmark`.
+
+Medians over 20 seeds of the lower bound at 95 % from 200,000 draws a side, one pair, unless it says
+otherwise; ``goal`` is what it is meant to reach. Beside it, on the same draws, the auditor of
+jax-privacy where it is installed (`pip install jax-privacy`): a bound by Clopper and Pearson from
+scores, by a split that chooses its threshold. It takes scores, so that it is given the outputs
+themselves where they are numbers, and cannot be asked otherwise. Seconds are of CPU, a bound's.
+Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from tests.benchmarks.power import geometric, laplace, noisy_max, svt6
+
+import epsilometer as em
+from epsilometer.audit.claims import AnyClaim
+from epsilometer.audit.verdict import Verdict
+
+DRAWS, RUNS, LEVEL = 200_000, 20, 0.7
+Draw = Callable[[int, int, np.random.Generator], Any]
+
+
+def laplace_1(side: int, n: int, rng: np.random.Generator) -> Any:
+    return rng.laplace(side, 1, n)
+
+
+def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
+    return rng.normal(side, 1, n)
+
+
+def ten_bits(side: int, n: int, rng: np.random.Generator) -> Any:
+    """Ten answers by randomised response at 1.5, of which the first differs."""
+    truth = np.zeros(10, np.int64)
+    truth[0] = side
+    return truth ^ (rng.random((n, 10)) < 1 / (1 + math.exp(1.5)))
+
+
+PURE = em.pure(0.5)
+LAWS: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and the goal
+    "Laplace": (partial(laplace, 1.0), PURE, LEVEL, 0.685),
+    "Laplace, unit 1e-5": (partial(laplace, 1e-5), PURE, LEVEL, 0.685),
+    "geometric": (partial(geometric, 1), PURE, LEVEL, 0.689),
+    "geometric, scale 100": (partial(geometric, 100), PURE, LEVEL, 0.683),
+    "Report Noisy Max": (noisy_max, PURE, 0.6927, 0.670),
+    "SVT6": (svt6, PURE, 3.0918, 1.98),
+    "delta of Laplace 1 at .5": (
+        laplace_1,
+        em.approximate(0.5, 0.1),
+        1 - math.exp(-0.25),
+        0.2146,
+    ),
+    "mu of a Gaussian": (gaussian, em.gdp(0.8), 1.0, 0.985),
+    "Rényi 2, Laplace": (partial(laplace, 1.0), em.renyi({2: 0.3}), 0.3541, 0.340),
+    "Rényi 7, ten bits": (ten_bits, em.renyi({7: 1.2}), 1.4664, 1.290),
+    "zCDP of a Gaussian": (gaussian, em.zcdp(0.4), 0.5, 0.0),
+}
+
+
+def drawn(name: str, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return LAWS[name][0](0, DRAWS, rng), LAWS[name][0](1, DRAWS, rng)
+
+
+def ours(name: str, method: str, seed: int) -> tuple[float, float]:
+    outputs = drawn(name, seed)
+    start = time.process_time()
+    found: Verdict = em.audit_outputs(outputs, LAWS[name][1], method=method, details=False)
+    spent = time.process_time() - start
+    wanted = "delta" if name.startswith("delta") else found.bounds[0].quantity
+    return next(b.lower for b in found.bounds if b.quantity == wanted), spent
+
+
+def theirs(name: str, seed: int) -> tuple[float, float]:
+    """The bound of epsilon by jax-privacy; NaN where it does not apply."""
+    try:
+        from jax_privacy.auditing import CanaryScoreAuditor, Split
+    except ImportError:
+        return math.nan, math.nan
+    x, y = drawn(name, seed)
+    if LAWS[name][1] is not PURE or x.ndim != 1:
+        return math.nan, math.nan
+    start = time.process_time()
+    found = max(  # either side may be the likelier one
+        CanaryScoreAuditor(*sides).epsilon_clopper_pearson(
+            0.025, threshold_strategy=Split(0.2, seed)
+        )
+        for sides in ((x, y), (y, x))
+    )
+    return float(found), time.process_time() - start
+
+
+def main() -> None:
+    """Print the medians."""
+    head = ("level", "goal", "anytime", "above", "s", "exact", "s", "jax-privacy", "s")
+    print(f"{'median bound, 2e5 draws a side':32}" + "".join(f"{word:>12}" for word in head))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for name, (_, claim, level, goal) in LAWS.items():
+            found = np.array(list(pool.map(partial(ours, name, "anytime"), range(RUNS))))
+            exact = np.full((RUNS, 2), math.nan)
+            if claim.to_plain()["notion"] not in ("renyi", "zcdp"):
+                exact = np.array(list(pool.map(partial(ours, name, "exact"), range(RUNS))))
+            other = np.array(list(pool.map(partial(theirs, name), range(RUNS))))
+            row = [level, goal, np.median(found[:, 0]), np.mean(found[:, 0] > level)]
+            row += [np.median(found[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
+            print(f"{name:32}" + "".join(f"{number:12.4f}" for number in row), flush=True)
+    print("\nlines of user code: em.audit_outputs((x, y), em.pure(1.0)), one; jax-privacy, four")
+
+
+if __name__ == "__main__":
+    main()

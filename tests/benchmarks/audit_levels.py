@@ -1,0 +1,237 @@
+"""How often an audit says "violated": of mechanisms that keep their claim exactly, and of bugs.
+
+`make audit-levels` audits twelve correct mechanisms at their exact level 2,000 times in all, of one
+and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side. A row says how many
+were violated, with the exact interval of that share at 99.9 %. It ends with 1 where a correct
+mechanism was refuted more often than alpha allows, or a bug found in less than 95 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import epsilometer as em
+from epsilometer.audit.claims import AnyClaim
+from epsilometer.proportions import clopper_pearson
+
+ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
+Rng = np.random.Generator
+Mechanism = Callable[[Any, int, Rng], Any]
+Case = tuple[Mechanism, Any, AnyClaim]
+
+
+# --- mechanisms that keep their word --------------------------------------------------------------
+
+
+def laplace(x: float, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1, size)
+
+
+def clamped(x: float, size: int, rng: Rng) -> Any:
+    return np.clip(laplace(x, size, rng), 0, 1)
+
+
+def geometric(x: int, size: int, rng: Rng) -> Any:
+    stop = -math.expm1(-1.0)
+    return x + rng.geometric(stop, size) - rng.geometric(stop, size)
+
+
+def response(x: int, size: int, rng: Rng) -> Any:
+    return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), x, 1 - x)
+
+
+def exponential(x: int, size: int, rng: Rng) -> list[str]:
+    """Four words, of which the x-th has a utility of 1: e^(1/2) for it at level 1."""
+    weights = np.ones(4)
+    weights[x] = math.e
+    words = np.array(["a", "b", "c", "d"])
+    return list(words[rng.choice(4, size, p=weights / weights.sum())])
+
+
+def gaussian(x: float, size: int, rng: Rng) -> Any:
+    return x + rng.normal(0, 1, size)
+
+
+def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
+    return np.array(x) + rng.normal(0, 1, (size, len(x)))
+
+
+def sometimes_none(x: int, size: int, rng: Rng) -> list[float | None]:
+    """A count that is told where it exceeds 3 with its noise; level (1, .0677)."""
+    noisy = laplace(x, size, rng)
+    return [float(value) if value > 3 else None for value in noisy]
+
+
+def _thresholded_delta() -> float:
+    """From 1 to 0, where nobody is told of an empty group: P(1 + noise > 3)."""
+    return math.exp(-2) / 2
+
+
+def told_if_there(x: int, size: int, rng: Rng) -> list[float | None]:
+    """A group's noisy count above 3; an empty group is never told."""
+    return sometimes_none(x, size, rng) if x else [None] * size
+
+
+def laplace_delta(epsilon: float) -> float:
+    return 1 - math.exp((epsilon - 1) / 2)
+
+
+def gaussian_delta(epsilon: float) -> float:
+    def phi(z: float) -> float:
+        return math.erfc(-z / math.sqrt(2)) / 2
+
+    return phi(0.5 - epsilon) - math.exp(epsilon) * phi(-0.5 - epsilon)
+
+
+def laplace_renyi(a: float) -> float:
+    first, second = a / (2 * a - 1) * math.exp(a - 1), (a - 1) / (2 * a - 1) * math.exp(-a)
+    return math.log(first + second) / (a - 1)
+
+
+ONE = [(0, 1)]
+TWENTY = {f"{i}": (i, i + 1) for i in range(20)}
+RENYI = em.renyi({a: laplace_renyi(a) for a in (2.0, 4.0)})
+CORRECT: dict[str, Case] = {
+    "Laplace": (laplace, ONE, em.pure(1.0)),
+    "Laplace, twenty pairs": (laplace, TWENTY, em.pure(1.0)),
+    "Laplace, clamped": (clamped, ONE, em.pure(1.0)),
+    "geometric": (geometric, ONE, em.pure(1.0)),
+    "randomised response": (response, ONE, em.pure(1.0)),
+    "exponential mechanism, words": (exponential, ONE, em.pure(1.0)),
+    "Laplace, (epsilon, delta)": (laplace, ONE, em.approximate(0.5, laplace_delta(0.5))),
+    "Gaussian, (epsilon, delta)": (gaussian, ONE, em.approximate(1.0, gaussian_delta(1.0))),
+    "told if there": (told_if_there, ONE, em.approximate(1.0, _thresholded_delta())),
+    "Gaussian, GDP": (gaussian, ONE, em.gdp(1.0)),
+    "Gaussian vector, GDP": (gaussian_vector, [([0, 0, 0], [0.6, 0, 0.8])], em.gdp(1.0)),
+    "Gaussian, zCDP, twenty pairs": (gaussian, TWENTY, em.zcdp(0.5)),
+    "Laplace, Rényi 2 and 4": (laplace, ONE, RENYI),
+}
+
+
+# --- bugs -----------------------------------------------------------------------------------------
+
+
+def small_scale(x: float, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1 / 1.2, size)
+
+
+def sensitivity(x: list[float], size: int, rng: Rng) -> Any:
+    """A sum of values up to 2, with noise for values up to 1."""
+    return np.clip(x, 0, 2).sum() + rng.laplace(0, 1, size)
+
+
+def no_query_noise(x: list[float], size: int, rng: Rng) -> Any:
+    """Above threshold: the threshold is noisy, the answers are not; the first that is above."""
+    threshold = 1 + rng.laplace(0, 2, size)
+    above = np.array(x)[None] >= threshold[:, None]
+    return np.where(above.any(axis=1), above.argmax(axis=1), -1)
+
+
+def value_with_index(x: list[float], size: int, rng: Rng) -> Any:
+    noisy = np.array(x) + rng.laplace(0, 2, (size, len(x)))
+    best = noisy.argmax(axis=1)
+    return np.column_stack([best, noisy[np.arange(size), best]])
+
+
+def skipped_on_zero(x: int, size: int, rng: Rng) -> Any:
+    return np.zeros(size) if x == 0 else laplace(x, size, rng)
+
+
+def skipped_at_times(x: float, size: int, rng: Rng) -> Any:
+    return np.where(rng.random(size) < 1 / 200, float(x), laplace(x, size, rng))
+
+
+def clamp_from_data(x: list[float], size: int, rng: Rng) -> Any:
+    return np.clip(np.sum(x) + rng.laplace(0, 1, size), min(x), 3 * max(x))
+
+
+def another_grid(x: float, size: int, rng: Rng) -> Any:
+    """Rounded to a grid that begins at the answer."""
+    return x + np.round(rng.laplace(0, 1, size) / 0.3) * 0.3
+
+
+def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
+    """A group is told above 2 where 3 is needed."""
+    if not x:
+        return [None] * size
+    return [float(value) if value > 2 else None for value in laplace(x, size, rng)]
+
+
+def unary(x: int, size: int, rng: Rng) -> Any:
+    """One bit of five is set; each bit gets the whole budget, of which it may have a half."""
+    bits = np.arange(5) == x
+    return (bits ^ (rng.random((size, 5)) < 1 / (1 + math.e))).astype(np.int64)
+
+
+def one_bad(x: int, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1 if x != 7 else 0.7, size)
+
+
+def large_delta(x: float, size: int, rng: Rng) -> Any:
+    """Tells the truth in 1 % of all draws, where .1 % are allowed."""
+    return np.where(rng.random(size) < 0.01, 100.0 + x, laplace(x, size, rng))
+
+
+BUGS: dict[str, Case] = {
+    "scale": (small_scale, ONE, em.pure(1.0)),
+    "sensitivity": (sensitivity, [([1, 0], [1, 2])], em.pure(1.0)),
+    "query noise missing": (no_query_noise, [([0, 2, 0], [1, 1, 1])], em.pure(0.5)),
+    "value released with the index": (value_with_index, [([1, 1, 1], [2, 2, 2])], em.pure(1.0)),
+    "noise skipped on 0": (skipped_on_zero, ONE, em.pure(1.0)),
+    "noise skipped once in 200 draws": (skipped_at_times, ONE, em.pure(1.0)),
+    "clamp that depends on the data": (clamp_from_data, [([0, 1], [0, 2])], em.pure(1.0)),
+    "another grid": (another_grid, [(0, 1)], em.pure(1.0)),
+    "threshold too low": (low_threshold, ONE, em.approximate(1.0, _thresholded_delta())),
+    "unary encoding": (unary, ONE, em.pure(1.0)),
+    "one bad pair among twenty": (one_bad, TWENTY, em.pure(1.0)),
+    "delta ten times too large": (large_delta, ONE, em.approximate(1.0, 0.001)),
+}
+
+
+def violated(kind: str, name: str, samples: int, seed: int) -> tuple[str, float]:
+    mechanism, pairs, claim = (CORRECT if kind == "correct" else BUGS)[name]
+    start = time.process_time()
+    found = em.audit(
+        mechanism, pairs, claim, samples=samples, alpha=ALPHA, seed=seed, details=False
+    )
+    return found.verdict, time.process_time() - start
+
+
+def main() -> int:
+    """Print a row for each mechanism; return 1 if one is not as it should be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--audits", type=int, default=AUDITS, help="of correct ones, in all")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="of each bug")
+    asked = parser.parse_args()
+    wrong = 0
+    with ProcessPoolExecutor(asked.cores) as pool:
+        for kind, cases in (("correct", CORRECT), ("bug", BUGS)):
+            print(f"{kind:34}{'audits':>8}{'violated':>10}{'low':>8}{'high':>8}{'s':>7}")
+            runs = asked.seeds if kind == "bug" else -(-asked.audits // len(cases))
+            for name in cases:
+                samples = DRAWS if kind == "bug" else 20_000
+                one = partial(violated, kind, name, samples)
+                words, seconds = zip(*pool.map(one, range(runs), chunksize=5), strict=True)
+                hits = words.count("violated")
+                low, high = (float(end) for end in clopper_pearson(hits, runs, 0.999))
+                bad = hits < 0.95 * runs if kind == "bug" else low > ALPHA
+                bad |= "invalid" in words
+                wrong += bad
+                numbers = f"{runs:8}{hits:10}{low:8.3f}{high:8.3f}{np.median(seconds):7.2f}"
+                print(f"  {name:32}{numbers}{'  <--' if bad else ''}", flush=True)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The level of every bound on every case, from 1000 seeds: `make levels`.
+
+Writes ``results/levels.csv`` (see `tests.contract.levels.Row` for its columns), the same bytes on
+any number of cores, and prints the worst share of each estimator and group of cases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, fields
+from pathlib import Path
+
+import pandas as pd
+from tests.contract.levels import RUN, Row, asked, planned, planned_rows, rows
+
+OUT = Path("results/levels.csv")
+
+
+def found(task: tuple[str, str], seeds: int) -> tuple[list[Row], str, float]:
+    """Return the rows of an entry's case, or what went wrong, and the seconds."""
+    start = time.perf_counter()
+    try:
+        entry, case = task
+        made = rows(entry, case, seeds) if case else planned_rows(entry, seeds)
+    except Exception as error:
+        return [], f"{' on '.join(task)}: {type(error).__name__}: {error}", 0.0
+    return made, "", time.perf_counter() - start
+
+
+def table(cores: int, seeds: int) -> tuple[pd.DataFrame, list[str], Counter[str]]:
+    """Return all rows, what went wrong, and the seconds of each entry."""
+    tasks = [task for reads in RUN for task in asked(reads)] + [(e, "") for e in planned()]
+    with ProcessPoolExecutor(cores) as pool:
+        answers = list(pool.map(found, tasks, [seeds] * len(tasks)))
+    seconds: Counter[str] = Counter()
+    for (entry, _), (_, _, spent) in zip(tasks, answers, strict=True):
+        seconds[entry] += spent
+    names = [field.name for field in fields(Row)]
+    lines = [astuple(row) for made, _, _ in answers for row in made]
+    return pd.DataFrame(lines, columns=names), [e for _, e, _ in answers if e], seconds
+
+
+def summary(levels: pd.DataFrame) -> str:
+    """Return the largest share above the truth by estimator and group of cases, in percent.
+
+    ``-`` is refused, ``flagged`` not trusted in any run. Where nothing is judged flags are ignored,
+    and the share is in brackets.
+    """
+
+    def shown(part: pd.DataFrame) -> str:
+        asked = part[part["outcome"] != "refused"]
+        answered = asked[asked["answered"] > 0]
+        if not len(asked):
+            return "-"
+        if asked["limit"].isna().all():
+            every = (asked["above"] + asked["above_flagged"]) / asked["runs"]
+            return f"({100 * every.max():.0f})"
+        return f"{100 * answered['share'].max():.1f}" if len(answered) else "flagged"
+
+    cells = {
+        (str(entry), str(group)): shown(part)
+        for (entry, group), part in levels.groupby(["estimator", "group"], sort=False)
+    }
+    entries = list(dict.fromkeys(entry for entry, _ in cells))
+    groups = list(dict.fromkeys(group for _, group in cells))
+    lines = [f"| | {' | '.join(groups)} |", "|---|" + "---:|" * len(groups)]
+    for entry in entries:
+        found = [cells.get((entry, group), "") for group in groups]
+        lines.append(f"| {entry} | {' | '.join(found)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the table and print its summary."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=1000)
+    chosen = parser.parse_args()
+    start = time.perf_counter()
+    levels, wrong, seconds = table(chosen.cores, chosen.seeds)
+    OUT.parent.mkdir(exist_ok=True)
+    levels.to_csv(OUT, index=False, float_format="%.6g")
+    print(summary(levels))
+    judged = levels[levels["limit"].notna()]
+    failed = judged[judged["low"] > judged["limit"]]
+    columns = ["estimator", "case", "order_or_claim", "above", "answered", "limit"]
+    if len(failed):
+        print(f"\nabove the truth too often:\n{failed[columns].to_string(index=False)}")
+    for line in wrong:
+        print(f"went wrong: {line}")
+    slowest = ", ".join(f"{entry} {spent:.0f} s" for entry, spent in seconds.most_common(5))
+    print(f"\n{len(levels)} rows in {OUT}, {time.perf_counter() - start:.0f} s ({slowest}, ...)")
+    raise SystemExit(bool(len(failed) or wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,402 @@
+"""Does every bound keep its level everywhere? From raw draws to lower bounds, as the pipeline does.
+
+Every entry of ``config/estimators.yaml`` is run on every case of `CASES` that it does not refuse,
+and the share of its bounds that lie above the truth is judged by what its class guarantees. The
+tests run `TESTED` seeds a case, or `ENOUGH` where none of the answers lies above the truth more
+often than it may; ``make levels`` runs 1000. How often a planned n misses is judged, too.
+
+Of a bound that may be above in 5 % of runs, the tests find one that is in 20 % with chance 0.76, in
+30 % with 0.99 (without stopping early 0.79 and 0.99), and accuse one that keeps its level with
+0.001. For a limit of 2.5 % chances are 0.96 and 0.999.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from epsilometer import seeds
+from epsilometer.densities.pair import reduced
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims
+from epsilometer.proportions import clopper_pearson
+from tests.contract.examples import configured
+from tests.contract.level_cases import CASES, EPSILON, ROOT, Case, discrete
+
+ORDERS = (2.0, 7.0)
+AT_CLAIMS = (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 1.5)  # of an entry's own claims the nearest ones
+CONFIDENCE = 0.998  # of the interval of a share, 99.9 % each way, as there are hundreds of cases
+DELTA = 0.8  # how often a planned n is to come within gamma
+ROUNDING = 1e-12
+
+# How often a bound that holds for large n may lie above the truth at the n of the cases, where its
+# alpha is 0.05: a little more, as counts are no normal numbers. None is shown and not judged. By
+# registered name and group of cases, "" for all others.
+LIMITS: dict[tuple[str, str], tuple[float | None, str]] = {
+    ("mpl", ""): (0.07, "asymptotic"),
+    ("renyi_bound", ""): (0.07, "asymptotic"),
+    ("largest_renyi_bound", ""): (0.07, "asymptotic"),
+    ("renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
+    ("largest_renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
+}
+
+# What a refusal may say: a new reason is to be looked at by a person.
+REASONS = re.compile(
+    r"outputs are mixed"
+    r"|outputs are reals with an atom"
+    r"|outputs must be (scalar|index|numbers|bits)"
+    r"|sample has scale 0 by minim: half of its draws or more are ties"
+    r"|n must be above draws_at_floor"
+    r"|region .* must have lower < upper|region must have lower < upper"
+)
+
+# Networks take so long that some cases of each kind have to do.
+SLOW = {
+    "scikit_learn": (
+        "laplace",
+        "laplace, identical",
+        "laplace, unit 1e-09",
+        "10 atoms, identical, n = 2000",
+        "no noise, answers 0 and 0",
+        "tuples, identical",
+        "vectors",
+        "vectors, identical",
+        "vectors, units 1e-9 and 1e9",
+        "vectors, an entry clamped",
+        "mixed, some missing",
+    )
+}
+HARD = ("identical", "atoms", "ties", "rare", "few")
+TESTED, ENOUGH = 60, 20
+HUNDRED = 200  # seeds at most where a run is a hundred pairs
+SHOWN = 10  # of the seeds one in so many, where nothing is judged
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One bound of one run, and what it should lie below; ``trusted`` unless it was flagged."""
+
+    of: str
+    bound: float
+    truth: float
+    trusted: bool = True
+
+    @property
+    def above(self) -> bool:
+        return not self.bound <= self.truth * (1 + 1e-9) + ROUNDING
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of ``levels.csv``: the runs of an entry on a case, for one order or claim.
+
+    ``answered`` are the runs whose bound was not flagged, ``above`` those of them above the truth,
+    ``above_flagged`` those of the others; ``low`` and ``high`` are the ends of the interval of the
+    share of the answered. Without a ``limit`` a row is shown and not judged. Where all runs were
+    refused, ``reason`` is what was said.
+    """
+
+    estimator: str
+    guarantee: str
+    alpha: float
+    case: str
+    group: str
+    order_or_claim: str
+    truth: float
+    n: int
+    runs: int
+    answered: int
+    above: int
+    above_flagged: int
+    share: float
+    low: float
+    high: float
+    limit: float | None
+    outcome: str
+    reason: str
+    median: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether the bound lies above the truth more often than it may."""
+        return self.limit is not None and self.low > self.limit
+
+
+@cache
+def made(entry: str) -> Any:
+    """Make the estimator of an entry; a spectrum at a few of its claims only."""
+    found = configured().estimators[entry]
+    kind = ESTIMATORS.load(found.estimator)
+    method = kind(**found.parameters)
+    if method.reads != "verdicts":
+        return method
+    nearest = {float(method.grid[np.abs(method.grid - c).argmin()]) for c in AT_CLAIMS}
+    return kind(**{**found.parameters, "claims": sorted(nearest)})
+
+
+def promising() -> list[str]:
+    """Return all entries whose bounds promise something, or are shown beside those that do."""
+    entries = [e for e in configured().estimators if made(e).reads in RUN]
+    return [e for e in entries if made(e).reads == "verdicts" or made(e).guarantee != "none"]
+
+
+def cases_of(entry: str) -> list[Case]:
+    """Return the cases that are asked of an entry."""
+    method = made(entry)
+    allowed = SLOW.get(getattr(method, "classifier", ""), CASES)
+    return [case for case in CASES.values() if case.name in allowed and _asked(method, case)]
+
+
+def _asked(method: Any, case: Case) -> bool:
+    """Several pairs are for who answers for them as a whole; of a hundred one kind is enough."""
+    whole = method.reads == "evidence" or method.largest
+    if len(case.pairs) < 2:  # the largest of one pair is the same estimator at half of alpha
+        return method.reads == "evidence" or not whole or case.group in HARD
+    kind = "index" if method.reads == "verdicts" else "scalar"
+    return whole and (len(case.pairs) < 100 or case.outputs == kind)
+
+
+def asked(reads: str) -> list[tuple[str, str]]:
+    """Return all entries that read this, with each of their cases."""
+    entries = [entry for entry in promising() if made(entry).reads == reads]
+    return [(entry, case.name) for entry in entries for case in cases_of(entry)]
+
+
+def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
+    method.check_pairs(len(case.pairs), own_samples=True)
+    pairs = [reduced(*sides, method.reduction) for sides in case.drawn(seed, "first")]
+    for order in ORDERS:
+        how = {"order": order, "n": case.n}
+        found = [method.bounds(d, pairs=len(pairs), **how) for d in pairs]
+        if method.largest:
+            k = int(np.argmax([max(both) for both in found]))
+            truth = max(case.pairs[k].renyi(order, reverse=way) for way in (False, True))
+            yield Answer(f"{order:g}", max(found[k]), truth, method.trusted(pairs[k], **how))
+            continue
+        trusted = method.trusted(pairs[0], **how)
+        for way, bound in zip((False, True), found[0], strict=True):
+            truth = case.pairs[0].renyi(order, reverse=way)
+            yield Answer(f"{order:g}{' back' * way}", bound, truth, trusted)
+
+
+def _evidence(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
+    first = made(method.after)
+    first.check(case.outputs, math.inf)
+    chosen, losses = first.screen(case.drawn(seed, "first"), draws=case.fresh, region=None)
+    found = json.loads(json.dumps(losses[chosen].found, allow_nan=False))  # as a file holds it
+    (fresh,) = case.drawn(seed, "fresh", chosen)
+    evidence = first.weigh(*fresh, found)
+    bound = method.bound(type(evidence)(**{name: [v] for name, v in vars(evidence).items()}))[0]
+    yield Answer("inf", float(bound), case.pairs[chosen].pure)
+
+
+def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
+    rng = seeds.generator(ROOT, "classify", entry, case.name, seed)
+    answers = 2 * len(case.pairs)
+    alpha = method.alpha / answers if method.largest else method.alpha
+    lows = np.array(
+        [
+            [tested.interval(method.interval, alpha, rng)[0] for tested in method.test(*sides, rng)]
+            for sides in case.drawn(seed, "first")
+        ]
+    )
+    for i, claim in enumerate(method.grid):
+        truths = [[p.delta(claim, reverse=way) for way in (False, True)] for p in case.pairs]
+        if method.largest:
+            yield Answer(f"claim {claim:g}", float(lows[..., i].max()), float(np.max(truths)))
+            continue
+        for way in (0, 1):
+            truth = truths[0][way]
+            yield Answer(f"claim {claim:g}{' back' * way}", float(lows[0, way, i]), truth)
+
+
+RUN: dict[str, Callable[[Any, str, Case, int], Iterator[Answer]]] = {
+    "densities": _densities,
+    "evidence": _evidence,
+    "verdicts": _verdicts,
+}
+
+
+def answers(entry: str, case: Case, seed: int) -> list[Answer] | str:
+    """Return the bounds of one run, or what the refusal says."""
+    method = made(entry)
+    order = ORDERS[0] if method.reads == "densities" else math.inf
+    try:
+        method.check(case.outputs, order)
+        return list(RUN[method.reads](method, entry, case, seed))
+    except ArgumentError as error:
+        return str(error)
+
+
+def rows(entry: str, name: str, seeds_a_case: int, enough: int | None = None) -> list[Row]:
+    """Return what an entry shows on a case; raise `AssertionError` on nonsense.
+
+    So many runs are ``enough`` where no answer lay above the truth more often than it may.
+    """
+    case = CASES[name]
+    judged = limit_of(entry, case)[0] is not None
+    runs = seeds_a_case if judged else max(2, (enough or seeds_a_case) // SHOWN)
+    if len(case.pairs) >= 100:
+        runs = min(runs, HUNDRED)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
+        return _rows(entry, case, runs, min(enough or runs, runs))
+
+
+def _rows(entry: str, case: Case, runs: int, enough: int) -> list[Row]:
+    first = answers(entry, case, 0)
+    if isinstance(first, str):
+        assert REASONS.match(first), f"{entry}, {case.name}: no known reason: {first}"
+        # what a kind of outputs is refused for needs no draws, the rest must not depend on them
+        others = [] if _never(entry, case) else [answers(entry, case, s) for s in range(1, enough)]
+        answered = [s for s, other in enumerate(others, 1) if not isinstance(other, str)]
+        assert not answered, f"{entry}, {case.name}: refused for seed 0, not for {answered[:5]}"
+        return [_refused(entry, case, 1 + len(others), first)]
+    found = [first]
+    for seed in range(1, runs):
+        if seed == enough and not _suspicious(entry, case, found):
+            break
+        more = answers(entry, case, seed)
+        assert not isinstance(more, str), f"{entry}, {case.name}: refused for seed {seed}: {more}"
+        found.append(more)
+    return [_row(entry, case, list(same)) for same in zip(*found, strict=True)]
+
+
+def _suspicious(entry: str, case: Case, found: list[list[Answer]]) -> bool:
+    """Tell whether an answer lay above the truth more often than it may."""
+    limit, _ = limit_of(entry, case)
+    most = 0 if limit is None else limit * len(found)
+    above = (sum(a.above for a in same if a.trusted) for same in zip(*found, strict=True))
+    return any(times > most for times in above)
+
+
+def _never(entry: str, case: Case) -> bool:
+    """Tell whether the kind of outputs is refused as such."""
+    method = made(entry)
+    first = [made(method.after)] if method.reads == "evidence" else []
+    try:
+        for each in [method, *first]:
+            each.check(case.outputs, ORDERS[0] if method.reads == "densities" else math.inf)
+    except ArgumentError:
+        return True
+    return False
+
+
+def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
+    """Return how often an entry's bound may lie above the truth, and why so often."""
+    method, name = made(entry), configured().estimators[entry].estimator
+    if method.guarantee == "finite-sample":
+        return _level(entry), ""
+    if method.guarantee == "none":
+        return None, "promises nothing"
+    known = LIMITS.get((name, case.group), LIMITS.get((name, "")))
+    assert known, f"LIMITS has no limit for {name}, which is asymptotic"
+    return known
+
+
+def _level(entry: str) -> float:
+    """Return the level of one answer: of an interval with two ends the lower has half."""
+    method = made(entry)
+    half = method.reads == "verdicts" and not method.largest
+    return float(method.alpha / 2 if half else method.alpha)
+
+
+def _row(entry: str, case: Case, same: list[Answer]) -> Row:
+    """Return the row of the runs' answers to one question."""
+    limit, reason = limit_of(entry, case)
+    row = _counted(entry, case, same, made(entry).guarantee, _level(entry))
+    return replace(row, limit=limit, reason=reason)
+
+
+def _counted(entry: str, case: Case, same: list[Answer], guarantee: str, alpha: float) -> Row:
+    answered = sum(a.trusted for a in same)
+    above, above_flagged = (sum(a.above for a in same if a.trusted == t) for t in (True, False))
+    low, high = clopper_pearson(above, answered, CONFIDENCE) if answered else (0.0, 1.0)
+    return Row(
+        estimator=entry,
+        guarantee=guarantee,
+        alpha=alpha,
+        case=case.name,
+        group=case.group,
+        order_or_claim=same[0].of,
+        truth=float(np.median([a.truth for a in same])),
+        n=case.n,
+        runs=len(same),
+        answered=answered,
+        above=above,
+        above_flagged=above_flagged,
+        share=above / answered if answered else 0.0,
+        low=float(low),
+        high=float(high),
+        limit=None,
+        outcome="answered" if answered else "flagged",
+        reason="",
+        median=float(np.median([a.bound for a in same])),
+    )
+
+
+def planned() -> list[str]:
+    """Return the entries whose n is planned so that the error is gamma at most."""
+    return [
+        e for e in configured().estimators if made(e).reads == "histograms" and made(e).precision
+    ]
+
+
+def planned_rows(entry: str, runs: int) -> list[Row]:
+    """Return how often a planned n misses gamma, on randomised response of few outcomes."""
+    method, found = made(entry), []
+    for k in (2, 5, 20):
+        for order in (2.0, math.inf):
+            p = np.full(k, 1 / (math.exp(EPSILON) + k - 1))
+            p[0] *= math.exp(EPSILON)
+            q = np.roll(p, 1)
+            claims = Claims(outcomes=k, smallest_probability=float(p.min()))
+            n = method.planned_samples(claims, order, DELTA)
+            rng = seeds.generator(ROOT, "planned", entry, k, str(order))
+            for name, other in (("", q), (", identical", p)):
+                draws = rng.multinomial(n, p, runs), rng.multinomial(n, other, runs)
+                answer = method.estimate(*draws, claims, order)
+                truth = discrete(p, other).pure
+                if order < math.inf:
+                    truth = discrete(p, other).renyi(order)
+                miss = answer.failed | ~(np.abs(answer.forward - truth) <= method.gamma)
+                case = Case(f"{k} answers{name}", "planned n", "index", (), n, 0)
+                answered = [Answer(f"{order:g}", 1.0 if m else 0.0, 0.5) for m in miss]
+                row = _counted(entry, case, answered, "planned n", 1 - DELTA)
+                median = float(np.median(answer.forward))
+                found.append(replace(row, truth=truth, limit=1 - DELTA, median=median))
+    return found
+
+
+def _refused(entry: str, case: Case, runs: int, reason: str) -> Row:
+    return Row(
+        estimator=entry,
+        guarantee=made(entry).guarantee,
+        alpha=_level(entry),
+        case=case.name,
+        group=case.group,
+        order_or_claim="",
+        truth=math.nan,
+        n=case.n,
+        runs=runs,
+        answered=0,
+        above=0,
+        above_flagged=0,
+        share=0.0,
+        low=0.0,
+        high=1.0,
+        limit=None,
+        outcome="refused",
+        reason=reason,
+        median=math.nan,
+    )

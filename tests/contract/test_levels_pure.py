@@ -1,0 +1,11 @@
+"""Do lower bounds of the pure level keep theirs on every case? See `tests.contract.levels`."""
+
+import pytest
+
+from tests.contract.levels import ENOUGH, TESTED, asked, rows
+
+
+@pytest.mark.parametrize(("entry", "case"), asked("evidence"))
+def test_no_bound_lies_above_the_truth_more_often_than_it_may(entry, case):
+    for row in rows(entry, case, TESTED, ENOUGH):
+        assert not row.failed, row

@@ -1,0 +1,143 @@
+"""Mechanisms to audit: some keep their promise of epsilon = 1, some do not, some are none."""
+
+import os
+import sys
+
+import numpy as np
+
+kept = 0.0
+
+
+def noisy_sum(x, size, rng):
+    """Right: a sum of answers of 0 or 1, with noise for epsilon = 1."""
+    return sum(x) + rng.laplace(0, 1, size)
+
+
+def noisy_mean(x, size, rng):
+    """Wrong: the noise is that of a mean, but half of what is needed."""
+    return (sum(x) + rng.laplace(0, 0.5, size)) / len(x)
+
+
+def answer(x, rng):
+    """Right: one draw a call, a yes or no that is true with probability e / (1 + e)."""
+    return x if rng.random() < 0.7310 else 1 - x
+
+
+def word(x, rng):
+    """Wrong: says a word, and the truth too often."""
+    return ["no", "yes"][x if rng.random() < 0.9 else 1 - x]
+
+
+def leaky(x, rng):
+    """Wrong: fails on one input only, now and then."""
+    if x and rng.random() < 0.1:
+        raise ValueError("no data")
+    return rng.laplace()
+
+
+def hostile(x, rng):
+    """Answers with what a page or a terminal might believe in."""
+    return "<script>alert(1)</script>$\\frac\x1b[2J" if rng.random() < 0.3 + x / 2 else "]]>&amp;\0"
+
+
+# --- none -----------------------------------------------------------------------------------------
+
+
+def stuck(x, size, rng):
+    """A constant seed."""
+    return x + np.random.default_rng(1).laplace(size=size)
+
+
+def repeating(x, size, rng):
+    """Every draw is handed out ten times."""
+    return x + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]
+
+
+def drifting(x, size, rng):
+    """What it says depends on how often it was asked before."""
+    global kept  # noqa: PLW0603
+    kept += 5
+    return x + kept + rng.laplace(size=size)
+
+
+def broken(x, size, rng):
+    raise KeyError(x)
+
+
+def short(x, size, rng):
+    return rng.laplace(size=size - 1)
+
+
+def transposed(x, size, rng):
+    return rng.laplace(size=(3, size))
+
+
+def nothing(x, size, rng):
+    return None
+
+
+def one_number(x, size, rng):
+    return 1.5
+
+
+def objects(x, rng):
+    return object()
+
+
+def generator(x, rng):
+    yield x
+
+
+def leaving(x, size, rng):
+    sys.exit(3)
+
+
+def of_lists_only(x, size, rng):
+    return x[0] + rng.laplace(size=size)
+
+
+def later(x, size, rng):
+    """Fails when many draws are asked for."""
+    if size > 500:
+        raise MemoryError("too many")
+    return x + rng.laplace(size=size)
+
+
+def printing(x, size, rng):
+    print("noise on the way")
+    return x + rng.laplace(size=size)
+
+
+def interrupted(x, size, rng):
+    raise KeyboardInterrupt
+
+
+async def waiting(x, size, rng):
+    return x
+
+
+def no_input():
+    return 1.0
+
+
+def two_inputs(x, y, rng):
+    return x + y
+
+
+def environment(x, size, rng):
+    return x + rng.laplace(0, float(os.environ["SCALE"]), size)
+
+
+class Noise:
+    scale = 1.0
+
+    def __call__(self, x, size, rng):
+        return x + rng.laplace(0, self.scale, size)
+
+
+not_a_function = 3
+
+
+def fussy(x, rng):
+    """Answers with its input, half of the time."""
+    return x if rng.random() < 0.5 else "<b>"

@@ -1,0 +1,5 @@
+"""What mechanisms share."""
+
+
+def clipped(x, clip):
+    return min(sum(x), clip)

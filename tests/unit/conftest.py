@@ -1,0 +1,26 @@
+"""A study in miniature, for tests of what users write."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from epsilometer.study.checking import checked
+from epsilometer.study.study import Study
+
+CONFIG = Path(__file__).parents[1] / "data" / "config"
+
+
+@pytest.fixture
+def config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the configuration to spoil, alone in the working directory, which is alone too."""
+    folder = tmp_path / "project" / "config"
+    shutil.copytree(CONFIG, folder)
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def study() -> Study:
+    """The study itself, which tests only ask."""
+    return checked(CONFIG)

@@ -1,0 +1,315 @@
+"""The Python door of the audit: what is answered, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.errors import ArgumentError, MechanismError
+
+ONE = [([0, 0, 1], [0, 1, 1])]
+QUICK: dict[str, Any] = {"samples": 4000, "details": False}
+
+
+def noisy_sum(x: list[int], size: int, rng: np.random.Generator) -> Any:
+    return sum(x) + rng.laplace(0, 1, size)
+
+
+def too_little_noise(x: list[int], size: int, rng: np.random.Generator) -> Any:
+    return sum(x) + rng.laplace(0, 0.5, size)
+
+
+def truthful(x: int, rng: np.random.Generator) -> int:
+    return x if rng.random() < 0.75 else 1 - x
+
+
+def test_a_violation_is_told_with_its_witness():
+    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=4000)
+    assert found.verdict == "violated"
+    assert found.exit_code == 1
+    assert found.bound is not None
+    assert 1 < found.bound < 2
+    assert found.pair == ONE[0]
+    assert found.direction in ("[0, 0, 1] against [0, 1, 1]", "[0, 1, 1] against [0, 0, 1]")
+    seen = found.witness
+    assert seen is not None
+    assert "output" in seen.event
+    assert seen.count / seen.draws > 2 * seen.count_prime / seen.draws_prime
+    assert str(found).startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
+    assert "many draws a call" in found.source
+
+
+def test_what_is_not_refuted_says_what_would_have_been():
+    found = em.audit(noisy_sum, ONE, em.pure(1.0), **QUICK)
+    assert found.verdict == "not refuted"
+    assert found.exit_code == 0
+    assert found.detectable is not None
+    assert 1.1 < found.detectable < 1.5
+    assert found.bound is not None
+    assert 0.5 < found.bound < 1
+
+
+def test_a_level_that_could_not_have_been_found_leaves_it_undecided():
+    found = em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.05, **QUICK)
+    assert (found.verdict, found.exit_code) == ("undecided", 3)
+    assert "1.05 was to be detected" in str(found)
+    assert em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.8, **QUICK).verdict == "not refuted"
+
+
+def test_a_sampler_that_is_none_is_invalid():
+    def constant_seed(x: list[int], size: int, rng: np.random.Generator) -> Any:
+        return sum(x) + np.random.default_rng(1).laplace(0, 1, size)
+
+    found = em.audit(constant_seed, ONE, em.pure(1.0), **QUICK)
+    assert (found.verdict, found.exit_code) == ("invalid", 4)
+    assert found.bound is None
+    assert "seed" in str(found)
+
+
+def test_holds_is_said_only_where_the_outcomes_are_known():
+    claim = em.pure(1.25)
+    found = em.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
+    assert found.verdict == "holds"
+    (bound,) = found.bounds
+    assert bound.upper is not None
+    assert bound.lower < math.log(3) < bound.upper <= 1.25
+    assert em.audit(truthful, [(0, 1)], claim, **QUICK).verdict == "not refuted"
+
+
+@pytest.mark.parametrize("method", ["anytime", "exact"])
+@pytest.mark.parametrize(
+    "claim", [em.pure(1.0), em.approximate(0.5, 0.01), em.gdp(0.5)], ids=lambda c: c.words()
+)
+def test_claims_about_events_have_two_methods(method, claim):
+    found = em.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
+    assert found.verdict == "violated"
+    assert found.method == method
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)],
+    ids=lambda c: c.words(),
+)
+def test_claims_about_divergences(claim):
+    found = em.audit(too_little_noise, ONE, claim, **QUICK)
+    assert found.verdict == "violated"
+    assert found.witness is not None
+    with pytest.raises(ArgumentError, match="method must be anytime"):
+        em.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
+
+
+def test_an_approximate_claim_has_bounds_for_both_numbers():
+    found = em.audit(too_little_noise, ONE, em.approximate(1.0, 0.01), **QUICK)
+    lower = {bound.quantity: bound.lower for bound in found.bounds}
+    assert lower["epsilon"] > 1
+    assert 0.01 < lower["delta"] < 1 - math.exp(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kind"),
+    [
+        (lambda x, rng: ("yes", "no")[truthful(x, rng)], "words"),
+        (lambda x, rng: None if truthful(x, rng) else 1.5, "None"),
+        (lambda x, rng: (truthful(x, rng), 7), "vectors of 2"),
+        (lambda x, rng: {"a": truthful(x, rng)}, "mappings"),
+        (lambda x, rng: [0] * truthful(x, rng), "sequences"),
+        (lambda x, rng: math.inf if truthful(x, rng) else math.nan, "reals"),
+        (lambda x, rng: bool(truthful(x, rng)), "bits"),
+    ],
+)
+def test_outputs_of_any_kind(outputs, kind):
+    found = em.audit(outputs, [(0, 1)], em.pure(0.5), **QUICK)
+    assert found.verdict == "violated"
+    assert kind in found.outputs
+
+
+def test_a_failure_can_be_an_outcome():
+    def fails(x: int, rng: np.random.Generator) -> int:
+        if truthful(x, rng):
+            raise ValueError("no result")
+        return 1
+
+    found = em.audit(fails, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert found.verdict == "violated"
+    assert "failures" in found.outputs
+
+    def fails_otherwise(x: int, rng: np.random.Generator) -> int:
+        raise (KeyError if truthful(x, rng) else ValueError)("no result")
+
+    found = em.audit(fails_otherwise, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert found.verdict == "violated"
+    assert "KeyError" in str(found) or "ValueError" in str(found)
+    with pytest.raises(MechanismError, match="ValueError: no result"):
+        em.audit(fails, [(0, 1)], em.pure(0.5), **QUICK)
+
+
+def test_a_witness_is_told_in_the_columns_that_it_was_counted_in():
+    """Key "a" leaks, "b" does not; which of them is the more frequent changes with the draws."""
+
+    def mapping(x: int, size: int, rng: np.random.Generator) -> list[dict[str, float]]:
+        a, b = rng.random(size) < (0.35, 0.65)[x], rng.random(size) < 0.5
+        return [
+            {key: 1.0 for key, there in zip("ab", pair, strict=True) if there}
+            for pair in zip(a, b, strict=True)
+        ]
+
+    for seed in range(6):
+        found = em.audit(mapping, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+        assert found.witness is not None
+        assert "'a'" in found.witness.event
+        assert "'b'" not in found.witness.event
+
+
+def test_the_witness_of_an_exact_test_is_what_gave_the_bound():
+    def leaks(x: int, size: int, rng: np.random.Generator) -> Any:
+        z = rng.laplace(x, 1, size)
+        return np.where(rng.random(size) < 0.01, 50.0 + x, z)
+
+    found = em.audit(leaks, [(0, 1)], em.pure(1.0), method="exact", samples=20_000)
+    assert found.verdict == "violated"
+    seen = found.witness
+    assert seen is not None
+    assert found.bound is not None
+    assert math.log(seen.count / max(seen.count_prime, 0.5)) > found.bound
+
+
+def test_what_only_tails_tell_is_found():
+    """Noise that is drawn again beyond 5: in one output of 150 one side is impossible."""
+
+    def cut(x: int, size: int, rng: np.random.Generator) -> Any:
+        z = rng.laplace(0, 1, 2 * size)
+        return x + z[np.abs(z) <= 5][:size]
+
+    found = em.audit(cut, [(0, 1)], em.pure(1.1), samples=50_000, details=False)
+    assert found.verdict == "violated"
+    assert found.bound is not None
+    assert found.bound > 1.5
+    seen = found.witness
+    assert seen is not None
+    assert seen.count > 10 * max(seen.count_prime, 1)
+
+
+def test_who_stops_has_estimates_and_no_bounds_beside_the_verdict():
+    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True)
+    kinds = {estimate["kind"] for estimate in found.estimates}
+    assert not [kind for kind in kinds if "bound" in kind]
+
+
+def test_no_noise_at_all_is_violated():
+    found = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), **QUICK)
+    assert found.verdict == "violated"
+    assert found.bound is not None
+    assert found.bound > 6
+
+
+def test_the_same_seed_gives_the_same_answer():
+    one, two, other = (
+        em.audit(noisy_sum, ONE, em.pure(1.0), seed=seed, **QUICK) for seed in (1, 1, 2)
+    )
+    assert (one.bound, one.witness) == (two.bound, two.witness)
+    assert one.witness != other.witness
+
+
+def test_stopping_early_costs_fewer_draws():
+    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True, details=False)
+    assert found.verdict == "violated"
+    assert found.draws < 10_000
+
+
+def test_a_budget_in_seconds():
+    found = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=0.3, details=False)
+    assert found.verdict == "not refuted"
+    assert found.draws > 1000
+
+
+def test_many_pairs_are_named():
+    pairs = {f"x{i}": ([0], [i % 2]) for i in range(6)}
+    found = em.audit(too_little_noise, pairs, em.pure(1.0), samples=12_000, details=False)
+    assert found.name in ("x1", "x3", "x5")
+    assert found.pairs == 6
+    assert found.verdict == "violated"
+
+
+def test_recorded_outputs_are_audited():
+    rng = np.random.default_rng(0)
+    x, y = noisy_sum([0], 20_000, rng), too_little_noise([1], 20_000, rng) * 2 - 1
+    found = em.audit_outputs((x, y), em.pure(0.5), details=False)
+    assert (found.verdict, found.method) == ("violated", "exact")
+    assert found.draws == 20_000
+    words = [["yes", "no"][int(z > 0)] for z in x], [["yes", "no"][int(z > 0)] for z in y]
+    found = em.audit_outputs({"a": words, "b": words}, em.renyi({2: 0.01}), details=False)
+    assert found.verdict == "violated"
+    assert found.name in ("a", "b")
+
+
+def test_json_holds_everything():
+    found = em.audit(noisy_sum, ONE, em.pure(1.0), samples=4000)
+    plain = json.loads(found.to_json())
+    keys = {"verdict", "claim", "alpha", "bound", "pair", "direction", "witness", "detectable"}
+    keys |= {"draws", "seconds", "seed", "checks", "estimates", "provenance"}
+    assert keys <= set(plain)
+    assert {"event", "count", "draws", "count_prime", "draws_prime"} < set(plain["witness"])
+    kinds = {estimate["kind"] for estimate in plain["estimates"]}
+    assert {"estimate", "asymptotic bound", "finite-sample bound", "does not apply"} <= kinds
+    assert len(plain["provenance"]["made of"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"pairs": []}, "pairs must name at least one pair"),
+        ({"pairs": [1, 2]}, r"pairs 'pair 1' must be pairs \(x, x'\), got 1"),
+        ({"pairs": [(1, 2, 3)]}, r"pairs must be pairs"),
+        ({"claim": 1.0}, "claim must be pure"),
+        ({"alpha": 0.0}, "alpha must lie strictly between 0 and 1"),
+        ({"samples": 30}, "samples must be at least"),
+        ({"samples": 1e5}, "samples must be an integer"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"budget": 1.0}, "budget and samples must not both be given"),
+        ({"detect": 0.5}, "detect must be above the claim"),
+        ({"method": "best"}, "method must be anytime or exact"),
+        ({"outcomes": 1}, "outcomes must be at least 2"),
+        ({"support": (0, 1)}, "support and lipschitz must be given together"),
+        ({"mechanism": 3}, "int is no function"),
+        ({"mechanism": "nowhere.py:f"}, "nowhere.py"),
+        ({"mechanism": lambda x, y, z: 0}, "y"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(change, words):
+    asked = {"mechanism": noisy_sum, "pairs": ONE, "claim": em.pure(1.0), "samples": 4000} | change
+    with pytest.raises((ArgumentError, MechanismError), match=words) as told:
+        em.audit(**asked)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: em.pure(-1), "epsilon must lie in"),
+        (lambda: em.approximate(1, 1), "delta must lie in"),
+        (lambda: em.gdp(0), "mu must be positive"),
+        (lambda: em.zcdp(math.inf), "rho must be a finite number"),
+        (lambda: em.renyi({}), "renyi must name at least one order"),
+        (lambda: em.renyi({1: 0.5}), "order must be above 1"),
+        (lambda: em.renyi([(2, 0.5), (2, 0.6)]), "renyi must name each order once"),
+    ],
+)
+def test_claims_that_are_none(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        make()
+
+
+def test_the_package_is_called_and_imported_from():
+    from epsilometer.audit.claims import pure
+
+    assert em.audit.__name__ == "epsilometer.audit"
+    assert em.pure is pure
+    assert "samples_needed" in dir(em)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        em.nothing  # noqa: B018

@@ -1,0 +1,538 @@
+"""Outputs of any kind become numbers that tell them apart, and events of these become words."""
+
+import datetime
+import enum
+import math
+import pickle
+from collections import OrderedDict, deque, namedtuple
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from epsilometer.audit.outcomes import learn
+from epsilometer.audit.sources import Failure
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.events import Event, View
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass(frozen=True)
+class Answer:
+    value: float
+    note: str | None = None
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Tensor:
+    """What other libraries have."""
+
+    def __init__(self, *entries):
+        self.entries = entries
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.entries, dtype)
+
+
+class Broken:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("not on this device")
+
+
+ITSELF: list = []
+ITSELF.append(ITSELF)
+RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
+DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
+NAN = math.nan
+
+# outputs, what they are, the names of the columns, and the table
+KINDS = {
+    "reals": ([0.5, -1.25], "reals", "output", [0.5, -1.25]),
+    "float32": (np.array([0.5, 0.1], np.float32), "reals", "output", [0.5, float(np.float32(0.1))]),
+    "big-endian": (np.array([0.5, 0.1], ">f8"), "reals", "output", [0.5, 0.1]),
+    "atoms": ([0.0, 0.0, 0.5], "reals with repeated values", "output", [0.0, 0.0, 0.5]),
+    "infinite": ([math.inf, -math.inf, NAN], "reals", "output", [math.inf, -math.inf, NAN]),
+    "integers": ([3, -1, 2**62], "integers", "output", [3, -1, 2**62]),
+    "scalars": ([np.int8(3), True, np.uint64(7)], "integers", "output", [3, 1, 7]),
+    "uint64": (np.array([5, 6], np.uint64), "integers", "output", [5, 6]),
+    "bits": ([True, 0, False], "bits", "output", [1, 0, 0]),
+    "bools": (np.array([True, False]), "bits", "output", [1, 0]),
+    "numbers": ([1, 2.5], "reals", "output", [1.0, 2.5]),
+    "words": (["b", "a", "c", "c"], "words", "word", [2, 1, 0, 0]),
+    "bytes": ([b"a", "a"], "words", "word", [1, 0]),
+    "text array": (np.array(["no", "yes", "no"]), "words", "word", [0, 1, 0]),
+    "enum": ([Color.RED, Color.BLUE], "words", "word", [1, 0]),
+    "days": (DAYS, "words", "word", [0, 1]),
+    "one day": ([datetime.date(2020, 1, 1)], "words", "word", [0]),
+    "nothing": ([None, None], "None", "word", [0, 0]),
+    "failures": ([Failure("b"), Failure("a")], "failures", "word", [1, 0]),
+    "mixed": (
+        [1.5, None, "a", Failure("E"), NAN, None],
+        "mixed: numbers, None, words and failures",
+        "output, word",
+        [[1.5, 0], [NAN, 1], [NAN, 2], [NAN, 3], [NAN, 0], [NAN, 1]],
+    ),
+    "object array": (
+        np.array([1, None], object),
+        "mixed: numbers and None",
+        "output, word",
+        [[1, 0], [NAN, 1]],
+    ),
+    "objects": (
+        [object(), 2],
+        "mixed: numbers and objects",
+        "output, word",
+        [[NAN, 1], [2, 0]],
+    ),
+    "complex": ([1 + 2j, 3j], "complex numbers", "real part, imaginary part", [[1, 2], [0, 3]]),
+    "complex array": (
+        np.array([1 + 2j]),
+        "complex numbers",
+        "real part, imaginary part",
+        [[1, 2]],
+    ),
+    "vectors": ([(1.5, 2.0), [0.5, 1.0]], "vectors of 2 reals", "entry 0, entry 1", None),
+    "matrix": (np.array([[1, 5]]), "vectors of 2 integers", "entry 0, entry 1", [[1, 5]]),
+    "bit vectors": ([(1, 0), (True, 1)], "vectors of 2 bits", "entry 0, entry 1", [[1, 0], [1, 1]]),
+    "one entry": ([[5], [7]], "vectors of 1 integer", "entry 0", [5, 7]),
+    "deques": ([deque([1, 2])], "vectors of 2 integers", "entry 0, entry 1", [[1, 2]]),
+    "whole and real": ([(1, 0.5)], "vectors of 2 reals", "entry 0, entry 1", [[1.0, 0.5]]),
+    "arrays": (
+        [np.eye(2), np.zeros((2, 2))],
+        "arrays of 2 x 2 reals",
+        "entry 0.entry 0, entry 0.entry 1, entry 1.entry 0, entry 1.entry 1",
+        [[1.0, 0.0, 0.0, 1.0], [0.0] * 4],
+    ),
+    "array of arrays": (
+        np.ones((1, 2, 1), int),
+        "arrays of 2 x 1 bits",
+        "entry 0.entry 0, entry 1.entry 0",
+        [[1, 1]],
+    ),
+    "arrays of no axis": ([np.array(3), np.array(4)], "integers", "output", [3, 4]),
+    "tensors": ([Tensor(1, 2)], "vectors of 2 integers", "entry 0, entry 1", [[1, 2]]),
+    "broken": ([Broken()], "objects", "word", [0]),
+    "tuples": (
+        [(1, "a"), (2, "b")],
+        "tuples of 2 entries",
+        "entry 0, word of entry 1",
+        [[1, 0], [2, 1]],
+    ),
+    "nested": (
+        [(1, (2, 3)), (1, (2, 4.5))],
+        "tuples of 2 entries",
+        "entry 0, entry 1.entry 0, entry 1.entry 1",
+        [[1, 2, 3], [1, 2, 4.5]],
+    ),
+    "lists": (
+        [[1], [], [1, 2]],
+        "sequences of varying length",
+        "length, entry 0, entry 1",
+        [[1, 1, NAN], [0, NAN, NAN], [2, 1, 2]],
+    ),
+    "empty": ([(), []], "tuples of 0 entries", "type", [0, 0]),
+    "empty array": (np.zeros((2, 0)), "tuples of 0 entries", "type", [0, 0]),
+    "mappings": (
+        [{"a": 1, "b": 2}, OrderedDict(a=3)],
+        "mappings",
+        "length, key 'b' present, key 'a', key 'b'",
+        [[2, 1, 1, 2], [1, 0, 3, NAN]],
+    ),
+    "keys": ([{(1, "a"): 5}, {(1, "a"): 6}], "mappings", "key (1, 'a')", [5, 6]),
+    "a key's words": (
+        [{"a": "no"}, {}, {"a": 3}],
+        "mappings",
+        "length, key 'a', word of key 'a'",
+        [[1, NAN, 2], [0, NAN, 1], [1, 3, 0]],
+    ),
+    "sets": (
+        [{"x", "y"}, frozenset("x"), set()],
+        "sets",
+        "length, 'x' present, 'y' present",
+        [[2, 1, 1], [1, 1, 0], [0, 0, 0]],
+    ),
+    "sets of numbers": ([{1}, {2}], "sets", "1 present, 2 present", [[1, 0], [0, 1]]),
+    "set or not": ([{1}, None, {2}], "mixed: sets and None", "type, 1 present, 2 present", None),
+    "named tuples": (
+        [Point(1, "a"), Point(2, None)],
+        "Point records",
+        "field x, word of field y",
+        [[1, 1], [2, 0]],
+    ),
+    "dataclasses": (
+        [Answer(0.5), Answer(1.5)],
+        "Answer records",
+        "field value, word of field note",
+        None,
+    ),
+    "record array": (RECORDS, "records", "field a, field b", [[1, 0.5], [2, 1.5]]),
+    "types": (
+        [(1,), 5, {"a": 1}],
+        "mixed: numbers, mappings and sequences",
+        "type, output, key 'a', entry 0",
+        [[2, NAN, NAN, 1], [0, 5, NAN, NAN], [1, NAN, 1, NAN]],
+    ),
+    "beyond int64": (
+        [2**70, 2**70 + 1],
+        "integers",
+        "output, output less its nearest real",
+        [[2.0**70, 0], [2.0**70, 1]],
+    ),
+    "beyond int64 in an array": (
+        np.array([2**64 - 1, 2**63 + 1, 5], np.uint64),
+        "integers",
+        "output, output less its nearest real",
+        [[2.0**64, -1], [2.0**63, 1], [5, 0]],
+    ),
+    "beyond reals": ([10**400, -(10**400)], "integers", "output", [math.inf, -math.inf]),
+    "beyond 2^53": (
+        [2**53 + 1, 0.5, -(2**63), 2**63 - 1],
+        "reals",
+        "output, output less its nearest real",
+        [[2.0**53, 1], [0.5, 0], [-(2.0**63), 0], [2.0**63, -1]],
+    ),
+    "fractions": (
+        [Fraction(1, 2), Fraction(1, 3)],
+        "reals",
+        "output, output less its nearest real",
+        [[0.5, 0], [1 / 3, float(Fraction(1, 3) - Fraction(1 / 3))]],
+    ),
+    "decimals": (
+        [Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e-99999"), Decimal("-1e999")],
+        "reals with repeated values",
+        "output",
+        [0.5, NAN, NAN, 0.0, -math.inf],
+    ),
+    "ranges": ([range(10**15), range(2)], "words", "word", [0, 1]),
+    "ranges within": ([[[[range(10**15)]]]], "tuples of 1 entry", None, [0]),
+    "itself": ([ITSELF], "tuples of 1 entry", None, [0]),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_has_its_columns(name):
+    outputs, kind, names, table = KINDS[name]
+    layout = learn(outputs)
+    found = layout.encode(outputs)
+    assert layout.kind == kind
+    assert names is None or ", ".join(column.name for column in layout.columns) == names
+    if table is not None:
+        np.testing.assert_array_equal(found, table)
+    assert found.dtype == (np.int64 if layout.whole else np.float64)
+    assert found.shape == ((len(outputs), len(layout.columns))[: 1 + (len(layout.columns) > 1)])
+    # batches and one, lists and arrays: the same
+    parts = learn(outputs[:1], outputs[1:], outputs[:0])
+    assert parts.columns == layout.columns
+    listed = list(outputs)
+    np.testing.assert_array_equal(layout.encode(listed), found)
+    again = pickle.loads(pickle.dumps(layout))  # noqa: S301
+    np.testing.assert_array_equal(again.encode(listed), found)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_was_not_seen_is_no_error(name):
+    layout = learn(KINDS[name][0])
+    for outputs, *_ in KINDS.values():
+        found = layout.encode(outputs)
+        assert len(found) == len(outputs)
+        assert found.dtype == (np.int64 if layout.whole else np.float64)
+        rows = [layout.encode([output])[0] for output in outputs]
+        np.testing.assert_array_equal(found, rows)  # whatever it comes with
+
+
+def test_what_does_not_fit_is_another_word_or_no_number():
+    least = np.iinfo(np.int64).min
+    whole = learn([1, 2, 3])
+    odd = [7.0, 2.5, NAN, None, "a", (1,), math.inf, 2**70, -(2**70), Fraction(2), Fraction(1, 3)]
+    most = np.iinfo(np.int64).max
+    found = [7, least, least, least, least, least, most, most, least, 2, least]
+    assert whole.encode(odd).tolist() == found
+    assert whole.encode(np.array([7.0, 2.5])).tolist() == [7, least]
+    exact = [2**53 + 1, 0.5, 2**63 - 1, 5 - 2**63]  # neighbours that are reals round nothing
+    assert whole.encode(exact).tolist() == [2**53 + 1, least, 2**63 - 1, 5 - 2**63]
+    np.testing.assert_array_equal(learn([0.5]).encode([1, None, "a", {}]), [1, NAN, NAN, NAN])
+    assert learn(["a", "b"]).encode(["b", "c", None, 5]).tolist() == [1, 2, 2, 2]
+    vectors = learn(np.zeros((2, 2)))
+    np.testing.assert_array_equal(vectors.encode(np.ones((1, 3))), [[1, 1]])
+    np.testing.assert_array_equal(vectors.encode([[1], 5]), [[1, NAN], [NAN, NAN]])
+
+
+def test_arrays_of_numbers_are_not_copied():
+    for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2))):
+        layout = learn(outputs)
+        assert np.shares_memory(layout.encode(outputs), outputs)
+    assert learn(np.arange(3), np.array([0.5])).encode(np.arange(3)).dtype == np.float64
+
+
+def test_nobody_goes_through_reals():
+    outputs = np.broadcast_to(0.5, 10**12)  # 8 TB, if anybody looked
+    assert learn(outputs, outputs).kind == "reals with repeated values"
+    assert learn(np.arange(5.0)).encode(outputs).shape == (10**12,)
+
+
+def test_rare_words_share_a_code():
+    words = [f"word {i}" for i in range(5000)] + ["often"] * 3
+    layout = learn(words)
+    codes = layout.encode(words)
+    assert codes[-1] == 0
+    assert codes.max() == 4096
+    assert (codes == 4096).sum() == 5001 - 4096
+    # ties by text
+    assert layout.columns[0].words[1:3] == ("word 0", "word 1")
+
+
+def test_no_more_than_64_columns_the_most_frequent():
+    outputs = [{f"k{i}": i for i in range(j)} for j in range(100)]
+    columns = [column.name for column in learn(outputs).columns]
+    assert len(columns) == 64
+    assert columns[:2] == ["length", "key 'k0' present"]
+    assert "key 'k30'" in columns
+    assert "key 'k40'" not in columns
+    assert len(learn([list(range(i)) for i in range(100)]).columns) == 64
+    assert len(learn([["a"] * 100]).columns) == 64
+    # but a vector is a vector
+    for vectors in (np.zeros((3, 100)), [[0.5] * 100] * 3, [np.zeros(100)] * 3):
+        assert learn(vectors).encode(vectors).shape == (3, 100)
+        np.testing.assert_array_equal(
+            learn(vectors).encode([[1.0] * 100, None]), [[1.0] * 100, [NAN] * 100]
+        )
+
+
+def test_the_order_of_outputs_does_not_matter():
+    outputs = [{"a", "b"}, {"b"}, {"c", 1}, None, ("x", 2), 0.5, "w", "v"]
+    for shift in range(len(outputs)):
+        turned = outputs[shift:] + outputs[:shift]
+        assert learn(turned[:3], turned[3:]).columns == learn(outputs).columns
+
+
+@pytest.mark.parametrize("outputs", [[], np.zeros(0)])
+def test_nothing_to_learn_from(outputs):
+    with pytest.raises(ArgumentError, match="batches must hold outputs"):
+        learn(outputs)
+
+
+@pytest.mark.parametrize("outputs", ["text", 5, None, {"a": 1}, np.array(5)])
+def test_no_batch(outputs):
+    with pytest.raises(ArgumentError, match="outputs must be many, got one"):
+        learn(outputs)
+
+
+def test_any_batch():
+    assert learn(iter([1, 2])).encode((3, 4)).tolist() == [3, 4]
+    assert learn(Tensor(1, 2)).encode(range(3)).tolist() == [0, 1, 2]
+    assert learn([0.5]).encode([]).shape == (0,)
+
+
+numbers = st.one_of(
+    st.booleans(),
+    st.integers(-5, 5),
+    st.integers(-(2**90), 2**90),
+    st.floats(),
+    st.floats(-2, 2, width=16).map(np.float32),
+    st.integers(-(2**63), 2**63 - 1).map(np.int64),
+    st.fractions(-3, 3, max_denominator=9),
+)
+leaves = st.one_of(
+    numbers,
+    st.none(),
+    st.text(max_size=3),
+    st.binary(max_size=2),
+    st.sampled_from([Failure("ValueError"), Failure("KeyError"), Color.RED, "ValueError"]),
+)
+keys = st.one_of(st.text("ab", max_size=2), st.integers(0, 2))
+values = st.recursive(
+    leaves,
+    lambda inside: st.one_of(
+        st.lists(inside, max_size=2),
+        st.tuples(inside, inside),
+        st.dictionaries(keys, inside, max_size=2),
+        st.sets(keys, max_size=2),
+        st.builds(Point, inside, inside),
+    ),
+    max_leaves=6,
+)
+
+
+def plain(value):  # noqa: PLR0911
+    """Return what tells a value from others."""
+    if isinstance(value, (bool, int, Fraction, np.integer)):
+        return Fraction(int(value) if isinstance(value, np.integer) else value)
+    if isinstance(value, (float, np.floating)):
+        return Fraction(float(value)) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, Point):
+        return "point", plain(value.x), plain(value.y)
+    if isinstance(value, (list, tuple)):
+        return "sequence", *map(plain, value)
+    if isinstance(value, dict):
+        return "mapping", frozenset((k, plain(v)) for k, v in value.items())
+    if isinstance(value, set):
+        return "set", frozenset(value)
+    return "word", type(value).__name__, value
+
+
+def check(batches):
+    layout = learn(*batches)
+    assume(len(layout.columns) < 64)
+    outputs = [value for batch in batches for value in batch]
+    rows = np.concatenate([layout.encode(batch).reshape(len(batch), -1) for batch in batches])
+    rows[np.isnan(rows)] = 12345.678 if rows.dtype == np.float64 else 0
+    codes: dict = {}
+    for row, output in zip(rows.tolist(), outputs, strict=True):
+        codes.setdefault(tuple(row), set()).add(plain(output))
+    assert all(len(same) == 1 for same in codes.values()), codes
+    assert len(codes) == len({plain(output) for output in outputs})
+
+
+@given(st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=2))
+@settings(max_examples=80, deadline=None)
+def test_rows_are_equal_where_outputs_are(batches):
+    check(batches)
+
+
+@given(st.lists(st.lists(leaves, min_size=1, max_size=8), min_size=1, max_size=3))
+@settings(max_examples=80, deadline=None)
+def test_numbers_and_words_are_told_apart(batches):
+    check(batches)
+
+
+@given(st.lists(values, min_size=1, max_size=6), st.lists(values, min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_an_output_is_the_same_whatever_it_comes_with(learned, fresh):
+    layout = learn(learned)
+    np.testing.assert_array_equal(
+        layout.encode(fresh), [layout.encode([output])[0] for output in fresh]
+    )
+
+
+# Words of events
+
+
+def entry(i):
+    return View("entry", i)
+
+
+def test_words_of_numbers():
+    layout = learn([0.5, 1.5])
+    assert layout.words(Event(((0.68749, None),))) == "output >= 0.68749"
+    two = Event(((None, -1.0), (0.5, 2.0)), missing=True)
+    assert layout.words(two) == "output <= -1.0 or 0.5 <= output <= 2.0 or output is NaN"
+    assert learn([1, 5]).words(Event(((3, 3), (7, None)))) == "output = 3 or output >= 7"
+    assert learn([1, 5]).words(Event(((1, 1),), view=View("bit", 3))) == "bit 3 of output = 1"
+    assert layout.words(Event(())) == "no output"
+    assert layout.words(Event((), missing=True)) == "output is NaN"
+    many = Event(tuple((i, i) for i in range(0, 90, 2)), missing=True)
+    expected = "output = 0 or output = 2 or output = 4 or output is NaN or 42 more ranges"
+    assert layout.words(many) == expected
+    # a view of columns that there are none of
+    assert layout.words(Event(((3, None),), view=entry(7))) == "entry 7 >= 3"
+
+
+def test_words_of_words():
+    layout = learn(["a", "b", "a", None, Failure("E"), "c"])
+    assert layout.words(Event(((0, 1),))) == "output is 'a' or None"
+    assert layout.words(Event(((2, 2), (4, None)))) == "output is 'b', failure E or another"
+    assert layout.words(Event(((1, None),))) == "output is not 'a'"
+    assert layout.words(Event(((2, None),))) == "output is not 'a' or None"
+    assert layout.words(Event(((None, None),))) == "any output"
+    assert learn(["no", "yes", "no"]).words(Event(((0, 0), (2, 2)))) == "output is 'no' or another"
+    assert layout.words(Event(((0.5, 0.7),))) == "no output"
+    assert layout.words(Event(((None, 0.999999),))) == "output is 'a'"
+    many = learn([f"word {i:02}" for i in range(50)]).words(Event(((0, 30),)))
+    assert many.startswith("output is 'word 00', 'word 01', ")
+    assert many.endswith("' or 19 more")
+    long = learn(["a" * 500, "b\n" * 500]).words(Event(((0, 0),)))
+    assert long == f"output is '{'a' * 24}...{'a' * 11}'"
+
+
+def test_words_of_mixed_outputs():
+    layout = learn([0.5, None, "a", 1.5])
+    assert layout.words(Event(((0.5, None),), view=entry(0))) == "output >= 0.5"
+    assert layout.words(Event((), missing=True, view=entry(0))) == "output is no number"
+    assert layout.words(Event(((0, 0),), view=entry(1))) == "output is a number"
+    assert layout.words(Event(((1, None),), view=entry(1))) == "output is not a number"
+    assert layout.words(Event(((1, 1),), view=entry(1))) == "output is None"
+
+
+def test_words_of_parts():
+    layout = learn([{"a": 1, "b": [1, 2]}, {"a": 3.5, "c": "w"}, {"a": 2, "b": [1]}])
+    names = [column.name for column in layout.columns]
+
+    def words(name, *ranges, missing=False):
+        return layout.words(Event(ranges, missing, entry(names.index(name))))
+
+    assert words("key 'b' present", (1, None)) == "key 'b' is present"
+    assert words("key 'b' present", (None, 0.9)) == "key 'b' is missing"
+    assert words("key 'b' present", (0, 1)) == "any output"
+    assert words("key 'b' present", (2, 3)) == "no output"
+    assert words("length of key 'b'", (None, 1.999)) == "length of key 'b' <= 1"
+    assert words("key 'b'.entry 1", (2.0, None)) == "key 'b'.entry 1 >= 2"
+    assert words("key 'b'.entry 1", missing=True) == "key 'b'.entry 1 is no number"
+    assert words("word of key 'c'", (1, 1)) == "key 'c' is 'w'"
+    assert words("word of key 'c'", (0, 0)) == "key 'c' is missing"
+    sets = learn([{"a", 5}, {"a"}, set()])
+    assert sets.words(Event(((0, 0),), view=entry(2))) == "5 is missing"
+    types = learn([(1, 2), None, 5, Point(1, 2)])
+    assert types.words(Event(((1, 2),), view=entry(0))) == (
+        "output is a Point record or a sequence"
+    )
+
+
+def test_words_of_scores_and_rows():
+    vectors = learn(np.eye(3, dtype=int))
+    scores = (((1,), (0.0, 1.0), 0.0),) * 3
+    assert vectors.words(Event(((1.2, None),), view=View("score", scores=scores))) == (
+        "score of all entries >= 1.2 (a sum over the entries of what each says)"
+    )
+    bits = Event(((None, 1.5),), view=View("score", scores=scores))
+    assert learn([1, 5]).words(bits) == (
+        "score of all bits <= 1.5 (a sum over the bits of what each says)"
+    )
+
+    def rows(layout, *chosen):
+        return layout.words(Event(((1, 1),), view=View("row", rows=chosen)))
+
+    assert rows(vectors, (0, 1, 1)) == "output is (0, 1, 1)"
+    five = [(0, 1, i) for i in range(5)]
+    assert rows(
+        vectors, *five
+    ) == "output is (0, 1, 0), (0, 1, 1), (0, 1, 2) or 2 more rows".replace(", (", " or (")
+    tuples = learn([(1, "a"), (2, "b")])
+    assert rows(tuples, (1, 0), (5, 2)) == (
+        "(entry 0, word of entry 1) is (1, 'a') or (5, another)"
+    )
+    sets = learn([{"a"}, {"b"}])
+    assert rows(sets, (1, 0)) == "('a', 'b') is (present, missing)"
+    wide = rows(learn(np.eye(64, dtype=int)), *np.eye(64, dtype=int).tolist())
+    assert wide.startswith("output is (1, 0, 0, ")
+    assert wide.endswith(", ...) or 62 more rows")
+
+
+ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
+
+
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.lists(st.tuples(ends, ends), max_size=9),
+    st.booleans(),
+    st.sampled_from(["output", "entry", "bit", "score", "row"]),
+    st.integers(0, 5),
+    st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3), min_size=1),
+)
+@settings(max_examples=150, deadline=None)
+def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
+    layout = LAYOUTS[name]
+    words = layout.words(Event(tuple(ranges), missing, View(kind, i, rows=rows)))
+    assert 0 < len(words) <= 160
+    assert "\n" not in words
+
+
+LAYOUTS = {name: learn(outputs) for name, (outputs, *_) in KINDS.items()}

@@ -1,0 +1,275 @@
+"""Recorded outputs are read from any table; a file that is none is told in one line."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from epsilometer.audit.neighbours import neighbours
+from epsilometer.audit.recorded import digest, read, rows
+from epsilometer.errors import ArgumentError
+
+NAN = math.nan
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def same(found, expected):
+    """Compare one side's outputs: arrays by type and value, lists by value."""
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    else:
+        assert isinstance(found, list)
+        assert repr(found) == repr(expected)
+
+
+def floats(*values):
+    return np.array(values, float)
+
+
+def integers(*values):
+    return np.array(values, np.int64)
+
+
+TEXTS = [  # a file of two columns, the outputs on x and on x'
+    ("x,x_prime\n1,2\n3,4\n", integers(1, 3), integers(2, 4)),
+    ("1,2\n3,4\n", integers(1, 3), integers(2, 4)),
+    ("1.5,2\n3,4", floats(1.5, 3), integers(2, 4)),
+    ("\ufeffx,x_prime\r\n1,2\r\n3,4\r\n\r\n", integers(1, 3), integers(2, 4)),
+    ("a,b\n1.5,nan\n,inf\n-inf,2\n", floats(1.5, NAN, -math.inf), floats(NAN, math.inf, 2)),
+    ("a,b\n1,-nan\n,Infinity\n3,.5\n", floats(1, NAN, 3), floats(NAN, math.inf, 0.5)),
+    ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
+    ("yes,no\nno,no\nyes,yes\n", ["yes", "no", "yes"], ["no", "no", "yes"]),
+    ("a,b\nfail,1\n2,3\n0.5,4\n", ["fail", 2, 0.5], integers(1, 3, 4)),
+    ("a,b\ntrue,2024-01-01\nfalse,2024-01-02\n", np.array([True, False]), None),
+    ("a,b\n123456789012345678901,1\n2,1\n", None, integers(1, 1)),
+    ('"x\ny",b\n1,2\n3,4\n', integers(1, 3), integers(2, 4)),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "x_prime"), TEXTS)
+def test_csv_of_two_columns(text, x, x_prime):
+    Path("o.csv").write_bytes(text.encode())
+    found = read(["o.csv"])
+    for side, expected in zip(found, (x, x_prime), strict=True):
+        if expected is None:
+            assert len(side) == 2
+        else:
+            same(side, expected)
+
+
+def test_columns_are_chosen_by_name():
+    Path("o.csv").write_text(",a,b,c\n0,1,2,3\n1,4,5,6\n")
+    x, x_prime = read(["o.csv"], columns=["c", "a"])
+    same(x, integers(3, 6))
+    same(x_prime, integers(1, 4))
+    Path("p.csv").write_text("a,b,c\n7,8,9\n")
+    x, x_prime = read(["o.csv", "p.csv"], columns=["b", "c"])
+    same(x, np.array([[2, 3], [5, 6]]))
+    same(x_prime, np.array([[8, 9]]))
+    Path("words.csv").write_text("yes,no\nyes,yes\n")
+    with pytest.raises(ArgumentError, match=r"words\.csv has no header, so no column 'x'"):
+        read(["words.csv"], columns=["x", "y"])
+
+
+def test_two_files_of_a_column_each():
+    Path("x.csv").write_text("output\n1\n\n3\n\n")
+    Path("y.csv").write_text("4\n5\n")
+    x, y = read(["x.csv", "y.csv"])
+    same(x, floats(1, NAN, 3))
+    same(y, integers(4, 5))
+
+
+def test_two_files_of_vectors():
+    Path("x.csv").write_text("a,b\n1,2\n3,4\n")
+    Path("y.csv").write_text("b,a\n5,6.5\n")
+    x, y = read(["x.csv", "y.csv"])
+    same(x, np.array([[1, 2], [3, 4]]))
+    same(y, np.array([[6.5, 5]]))
+    Path("z.csv").write_text("a,b\n1,yes\n")
+    same(read(["x.csv", "z.csv"])[1], [(1, "yes")])
+
+
+def test_parquet(folder):
+    table = {
+        "x": pa.array([1.5, None]),
+        "words": pa.array(["a", None]).dictionary_encode(),
+        "whole": pa.array([1, None]),
+        "vectors": pa.array([[1.0, 2.0], [3.0, 4.0]]),
+        "__index_level_0__": pa.array([0, 1]),
+    }
+    parquet.write_table(pa.table(table), "o.parquet")
+    expected = {
+        "x": floats(1.5, NAN),
+        "words": ["a", None],
+        "whole": floats(1, NAN),
+        "vectors": np.array([[1.0, 2], [3, 4]]),
+    }
+    parquet.write_table(
+        pa.table({**table, "x": [1.0, 2.0], "whole": [1, 2], "words": ["a", "b"]}), "p.parquet"
+    )
+    for name, values in expected.items():
+        x, _ = read(["o.parquet", "p.parquet"], columns=[name])
+        same(x, values)
+    two = {name: table[name] for name in ("vectors", "__index_level_0__")}
+    parquet.write_table(pa.table({**two, "y": [1, 2]}), "two.parquet")
+    x, y = read(["two.parquet"])
+    same(x, expected["vectors"])
+    same(y, integers(1, 2))
+
+
+ARRAYS = [  # of one file, shapes of a side
+    (np.zeros((2, 7)), (7,)),
+    (np.zeros((7, 2), np.float32), (7,)),
+    (np.zeros((2, 7, 3), int), (7, 3)),
+    (np.zeros((2, 7), "U3"), None),
+]
+
+
+@pytest.mark.parametrize(("array", "shape"), ARRAYS)
+def test_npy(array, shape):
+    np.save("o.npy", array)
+    for side in read(["o.npy"]):
+        assert len(side) == 7
+        assert shape is None or side.shape == shape
+
+
+def test_npy_in_two_files():
+    np.save("x.npy", np.arange(3.0))
+    np.save("y.npy", np.arange(4))
+    x, y = read(["x.npy", "y.npy"])
+    same(x, floats(0, 1, 2))
+    same(y, integers(0, 1, 2, 3))
+    np.save("x.npy", np.arange(6.0).reshape(3, 2))
+    np.save("y.npy", np.arange(8.0).reshape(4, 2))
+    x, y = read(["x.npy", "y.npy"])
+    same(x, np.arange(6.0).reshape(3, 2))
+    same(y, np.arange(8.0).reshape(4, 2))
+    assert set(digest(["x.npy", "y.npy"])) == {"x.npy", "y.npy"}
+
+
+def prepare():
+    Path("good.csv").write_text("a,b\n1,2\n3,4\n")
+    Path("one.csv").write_text("a\n1\n")
+    Path("three.csv").write_text("a,b,c\n1,2,3\n")
+    Path("twice.csv").write_text("a,a\n1,2\n")
+    Path("semicolons.csv").write_text("a;b\n1;2\n")
+    Path("empty.csv").write_text("")
+    Path("blank.csv").write_text("\n\n")
+    Path("header.csv").write_text("a,b\n")
+    Path("ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
+    Path("short.csv").write_text("a,b\n1,2\n3,\n5,\n")
+    Path("missing.csv").write_text("a,b\n,2\n,4\n")
+    Path("latin.csv").write_bytes("a,b\nä,b\n".encode("latin-1"))
+    Path("binary.csv").write_bytes(b"a,b\n\0,2\n")
+    Path("o.txt").write_text("1,2\n")
+    Path("folder.csv").mkdir()
+    Path("bad.parquet").write_text("a,b\n1,2\n")
+    Path("bad.npy").write_text("a,b\n1,2\n")
+    np.save("flat.npy", np.zeros(7))
+    np.save("none.npy", np.zeros((2, 0)))
+    np.save("cube.npy", np.zeros((3, 4, 5)))
+    np.save("object.npy", np.array([[None], [1]]), allow_pickle=True)
+
+
+BAD = [  # paths, columns, what is told
+    (["god.csv"], None, ["god.csv is not there; did you mean 'good.csv'?"]),
+    (["gone/good.csv"], None, ["gone/good.csv is not there, nor is its folder"]),
+    (["o.txt"], None, ["o.txt is of no known kind", ".csv, .parquet, .npy"]),
+    (["folder.csv"], None, ["folder.csv is a folder"]),
+    ([], None, ["outputs takes one file or two, not 0"]),
+    (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
+    (["three.csv"], None, ["three.csv has 3 columns (a, b, c)", "choose two of them"]),
+    (["semicolons.csv"], None, ["semicolons.csv has 1 column", "separate them by commas"]),
+    (["twice.csv"], None, ["twice.csv has two columns 'a'"]),
+    (["empty.csv"], None, ["empty.csv is empty"]),
+    (["blank.csv"], None, ["blank.csv is empty"]),
+    (["header.csv"], None, ["header.csv is empty"]),
+    (["ragged.csv"], None, ["ragged.csv cannot be read: ", "Expected 2 columns, got 3"]),
+    (["short.csv"], None, ["short.csv ends after 1 of 3 rows in column 'b'", "nan, or two files"]),
+    (["missing.csv"], None, ["missing.csv ends after 0 of 2 rows in column 'a'"]),
+    (["missing.csv", "good.csv"], ["a"], ["missing.csv has a column of nothing but missing"]),
+    (["latin.csv"], None, ["latin.csv is no text in UTF-8 (byte 4)"]),
+    (["binary.csv"], None, ["binary.csv is no text"]),
+    (["bad.parquet"], None, ["bad.parquet cannot be read: "]),
+    (["bad.npy"], None, ["bad.npy cannot be read: "]),
+    (["object.npy"], None, ["object.npy cannot be read: it holds Python objects"]),
+    (["flat.npy"], None, ["flat.npy has shape (7,)", "(2, n), (n, 2) or two files"]),
+    (["none.npy"], None, ["none.npy is empty"]),
+    (["cube.npy", "flat.npy"], None, ["cube.npy has shape (3, 4, 5)"]),
+    (["flat.npy", "good.csv"], ["a"], ["columns have no names in flat.npy"]),
+    (["good.csv"], ["a"], ["columns must be two of a single file, got 1"]),
+    (["good.csv"], ["a", "a"], ["columns names 'a' twice"]),
+    (["three.csv"], ["a", "bb"], ["three.csv has no column 'bb'; did you mean 'b'?"]),
+    (["good.csv", "./good.csv"], None, ["good.csv is given twice"]),
+    (["good.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but good.csv has 2"]),
+    (["good.csv", "other.csv"], None, ["other.csv has a column 'c' that good.csv has not"]),
+]
+
+
+@pytest.mark.parametrize(("paths", "columns", "words"), BAD)
+def test_a_file_that_holds_no_outputs_is_told(paths, columns, words):
+    prepare()
+    Path("other.csv").write_text("a,c\n1,2\n")
+    with pytest.raises(ArgumentError) as caught:
+        read(paths, columns)
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text, text
+
+
+# --- neighbours -----------------------------------------------------------------------------------
+
+
+def test_a_row_is_removed_or_replaced():
+    Path("people.csv").write_text("name,age\nAnn,31\nBob,\nCyd,28\n")
+    table = [["Ann", 31.0], ["Bob", NAN], ["Cyd", 28.0]]
+    assert repr(rows("people.csv")) == repr(table)
+    found = list(neighbours("people.csv", "remove a row"))
+    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 2, 3)]
+    for i, (x, x_prime, _) in enumerate(found):
+        assert repr(x) == repr(table)
+        assert repr(x_prime) == repr(table[:i] + table[i + 1 :])
+    found = list(neighbours("people.csv", "replace a row", seed=3))
+    assert repr(found) == repr(list(neighbours("people.csv", "replace", seed=3)))
+    for i, (x, x_prime, label) in enumerate(found):
+        (changed,) = [j for j in range(3) if x[j] is not x_prime[j]]
+        assert changed == i
+        assert label == f"row {i + 1} replaced by row {table.index(x_prime[i]) + 1}"
+
+
+def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
+    Path("ages.csv").write_text("age\n" + "\n".join(map(str, range(1000))) + "\n")
+    found = list(neighbours("ages.csv", "remove", limit=4))
+    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 251, 501, 751)]
+    assert found[1][1] == [*range(250), *range(251, 1000)]
+    assert len(list(neighbours("ages.csv", "replace"))) == 100
+    parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
+    assert rows("t.parquet") == [[1, "x"], [2, None]]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "word"),
+    [
+        ("good.csv", "removed", "neighbours has no kind 'removed'; did you mean 'remove a row'?"),
+        ("alike.csv", "replace", "alike.csv has no two different rows"),
+        ("flat.npy", "remove", "flat.npy is no table; write CSV or Parquet"),
+        ("god.csv", "remove", "god.csv is not there; did you mean 'good.csv'?"),
+    ],
+)
+def test_neighbours_that_are_none_are_told(path, kind, word):
+    prepare()
+    Path("alike.csv").write_text("a,b\n1,2\n1,2\n")
+    with pytest.raises(ArgumentError) as caught:
+        neighbours(path, kind)
+    assert word in str(caught.value)

@@ -1,0 +1,420 @@
+"""What is no sampler is found, and what is one never fails, whatever its law."""
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epsilometer.audit import sampler, tails
+from epsilometer.audit.calls import Sample
+from epsilometer.audit.sampler import check, check_drawn, check_recorded
+from epsilometer.errors import ArgumentError
+
+NAMES = [
+    *("same seed", "other seed", "repetitions", "independent draws", "order of calls"),
+    "x against x",
+]
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+def words(x, size, seed):
+    return [("a", "b", "cc", None)[i] for i in rng(seed).choice(4, size, p=[0.7, 0.2, 0.09, 0.01])]
+
+
+def mixed(x, size, seed):
+    shares = rng(seed).random(size).tolist()
+    return [None if u < 0.1 else float("nan") if u < 0.2 else "w" if u < 0.3 else u for u in shares]
+
+
+def wild(x, size, seed):
+    if x == 0:
+        return rng(seed).normal(0, 1, size)
+    return ["z" if i else (1, 2) for i in rng(seed).integers(0, 2, size)]
+
+
+HONEST: dict[str, Callable[[Any, int, int], Any]] = {
+    "laplace": lambda x, n, s: rng(s).laplace(x, 1, n),
+    "cauchy": lambda x, n, s: rng(s).standard_cauchy(n) * 10.0 ** (300 * x),
+    "coin": lambda x, n, s: rng(s).random(n) < 0.5 + 0.2 * x,
+    "one in a thousand": lambda x, n, s: (rng(s).random(n) < 1e-3 * (1 + x)).astype(int),
+    "atom and rare reals": lambda x, n, s: rng(s).random(n) * (rng(s + 1).random(n) < 0.02),
+    "no noise": lambda x, n, s: np.full(n, float(x)),
+    "one word": lambda x, n, s: ["a"] * n,
+    "nothing": lambda x, n, s: [None] * n,
+    "words": words,
+    "mixed": mixed,
+    "geometric": lambda x, n, s: rng(s).geometric(0.03, n),
+    "clamped": lambda x, n, s: np.maximum(rng(s).laplace(x, 1, n), 0),
+    "rounded": lambda x, n, s: rng(s).laplace(x, 1, n).round(1),
+    "vectors": lambda x, n, s: rng(s).normal(x, 1, (n, 8)),
+    "bit vectors": lambda x, n, s: rng(s).integers(0, 2, (n, 6)),
+    "records": lambda x, n, s: [{"a": a, "b": a > 1} for a in rng(s).normal(x, 1, n).tolist()],
+    "wildly different": wild,
+    "skewed": lambda x, n, s: rng(s).exponential(1, n) ** 8,
+    "system": lambda x, n, s: np.random.default_rng().laplace(x, 1, n),
+}
+
+
+class Kept:
+    """Noise that is kept for some calls: one number, or an array of it."""
+
+    def __init__(self, calls, *, array=False, own=True):
+        self.calls, self.array, self.own, self.made = calls, array, own, 0
+
+    def __call__(self, x, size, seed):
+        if self.made % self.calls == 0:
+            self.noise = rng(seed).laplace(0, 1, 5000 if self.array else 1)
+        self.made += 1
+        noise = self.noise[:size] if self.array else np.full(size, self.noise[0])
+        return x + noise + (rng(seed + 1).laplace(0, 1, size) if self.own else 0)
+
+
+class Drifting:
+    """A counter that moves or stretches the noise, by so much in 2000 draws."""
+
+    def __init__(self, shift=0.0, stretch=0.0):
+        self.shift, self.stretch, self.drawn = shift, stretch, 0
+
+    def __call__(self, x, size, seed):
+        passed = (self.drawn + np.arange(size)) / 2000
+        self.drawn += size
+        return x + self.shift * passed + (1 + self.stretch * passed) * rng(seed).laplace(0, 1, size)
+
+
+class Remembering:
+    """What was asked before moves what comes: all of it, or the first output."""
+
+    def __init__(self, weight, *, first=False):
+        self.weight, self.first, self.last = weight, first, 0.0
+
+    def __call__(self, x, size, seed):
+        out = x + rng(seed).laplace(0, 1, size)
+        out[: 1 if self.first else size] += self.weight * (self.last - x)
+        self.last = x
+        return out
+
+
+def chain(r):
+    def draw(x, size, seed):
+        noise = rng(seed).normal(0, 1, size)
+        for i in range(1, size):
+            noise[i] = r * noise[i - 1] + np.sqrt(1 - r * r) * noise[i]
+        return x + noise
+
+    return draw
+
+
+def repeated(law, times):
+    def draw(x, size, seed):
+        return [one for one in HONEST[law](x, -(-size // times), seed) for _ in range(times)][:size]
+
+    return draw
+
+
+def tiled(law, times):
+    return lambda x, n, s: (list(HONEST[law](x, -(-n // times), s)) * times)[:n]
+
+
+def constant_seed(law):
+    return lambda x, n, s: HONEST[law](x, n, 3)
+
+
+def partly_constant(x, size, seed):
+    return x + rng(5).laplace(0, 1, size) + rng(seed).laplace(0, 1, size)
+
+
+WITHIN = {"repetitions", "independent draws"}
+BETWEEN = {"order of calls", "x against x"}
+CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
+    "constant seed": (lambda: constant_seed("laplace"), {"other seed"}),
+    "constant seed, coin": (lambda: constant_seed("coin"), {"other seed"}),
+    "constant seed, words": (lambda: constant_seed("words"), {"other seed"}),
+    "constant seed, vectors": (lambda: constant_seed("vectors"), {"other seed"}),
+    "constant seed, mixed": (lambda: constant_seed("mixed"), {"other seed"}),
+    "constant seed of a part": (lambda: partly_constant, {"other seed"}),
+    "noise kept for a call": (lambda: Kept(1), BETWEEN),
+    "noise of a call alone": (lambda: Kept(1, own=False), BETWEEN),
+    "noise kept for three calls": (lambda: Kept(3), BETWEEN),
+    "noise kept for ten calls": (lambda: Kept(10), BETWEEN),
+    "an array kept for two calls": (lambda: Kept(2, array=True, own=False), {"other seed"}),
+    "an array kept for five calls": (lambda: Kept(5, array=True, own=False), {"other seed"}),
+    "an array kept for ever": (lambda: Kept(10**6, array=True, own=False), {"other seed"}),
+    "drift": (lambda: Drifting(shift=1.0), BETWEEN),
+    "stretching": (lambda: Drifting(stretch=1.0), BETWEEN),
+    "the input before": (lambda: Remembering(1.0), BETWEEN),
+    "the input before, at first": (lambda: Remembering(4.0, first=True), {"order of calls"}),
+    "scaled by the size": (lambda: lambda x, n, s: rng(s).laplace(x, 1 / n, n), BETWEEN),
+    "ten times": (lambda: repeated("laplace", 10), WITHIN),
+    "ten times, coin": (lambda: repeated("coin", 10), {"independent draws"}),
+    "ten times, words": (lambda: repeated("words", 10), {"independent draws"}),
+    "ten times, geometric": (lambda: repeated("geometric", 10), WITHIN),
+    "ten times, vectors": (lambda: repeated("vectors", 10), WITHIN),
+    "twice": (lambda: repeated("laplace", 2), WITHIN),
+    "tiled": (lambda: tiled("laplace", 10), WITHIN),
+    "tiled, coin": (lambda: tiled("coin", 10), {"independent draws"}),
+    "tiled twice": (lambda: tiled("laplace", 2), {"repetitions"}),
+    "chain": (lambda: chain(0.5), {"independent draws"}),
+    "alternating chain": (lambda: chain(-0.5), {"independent draws"}),
+}
+
+
+def failed(draw, *, draws=2000, seed=1, seeded=True, inputs=(0.0, 1.0)):
+    found = check(draw, inputs, draws=draws, seed=seed, seeded=seeded)
+    assert [one.name for one in found] == NAMES
+    assert all("\n" not in one.words for one in found)
+    return {one.name: one.words for one in found if one.result == "failed"}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", CHEATS)
+def test_what_is_no_sampler_is_found(name, seed):
+    made, expected = CHEATS[name]
+    found = failed(made(), seed=seed)
+    assert found
+    assert set(found) & expected == set(found)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_a_sampler_never_fails(name):
+    for seed, draws in ((1, 2000), (2, 201), (3, 40)):
+        assert not failed(HONEST[name], draws=draws, seed=seed)
+
+
+def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypatch):
+    for name in ("_MATCHES", "_PLACES", "_REPETITIONS", "_ITSELF", "_SERIAL", "_ORDER"):
+        monkeypatch.setattr(sampler, name, 100 * getattr(sampler, name))
+    laws = ("laplace", "coin", "one in a thousand", "clamped")
+    alarms = sum(bool(failed(HONEST[law], draws=200, seed=s)) for law in laws for s in range(12))
+    assert alarms <= 0.08 * 48
+
+
+def test_words_say_where_and_why():
+    (text,) = failed(CHEATS["constant seed"][0]()).values()
+    assert text == (
+        "on input 0.0, 550 of 550 outputs are those of an earlier call at another seed: a constant "
+        "seed inside, or noise that is kept for further calls"
+    )
+    texts = failed(CHEATS["ten times"][0]())
+    assert (
+        "outputs of a call repeat the one before: each draw is handed out" in texts["repetitions"]
+    )
+    assert "depend on the one before (rank corr" in texts["independent draws"]
+    texts = failed(CHEATS["the input before"][0]())
+    assert "calls after one on another input differ" in texts["order of calls"] or (
+        "calls after one on the same input differ" in texts["order of calls"]
+    )
+
+
+def test_draws_that_do_not_follow_the_seed_are_noted():
+    found = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=True)
+    assert [one.result for one in found] == ["note"] + ["passed"] * 5
+    assert found[0].words.startswith(
+        "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
+    )
+    found = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=False)
+    assert [one.result for one in found] == ["skipped"] + ["passed"] * 5
+
+
+def test_where_all_outputs_are_the_same_it_is_noted():
+    found = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
+    assert [one.name for one in found if one.result != "passed"] == ["other seed"]
+    assert found[1].result == "note"
+    assert "there is no noise, or one constant seed" in found[1].words
+
+
+def test_so_many_draws_are_asked_for_and_every_seed_is_another():
+    asked: list[tuple[float, int, int]] = []
+
+    def draw(x, size, seed):
+        asked.append((x, size, seed))
+        return rng(seed).laplace(x, 1, size)
+
+    for draws in (40, 200, 999):
+        asked.clear()
+        check(draw, [0.0, 1.0, 2.0], draws=draws, seed=1, seeded=True)
+        for x in (0.0, 1.0, 2.0):
+            assert sum(size for y, size, _ in asked if x == y) == draws
+        assert len({seed for *_, seed in asked}) == len(asked) - 3  # three are repeated
+        assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in asked)
+    again = list(asked)
+    asked.clear()
+    check(draw, [0.0, 1.0, 2.0], draws=999, seed=1, seeded=True)
+    assert asked == again
+
+
+def test_few_draws_and_no_inputs():
+    with pytest.raises(ArgumentError, match="draws must be at least 40"):
+        check(HONEST["coin"], [0], draws=39, seed=1, seeded=True)
+    assert check(HONEST["coin"], [], draws=40, seed=1, seeded=True) == []
+    found = check(HONEST["coin"], [0], draws=40, seed=1, seeded=True)
+    assert found[-1].result == "skipped"
+
+
+def test_inputs_may_be_of_any_kind():
+    found = check(
+        lambda x, n, s: rng(s).laplace(np.sum(x["rows"]), 1, n),
+        [{"rows": np.arange(3)}, {"rows": np.arange(2)}],
+        draws=200,
+        seed=1,
+        seeded=True,
+    )
+    assert {one.result for one in found} == {"passed"}
+    assert json.loads(json.dumps(found[0].to_plain())) == {
+        "name": "same seed",
+        "result": "passed",
+        "words": "the same seed gives the same draws",
+    }
+
+
+# --- tails ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
+def test_p_values_of_matches_are_bounds(law):
+    found = []
+    for seed in range(150):
+        codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
+        found.append(tails.matches(codes, 120).p)
+    for level in (0.05, 0.2, 0.5):
+        assert np.mean(np.array(found) <= level) <= level
+
+
+@pytest.mark.parametrize("law", ["coin", "words", "one in a thousand", "rounded"])
+def test_p_values_of_agreement_are_bounds(law):
+    found = []
+    for seed in range(300):
+        outputs = np.array(HONEST[law](0, 200, seed), str)
+        codes = np.unique(outputs, return_inverse=True)[1]
+        found.append(tails.agreement(codes, np.arange(100).reshape(5, 20)).p)
+    for level in (0.02, 0.1, 0.3):
+        assert np.mean(np.array(found) <= level) <= level
+
+
+def test_agreement_by_hand():
+    codes = np.array([0, 1, 0, 1, 0, 0, 0, 1])  # two calls of two draws, and four others
+    found = tails.agreement(codes, np.array([[0, 1], [2, 3]]))
+    assert (found.count, found.of, found.lag) == (2, 2, 2)
+    chances = 4 / 6, 2 / 5
+    wealth = [1 / (chances[0] * chances[1])] + [
+        odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
+    ]
+    assert found.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
+
+
+@pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand", "skewed"])
+def test_bennetts_bound_is_one(law):
+    found = []
+    group = np.arange(300) < 60
+    for seed in range(400):
+        scores = HONEST[law](0, 300, seed).astype(float)
+        if np.ptp(scores):
+            found.append(tails.unlikely(scores - scores.mean(), group))
+    for level in (0.01, 0.05, 0.2, 0.5):
+        assert np.mean(np.array(found) <= level) <= level
+
+
+def test_the_other_draws_say_the_same_as_a_group():
+    scores = rng(1).normal(0, 1, 50)
+    scores -= scores.mean()
+    group = np.arange(50) < 45
+    assert tails.unlikely(scores, group) == pytest.approx(tails.unlikely(scores, ~group))
+    assert tails.unlikely(scores, np.ones(50, bool)) == 1
+
+
+@pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])
+def test_p_values_of_pieces_are_no_smaller_than_even(law):
+    generator = rng(7)
+    found = np.array(
+        [
+            tails.serial_p(np.array_split(HONEST[law](0, 120, seed).astype(float), 6), generator)
+            for seed in range(120)
+        ]
+    )
+    for level, most in ((0.05, 15), (0.2, 38)):  # with probability .999 each
+        assert np.count_nonzero(found <= level) <= most
+
+
+def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
+    drifting, sides = Drifting(shift=0.02), ([], [])
+    for i, size in enumerate((500, 500, 1000, 2000, 4000, 8000, 16_000)):
+        for side in (0, 1):
+            sides[side].append(drifting(0.5 * side, size, 10 * i + side))
+    assert not failed(Drifting(shift=0.02))
+    found = check_drawn(*sides)
+    assert (found.name, found.result) == ("order of calls", "failed")
+    for law in ("laplace", "one in a thousand", "mixed", "no noise", "vectors"):
+        batches = [[HONEST[law](side, 500, 2 * i + side) for i in range(6)] for side in (0, 1)]
+        assert check_drawn(*batches).result == "passed"
+
+
+def test_equal_outputs_have_equal_scores():
+    rows = np.tile(rng(1).choice([0.1, 0.2, 0.7], (7, 11)), (30, 1))
+    for score in Sample([rows], "rows").scores:
+        assert (score.reshape(30, 7) == score[:7]).all()
+
+
+# --- recorded outputs -----------------------------------------------------------------------------
+
+
+def results(x, x_prime=None):
+    other = rng(99).laplace(0.5, 1, 2000) if x_prime is None else x_prime
+    found = check_recorded(x, other)
+    return {one.name: one.result for one in found if one.result != "passed"}
+
+
+@pytest.mark.parametrize("law", [name for name in HONEST if name != "system"])
+def test_recorded_outputs_of_any_law_pass(law):
+    for seed in (1, 2):
+        outputs = (HONEST[law](x, 600, seed + 10 * x) for x in (0, 1))
+        assert results(*outputs) == {}
+
+
+@pytest.mark.parametrize("law", ["laplace", "geometric", "rounded", "words", "vectors"])
+def test_what_is_written_three_times_fails(law):
+    outputs = list(HONEST[law](0, 800, 1))
+    three = [one for one in outputs for _ in range(3)]
+    assert results(three) == {"repetitions": "failed"}
+    assert results(three[1:-1]) == {"repetitions": "failed"}
+    if law in ("laplace", "vectors"):
+        assert results(outputs * 3) == {"repetitions": "failed"}
+        assert results([three[i] for i in rng(3).permutation(2400)]) == {"repetitions": "failed"}
+
+
+def test_orders_of_their_own_are_noted():
+    assert results(np.sort(rng(1).laplace(0, 1, 2000))) == {"independent draws": "note"}
+    assert results(chain(0.5)(0, 2000, 1)) == {"independent draws": "note"}
+    assert set(results(np.sort(rng(1).geometric(0.05, 2000))).values()) == {"note"}
+    some = rng(1).laplace(0, 1, 2000)
+    assert results(np.concatenate([np.repeat(some[:300], 2), some[300:]])) == {
+        "repetitions": "note"
+    }
+
+
+def test_the_same_random_numbers_on_both_sides_are_noted():
+    x = rng(1).laplace(0, 1, 2000)
+    assert results(x, x + 1) == {"other seed": "note"}
+    assert results(x, np.exp(x) + rng(2).random(2000)) == {"other seed": "note"}
+
+
+def test_a_few_recorded_outputs_pass():
+    assert results([1, 2, 3], [1, 2, 3]) == {}
+    assert results(np.zeros(100), np.zeros(100)) == {}
+
+
+def test_scipy_stats_is_not_imported():
+    code = (
+        "import sys, numpy as np; from epsilometer.audit.sampler import check;"
+        "check(lambda x, n, s: np.random.default_rng(s).random(n), [0, 1],"
+        " draws=200, seed=1, seeded=True);"
+        "print('scipy.stats' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,504 @@
+"""Any callable can be drawn from; what cannot is told in one line that names it."""
+
+import ast
+import functools
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilometer.audit import serving
+from epsilometer.audit.neighbours import patterns
+from epsilometer.audit.sources import Failure, callable_source, digests, load
+from epsilometer.errors import ArgumentError, MechanismError
+
+SERVING = sorted(Path(serving.__file__).parent.glob("*.py"))
+
+
+def drawn(function, x=0.0, size=50, seed=1, **options):
+    return callable_source(function, **options).draw(x, size, seed)
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def many(x, size, rng):
+    return x + rng.laplace(size=size)
+
+
+def keywords(rng, /, *, n=1, data):
+    return data + rng.laplace(size=n)
+
+
+def one(x, random_state):
+    return x + random_state.laplace()
+
+
+def old(x, size, random_state: np.random.RandomState):
+    return x + random_state.laplace(size=size)
+
+
+def integer_state(x, size, random_state: int | None = None):
+    return x + np.random.default_rng(random_state).laplace(size=size)
+
+
+def seeded(database, seed=None):
+    return database + random.Random(seed).random()
+
+
+def plain_random(x, random):
+    return x + random.random()
+
+
+def counting(count, rng):
+    return count + rng.integers(5)
+
+
+def sampled(samples, epsilon=1.0):
+    return samples
+
+
+class Noise:
+    scale = 2.0
+
+    def __call__(self, x, shots, generator):
+        return x + generator.laplace(size=shots) * self.scale
+
+    def method(self, x, n_samples):
+        return [x] * n_samples
+
+
+def positional(x, scale=3.0, /, size=1, rng=None):
+    return x + scale * rng.laplace(size=size)
+
+
+SIGNATURES = [
+    (many, "(x, size, rng), many draws a call", True),
+    (keywords, "(rng, n, data), many draws a call", True),
+    (one, "(x, random_state), one draw a call", True),
+    (old, "(x, size, random_state), many draws a call", True),
+    (integer_state, "(x, size, random_state), many draws a call", True),
+    (seeded, "(database, seed), one draw a call", True),
+    (plain_random, "(x, random), one draw a call", True),
+    (counting, "(count, rng), one draw a call", True),
+    (sampled, "(samples), one draw a call, unseeded", False),
+    (Noise(), "Noise(x, shots, generator), many draws a call", True),
+    (Noise, "Noise(x, shots, generator), many draws a call", True),
+    (Noise().method, "method(x, n_samples), many draws a call, unseeded", False),
+    (positional, "(x, size, rng), many draws a call", True),
+    (functools.partial(positional, size=1), "(x, size, rng), many draws a call", True),
+    (lambda *args: args[0], "(x), one draw a call, unseeded", False),
+    (lambda x: x, "(x), one draw a call, unseeded", False),
+    (abs, "abs(x), one draw a call, unseeded", False),
+    (max, "max(x), one draw a call, unseeded", False),
+]
+
+
+@pytest.mark.parametrize(("function", "says", "takes_seed"), SIGNATURES)
+def test_a_signature_is_found_out_and_drawn_from(function, says, takes_seed):
+    source = callable_source(function)
+    assert source.description.endswith(says)
+    assert source.seeded is takes_seed
+    x = [1, 2] if function is max else 1.5
+    first, again, other = (np.asarray(source.draw(x, 20, seed)) for seed in (1, 1, 2))
+    assert first.shape == (20,)
+    if takes_seed:
+        assert (first == again).all()
+        assert (first != other).any()
+        assert len(set(first.tolist())) > 1
+
+
+def test_a_default_before_a_size_is_kept():
+    a, b = drawn(positional, size=1000), drawn(many, size=1000)
+    assert np.allclose(a, 3 * b)
+
+
+def test_seeds_of_single_draws_differ():
+    seeds = drawn(lambda x, seed: seed, size=10_000)
+    assert len(set(seeds.tolist())) == 10_000
+    assert seeds.min() > 0
+    assert seeds.max() < 2**31
+
+
+def flawed(x, epsilon, size, rng):
+    return x
+
+
+class Needy:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, x):
+        return x
+
+
+async def later(x):
+    return x
+
+
+BAD_SIGNATURES = [
+    (flawed, ["flawed", "needs 'epsilon' beside its input 'x'", "(x, size, rng)"]),
+    (lambda samples, epsilon, rng: 0, ["needs 'epsilon' beside its input 'samples'"]),
+    (lambda: 0, ["takes no input", "understood are (x)"]),
+    (lambda rng, seed: 0, ["takes no input"]),
+    (lambda x, rng, seed: 0, ["two parameters for a seed or generator: rng and seed"]),
+    (lambda x, size, n: 0, ["two parameters for a number of draws: size and n"]),
+    (Noise.__call__, ["Noise.__call__", "method of a class"]),
+    (Needy, ["Needy() fails: TypeError", "name an object of it"]),
+    (later, ["async"]),
+    (3, ["is no function but an object of type int"]),
+]
+
+
+@pytest.mark.parametrize(("function", "words"), BAD_SIGNATURES)
+def test_a_signature_that_means_nothing_is_told(function, words):
+    with pytest.raises(ArgumentError) as caught:
+        callable_source(function)
+    told_in_one_line(caught, words)
+
+
+def told_in_one_line(caught, words):
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 400
+    for word in words:
+        assert word in text
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def generated(x, size, rng):
+    for _ in range(size):
+        yield rng.random()
+
+
+OUTPUTS = [  # function of x, dtype, shape; a list if there is no dtype
+    (many, "float64", (50,)),
+    (generated, "float64", (50,)),
+    (lambda x, size, rng: rng.integers(0, 9, (size, 3)), "int64", (50, 3)),
+    (lambda x, size, rng: rng.random((size, 2, 3)).astype(np.float32), "float32", (50, 6)),
+    (lambda x, size, rng: (rng.random(size) < 0.5).tolist(), "bool", (50,)),
+    (lambda x, size, rng: rng.random(size) + 1j, "float64", (50, 2)),
+    (lambda x, size: [(1, 0.5)] * size, "float64", (50, 2)),
+    (lambda x, size: np.ma.masked_array(np.ones(size), [True] + [False] * (size - 1)), None, ()),
+    (lambda x, size: np.array(["a"] * size), None, ()),
+    (lambda x, rng: rng.laplace(), "float64", (50,)),
+    (lambda x, rng: rng.integers(3), "int64", (50,)),
+    (lambda x, rng: rng.random(2), "float64", (50, 2)),
+    (lambda x, rng: [1.0, 2], "float64", (50, 2)),
+    (lambda x, rng: (1.0, True), None, ()),
+    (lambda x, rng: [1] * int(rng.integers(3)), None, ()),
+    (lambda x, rng: rng.choice([1, 0.5]).item(), "float64", (50,)),
+    (lambda x: 2**70, None, ()),
+    (lambda x: "word", None, ()),
+    (lambda x: None, None, ()),
+    (lambda x: {"a": [1, 2]}, None, ()),
+    (lambda x: Fraction(1, 3), None, ()),
+    (lambda x, rng: {1, 2}, "int64", (50, 2)),
+]
+
+
+@pytest.mark.parametrize(("function", "kind", "shape"), OUTPUTS)
+def test_outputs_of_any_kind_become_arrays_where_nothing_is_lost(function, kind, shape):
+    found = drawn(function)
+    assert len(found) == 50
+    if kind is None:
+        assert isinstance(found, list)
+        assert all(not isinstance(value, np.generic | list | np.ndarray) for value in found)
+    else:
+        assert found.dtype == kind
+        assert found.shape == shape
+
+
+def test_an_output_that_is_written_over_later_is_kept():
+    buffer = np.zeros(2)
+
+    def reused(x, rng):
+        buffer[:] = rng.random(2)
+        return buffer
+
+    assert len(np.unique(drawn(reused)[:, 0])) == 50
+
+
+@pytest.mark.parametrize(
+    "x", [[3, 1, 2], [[3], [1]], [[[3]]], np.array([3, 1]), {"a": [1]}, (3, [1])]
+)
+def test_an_input_that_is_changed_is_not_changed_for_others(x):
+    before = repr(x)
+
+    def changing(x):
+        found = repr(x)
+        inner = x["a"] if isinstance(x, dict) else x[1] if isinstance(x, tuple) else x
+        inner[0] = inner[0] * 2 if isinstance(x, np.ndarray) else 7
+        return found
+
+    def changing_many(x, size):
+        return [changing(x)] + [before] * (size - 1)
+
+    for function in (changing, changing_many):
+        assert drawn(function, x, size=5) == [before] * 5
+    assert repr(x) == before
+
+
+def test_an_input_annotated_as_an_array_is_one():
+    def mean(x: np.ndarray):
+        return x.mean()
+
+    assert drawn(mean, [1, 2], size=1) == [1.5]
+    with pytest.raises(MechanismError, match=r"'list' object .* annotated as np.ndarray"):
+        drawn(lambda x: x.mean(), [1, 2])
+
+
+def test_what_a_mechanism_prints_goes_to_stderr(capfd):
+    def loud(x):
+        print("noise")
+        return x
+
+    drawn(loud, size=1)
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "noise\n")
+
+
+def test_a_failure_is_an_outcome_on_request():
+    def failing(x, rng):
+        return 1 / x if rng.random() < 0.5 else 0.0
+
+    found = drawn(failing, 0, size=200, failures=True)
+    assert set(found) == {0.0, Failure("ZeroDivisionError")}
+    with pytest.raises(MechanismError, match=r"failing: ZeroDivisionError: .*_sources.py:\d+\)$"):
+        drawn(failing, 0)
+
+
+def raising(x, size):
+    raise ValueError("no\nway " + "x" * 500)
+
+
+def leaving(x):
+    sys.exit(3)
+
+
+BAD_OUTPUTS = [
+    (lambda x, size: [1, 2, 3], ["returned 3 outputs where 50 were asked for"]),
+    (lambda x, size: np.ones((2, size)), ["2 outputs of shape (2, 50)", "transpose it"]),
+    (lambda x, size: 1.0, ["returned one float where 50", "without the parameter 'size'"]),
+    (lambda x, n: np.float64(1.0), ["returned one float", "without the parameter 'n'"]),
+    (lambda x, size: None, ["returned None where 50 were asked for"]),
+    (lambda x, size: {"a": 1}, ["returned an object of type dict where 50"]),
+    (lambda x, size: (i for i in range(size + 1)), ["more outputs than the 50 asked for"]),
+    (lambda x, size: (i for i in range(size - 1)), ["returned 49 outputs where 50"]),
+    (lambda x, size: np.ones((size, 0)), ["outputs without entries"]),
+    (lambda x: object(), ["returned an object of type object", "outputs are numbers, words"]),
+    (lambda x: (i for i in range(3)), ["a generator as one output"]),
+    (raising, ["_sources.py:raising: ValueError: no way xxx", "... (test_audit_sources.py:"]),
+    (leaving, ["leaving: called sys.exit(3)"]),
+    (lambda x: json.loads("{"), ["JSONDecodeError", "(test_audit_sources.py:"]),
+    (max, ["max: TypeError: 'float' object is not iterable"]),
+]
+
+
+@pytest.mark.parametrize(("function", "words"), BAD_OUTPUTS)
+def test_what_is_no_output_is_told(function, words):
+    with pytest.raises(MechanismError) as caught:
+        drawn(function)
+    told_in_one_line(caught, words)
+
+
+def test_a_call_that_is_wrong_is_no_outcome():
+    with pytest.raises(MechanismError, match="TypeError"):
+        drawn(functools.partial(lambda a: a, b=1), failures=True)
+
+
+# --- files and modules ----------------------------------------------------------------------------
+
+SURVEY = """\
+import helper
+from tools.noise import draw
+
+def noisy(x, size, rng):
+    import late
+    return x + draw(size, rng) * helper.SCALE * late.ONE
+
+class Mean:
+    def call(self, x, size, rng):
+        return noisy(x, size, rng)
+    def __call__(self, x):
+        return x
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+    def call(self, x):
+        return x * self.scale
+
+scaled = Scaled(2)
+constant = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, scale=2)
+    return tmp_path
+
+
+def write(folder, scale):
+    (folder / "tools").mkdir(parents=True)
+    (folder / "survey.py").write_text(SURVEY)
+    (folder / "helper.py").write_text(f"SCALE = {scale}\n")
+    (folder / "late.py").write_text("ONE = 1\n")
+    (folder / "unused.py").write_text("ONE = 1\n")
+    (folder / "tools" / "__init__.py").write_text("")
+    (folder / "tools" / "noise.py").write_text(
+        "from .more import one\ndef draw(size, rng):\n    return one * rng.laplace(size=size)\n"
+    )
+    (folder / "tools" / "more.py").write_text("import numpy as np\none = np.float64(1)\n")
+
+
+def test_a_file_is_loaded_with_what_lies_beside_it(folder):
+    before = set(sys.modules), list(sys.path)
+    for spec in ("survey.py:noisy", "./survey.py:Mean.call", f"{folder}/survey.py:noisy"):
+        source = load(spec)
+        assert source.draw(1.0, 20, 1).shape == (20,)
+    assert source.description == "survey.py:noisy(x, size, rng), many draws a call"
+    assert load("survey.py:scaled.call").draw(2, 3, 1).tolist() == [4, 4, 4]
+    assert load("survey.py:Mean").draw(2, 3, 1).tolist() == [2, 2, 2]
+    left = {name for name in set(sys.modules) - before[0] if "epsilometer_source" not in name}
+    assert (left, sys.path) == (set(), before[1])
+
+
+def test_two_files_each_have_the_helpers_of_their_own_folder(folder):
+    write(folder / "other", scale=200)
+    a, b = load("survey.py:noisy"), load("other/survey.py:noisy")
+    x, y = a.draw(0.0, 20, 1), b.draw(0.0, 20, 1)
+    assert np.allclose(100 * x, y)
+    assert np.allclose(a.draw(0.0, 20, 1), x)
+
+
+def test_a_module_is_loaded_by_name(folder):
+    assert load("numpy.linalg:norm").draw([3.0, 4.0], 2, 1).tolist() == [5, 5]
+    try:
+        source = load("survey:noisy")
+        assert source.description == "survey:noisy(x, size, rng), many draws a call"
+        assert (source.draw(0.0, 9, 1) == load("survey.py:noisy").draw(0.0, 9, 1)).all()
+        assert source.digest() == digests("survey.py:noisy")
+    finally:
+        for name in ("survey", "helper", "late", "tools", "tools.noise", "tools.more"):
+            sys.modules.pop(name, None)
+
+
+def test_digests_name_what_is_imported_from_the_same_tree(folder):
+    found = digests("survey.py:noisy")
+    files = {"survey.py", "helper.py", "late.py", "tools/__init__.py", "tools/noise.py"}
+    assert set(found) == files | {"tools/more.py", "python", "numpy"}
+    assert found["numpy"] == np.__version__
+    source = load("survey.py:noisy")
+    assert source.digest() == found
+    (folder / "tools" / "more.py").write_text("import numpy as np\none = np.float64(2)\n")
+    assert {key for key, value in digests("survey.py:noisy").items() if value != found[key]} == {
+        "tools/more.py"
+    }
+    library = digests("numpy.linalg:norm")
+    assert library["numpy"] == np.__version__
+    assert "numpy/linalg/__init__.py" in library
+    assert set(digests("math:sqrt")) == {"python"}
+
+
+def test_digests_of_callables():
+    assert len(callable_source(many).digest()["tests/unit/test_audit_sources.py"]) == 64
+    assert "arguments" in callable_source(functools.partial(positional, size=1)).digest()
+    typed = {}
+    exec("f = lambda x: x\ng = lambda x: x + 1", typed)  # noqa: S102
+    digest_f, digest_g = (callable_source(typed[name]).digest()["<lambda>"] for name in "fg")
+    assert digest_f != digest_g
+    assert callable_source(np.linalg.norm).digest()["numpy"] == np.__version__
+
+
+BAD_SPECS = [
+    ("", ["names no file"]),
+    ("survey.py", ["survey.py names no function; write file:function"]),
+    ("survey.py:", ["names no function"]),
+    ("survey.py:noisy(1)", ["'noisy(1)' is no Python name"]),
+    ("surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
+    ("there/survey.py:noisy", ["there/survey.py is not there, nor is its folder"]),
+    ("./tools:noisy", ["./tools is a folder"]),
+    ("./notes.txt:noisy", ["./notes.txt", "must end in .py"]),
+    ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
+    ("survey.py:Mean.cal", ["survey.py: Mean has no function 'cal'; did you mean 'call'?"]),
+    ("survey.py:Scaled.call", ["survey.py:Scaled.call is a method, and Scaled() fails"]),
+    ("survey.py:constant", ["survey.py:constant is no function but an object of type int"]),
+    ("broken.py:f", ["broken.py cannot be loaded: SyntaxError", "(broken.py:2)"]),
+    ("failing.py:f", ["failing.py cannot be loaded: ZeroDivisionError", "(failing.py:1)"]),
+    (
+        "lonely.py:f",
+        ["lonely.py cannot be loaded: ModuleNotFoundError", "'nowhere'", "(lonely.py:1)"],
+    ),
+    ("relative.py:f", ["relative.py cannot be loaded: ImportError", "package.module:function"]),
+    ("leaving.py:f", ["leaving.py cannot be loaded: called sys.exit(0)"]),
+    ("numpi.linalg:norm", ["no module 'numpi'; did you mean 'numpy'?"]),
+    ("numpy.linalgg:norm", ["no module 'numpy.linalgg'; did you mean 'linalg'?"]),
+    ("numpy.linalg:norn", ["numpy.linalg has no function 'norn'; did you mean 'norm'?"]),
+    ("two words:f", ["is no source; write file.py:function"]),
+]
+
+
+@pytest.mark.parametrize(("spec", "words"), BAD_SPECS)
+def test_a_source_that_is_none_is_told(folder, spec, words):
+    (folder / "notes.txt").write_text("x")
+    (folder / "broken.py").write_text("x = 1\ndef f(:\n")
+    (folder / "failing.py").write_text("1 / 0\n")
+    (folder / "lonely.py").write_text("import nowhere\n")
+    (folder / "relative.py").write_text("from . import survey\n")
+    (folder / "leaving.py").write_text("raise SystemExit(0)\n")
+    with pytest.raises(ArgumentError) as caught:
+        load(spec)
+    told_in_one_line(caught, words)
+
+
+def test_a_module_in_the_folder_that_fails_while_drawing_is_told(folder):
+    (folder / "late.py").write_text("import nowhere\n")
+    with pytest.raises(MechanismError, match=r"noisy: ModuleNotFoundError: .* \(late.py:1\)"):
+        load("survey.py:noisy").draw(1.0, 2, 1)
+
+
+# --- what it needs --------------------------------------------------------------------------------
+
+
+def test_sources_are_light():
+    heavy = {"pandas", "scipy", "matplotlib", "sklearn", "pyarrow", "numba"}
+    names = ("serving.answering", "sources", "worker", "recorded", "neighbours")
+    imports = ", ".join(f"epsilometer.audit.{name}" for name in names)
+    code = f"import sys, {imports}; print(*{{m.partition('.')[0] for m in sys.modules}})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not heavy & set(run.stdout.split())
+
+
+@pytest.mark.parametrize("file", SERVING, ids=lambda file: file.stem)
+def test_the_worker_runs_on_python_3_8_without_anything(file):
+    tree = ast.parse(file.read_text(), feature_version=(3, 8))
+    beside = {each.stem for each in SERVING}
+    assert not beside & {"numpy", *sys.stdlib_module_names}  # whose place it must not take
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = {alias.name.partition(".")[0] for alias in node.names}
+            assert names - {"numpy"} <= set(sys.stdlib_module_names)
+        elif isinstance(node, ast.ImportFrom):
+            known = beside if node.level else set(sys.stdlib_module_names)
+            assert node.module.partition(".")[0] in known
+
+
+@pytest.mark.parametrize("length", [2, 5, 10])
+def test_patterns(length):
+    found = patterns(length)
+    assert len({name for name, _, _ in found}) == len(found) == 10
+    for _, x, x_prime in found:
+        assert len(x) == len(x_prime) == length
+        assert max(abs(a - b) for a, b in zip(x, x_prime, strict=True)) == 1
+    with pytest.raises(ArgumentError, match="length of the patterns must be at least 2"):
+        patterns(1)

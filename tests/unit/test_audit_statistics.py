@@ -1,0 +1,396 @@
+"""The statistics of an audit: e-variables, claims, schedules, bounds from above, power."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epsilometer.audit.bets import Bet, Round, growth, stakes
+from epsilometer.audit.claims import (
+    ZCDP_ORDERS,
+    Claim,
+    Concentrated,
+    Delta,
+    Gaussian,
+    Pure,
+    Renyi,
+    approximate,
+    gdp,
+    pure,
+    renyi,
+    zcdp,
+)
+from epsilometer.audit.engine import Evidence, gather, shuffled, successive
+from epsilometer.audit.fixed import choose, count
+from epsilometer.audit.power import alternative_of, detectable, power, samples_needed
+from epsilometer.audit.schedule import least_samples, schedule
+from epsilometer.audit.upper import Outcomes, Smooth, upper_bound
+from epsilometer.audit.wealth import Wealth
+from epsilometer.errors import ArgumentError
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
+
+
+def level_of(claim: Claim, p: Floats, q: Floats, order: float) -> float:
+    """The exact level of a kind of claim for two laws, from x to x'."""
+    ratio = np.log(p / q)
+    if isinstance(claim, Pure):
+        low, high = 0.0, float(ratio.max()) + 1e-9
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            excess = np.maximum(p - math.exp(middle) * q, 0).sum() - claim.delta
+            low, high = (middle, high) if excess > 0 else (low, middle)
+        return high
+    if isinstance(claim, Delta):
+        return float(np.maximum(p - math.exp(claim.epsilon) * q, 0).sum())
+    if isinstance(claim, Gaussian):
+        order_by = np.argsort(-ratio)
+        a, b = np.cumsum(p[order_by])[:-1], np.cumsum(q[order_by])[:-1]
+        return float(claim.of(a, b).max())
+    if isinstance(claim, Renyi):
+        return math.log(np.sum(p**claim.order * q ** (1 - claim.order))) / (claim.order - 1)
+    return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1) / order
+
+
+CLAIMS = [pure(1.0), approximate(1.0, 0.05), Delta(0.3, 0.1), gdp(1.0), Renyi(2, 1.0), zcdp(0.5)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(p=laws, q=laws, mean=st.floats(0.02, 0.98), ahead=st.integers(1, 10**6), data=st.data())
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: type(claim).__name__ + claim.quantity)
+def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, data):
+    """E[e] <= 1, by exact sums over the outcomes, whatever was learned from the past."""
+    order = data.draw(st.sampled_from(ZCDP_ORDERS))
+    if isinstance(claim, Pure | Delta | Gaussian):
+        event = np.array(data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), float)
+        phi = psi = event
+        order = math.nan
+    else:
+        g = np.array(data.draw(st.lists(st.floats(-2, 2), min_size=4, max_size=4)))
+        order = claim.order if isinstance(claim, Renyi) else order
+        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
+        mean *= float(psi.max())
+    bet = Bet(lambda s: s, phi, psi, False, 1e9, mean, 0.1, 0.1, order)
+    level = np.array([max(level_of(claim, p, q, order), 0.0)])
+    kappa, b = claim.null(level, mean, order)
+    u = kappa * mean + b
+    for stake in stakes(bet, kappa, u, ahead, 0.05)[:, 0]:
+        won, lost = 1 + stake * (phi - u), 1 - stake * kappa * (psi - mean)
+        assert won.min() > 0
+        assert lost.min() > 0
+        assert (p @ won) * (q @ lost) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: type(claim).__name__ + claim.quantity)
+def test_growth_is_the_sum_over_single_draws(claim):
+    rng = np.random.default_rng(3)
+    order = 2.0 if claim.orders else math.nan
+    phi = psi = np.array([0.0, 1.0])
+    if claim.orders:
+        phi, psi = np.array([0.5, 2.0]), np.array([0.25, 4.0])
+    bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
+    x, y = rng.integers(2, size=50), rng.integers(2, size=50)
+    made = Round(bet, bet.counted(x, [20, 30]), bet.counted(y, [20, 30]), 1000)
+    levels = np.array([0.01, 0.2])
+    found = growth(made, claim, levels, 0.05)
+    kappa, b = claim.null(levels, 0.4, order)
+    u = kappa * 0.4 + b
+    stake = stakes(bet, kappa, u, 1000, 0.05)
+    single = np.log1p(stake[None] * (phi[x][:, None, None] - u)) + np.log1p(
+        -stake[None] * kappa * (psi[y][:, None, None] - 0.4)
+    )
+    assert np.allclose(found[0], single[:20].sum(axis=0))
+    assert np.allclose(found[1], single[20:].sum(axis=0))
+
+
+def test_who_is_dropped_leaves_all_to_those_who_go_on():
+    still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
+    counts = np.array([[5, 5]])
+    rounds = [Round(still, counts, counts, 10)] * 2
+    wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
+    for going in ([0, 1, 2], [0, 2], [2]):
+        wealth.record(dict.fromkeys(going, rounds))
+    assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
+
+
+@given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30))
+@settings(max_examples=100, deadline=None)
+def test_a_schedule_spends_the_budget(samples, pairs):
+    if samples < least_samples(pairs):
+        with pytest.raises(ArgumentError, match="samples must be at least"):
+            schedule(samples, pairs)
+        return
+    steps = schedule(samples, pairs)
+    assert sum(step.pairs * step.draws for step in steps) == samples
+    assert [step.pairs for step in steps] == sorted((s.pairs for s in steps), reverse=True)
+    assert steps[0].pairs == pairs
+    assert steps[-1].pairs == 1
+    assert steps[0].ahead == sum(step.draws for step in steps)
+    assert all(sum(step.blocks) == step.draws and min(step.blocks) > 0 for step in steps)
+
+
+def laplace(distance: float) -> Callable[..., Any]:
+    return lambda side, n, rng: rng.laplace(side * distance, 1, n)
+
+
+def coin(side: int, n: int, rng: np.random.Generator) -> Any:
+    return (rng.random(n) < (0.5, math.exp(0.5) / 2)[side]).astype(np.int64)
+
+
+def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
+    return rng.normal(side, 1, n)
+
+
+AT_THE_LEVEL: dict[str, tuple[Claim, Callable[..., Any]]] = {
+    "pure, Laplace": (pure(0.5), laplace(0.5)),
+    "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), coin),
+    "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
+    "GDP": (gdp(1.0), gaussian),
+    "Rényi 2": (Renyi(2, 1.0), gaussian),
+    "zCDP": (zcdp(0.5), gaussian),
+    "identical": (pure(0.001), laplace(0.0)),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_LEVEL)
+def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
+    """60 seeds at alpha = .2: more than 22 would be refuted with probability .0006."""
+    claim, law = AT_THE_LEVEL[name]
+    refuted = sum(evidence_of(law, claim, 2000, seed, alpha=0.2).refuted() for seed in range(60))
+    assert refuted <= 22
+
+
+def evidence_of(
+    law: Callable[..., Any], claim: Any, samples: int, seed: int, *, alpha: float = 0.05
+) -> Evidence:
+    rng = np.random.default_rng(seed)
+    return gather(
+        lambda _, side, size: law(side, size, rng),
+        schedule(samples, 1),
+        Evidence(claim, 1, alpha),
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "law", "level", "least"),
+    [
+        (pure(0.1), laplace(0.7), 0.7, 0.64),
+        (gdp(0.1), gaussian, 1.0, 0.93),
+        (Renyi(2, 0.1), gaussian, 1.0, 0.8),
+        (Concentrated(0.1), gaussian, 0.5, 0.4),
+    ],
+)
+def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least):
+    """Medians of nine runs of 20,000 draws a side; at most three of them above the level."""
+    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(9)]
+    assert least < np.median(bounds) < level
+    assert sum(bound > level for bound in bounds) <= 3
+
+
+def test_delta_has_a_bound_of_its_own():
+    claim = approximate(0.5, 0.01)
+    bound = evidence_of(laplace(1.0), claim, 50_000, 1).delta_bound()
+    assert bound is not None
+    assert 0.2 < bound < 1 - math.exp(-0.25)
+
+
+def test_several_orders_hold_together():
+    """At alpha = .2 no order's bound is above its level more often than chance would have it."""
+    claim = renyi({2: 1.0, 4: 2.0})
+    refuted = sum(
+        evidence_of(gaussian, claim, 2000, seed, alpha=0.2).refuted() for seed in range(40)
+    )
+    assert refuted <= 16
+
+
+@pytest.mark.parametrize("order", [64.0, 256.0, 5000.0])
+def test_orders_of_accountants_have_bounds(order):
+    for distance in (0.0, 1.0):
+
+        def law(side: int, n: int, rng: np.random.Generator, at: float = distance) -> Any:
+            return rng.normal(side * at, 1, n)
+
+        evidence = evidence_of(law, Renyi(order, 0.1), 5000, 1)
+        (bound,) = evidence.bounds().values()
+        assert bound <= order / 2 * distance
+        assert evidence.refuted() == (distance > 0)
+
+
+def test_the_worst_pair_is_followed():
+    distances = np.full(20, 0.1)
+    distances[13] = 0.8
+    rng = np.random.default_rng(5)
+    evidence = gather(
+        lambda pair, side, size: rng.laplace(side * distances[pair], 1, size),
+        schedule(40_000, 20),
+        Evidence(pure(0.3), 20, 0.05),
+    )
+    assert evidence.best == 13
+    assert evidence.refuted()
+    assert 0.6 < evidence.bounds()[pure(0.3)] < 0.8
+
+
+# --- fixed numbers of draws -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claim", "law", "level", "least"),
+    [
+        (pure(0.1), laplace(0.7), 0.7, 0.66),
+        (approximate(0.1, 0.01), laplace(0.7), 0.69, 0.6),
+        (Delta(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.19),
+        (gdp(0.1), gaussian, 1.0, 0.95),
+    ],
+)
+def test_the_exact_test_is_near_the_level_and_below_it(claim, law, level, least):
+    bounds = []
+    for seed in range(7):
+        rng = np.random.default_rng(seed)
+        past = [(law(0, 10_000, rng), law(1, 10_000, rng))]
+        pair, bets = choose(past, claim, 40_000, 0.05)
+        fresh = law(0, 40_000, rng), law(1, 40_000, rng)
+        bounds.append(count(pair, bets, fresh).lower_bound(claim, 0.05))
+    assert least < np.median(bounds) < level
+    assert sum(bound > level for bound in bounds) <= 3
+
+
+def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
+    """Of an event with Q(S) above 1/2 the tangent is flatter than 1: its complement is counted."""
+    event = np.array([0.0, 1.0])
+    bet = Bet(lambda s: s, event, event, False, 0.977, 0.841, 0.1, 0.1)
+    x, y = (np.repeat([1, 0], [round(10_000 * p), round(10_000 * (1 - p))]) for p in (0.977, 0.841))
+    assert 0.9 < count(0, [bet], (x, y)).lower_bound(gdp(0.5), 0.05) < 1.0
+
+
+# --- bounds from above ----------------------------------------------------------------------------
+
+
+def test_finite_outcomes_have_an_upper_bound():
+    rng = np.random.default_rng(1)
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
+    above = 0
+    for _ in range(100):
+        x, y = (rng.choice(3, size=5000, p=law) for law in (p, q))
+        bound = upper_bound([(x, y)], pure(1.0), Outcomes(3), 0.05)
+        assert bound is not None
+        assert bound < 0.9
+        above += bound >= math.log(2)
+    assert above >= 95
+    delta = upper_bound([(x, y)], Delta(0.0, 0.1), Outcomes(3), 0.05)
+    assert delta is not None
+    assert 0.2 <= delta < 0.3
+
+
+def test_an_outcome_that_one_side_never_showed_has_no_upper_bound():
+    x, y = np.zeros(1000, np.int64), np.repeat([0, 1], 500)
+    assert upper_bound([(x, y)], pure(1.0), Outcomes(2), 0.05) == math.inf
+    with pytest.raises(ArgumentError, match="outcomes must be at least 3"):
+        upper_bound([(np.array([0, 1, 2]), y)], pure(1.0), Outcomes(2), 0.05)
+
+
+def test_missing_numbers_are_one_outcome():
+    x = np.repeat([math.nan, 1.0], [400, 600])
+    assert upper_bound([(x, x)], pure(1.0), Outcomes(2), 0.05) is not None
+    pairs = np.column_stack([x, x])
+    assert upper_bound([(pairs, pairs)], pure(1.0), Outcomes(2), 0.05) is not None
+
+
+def test_smooth_densities_have_an_upper_bound():
+    """Densities 1 + s (z - 1/2) on [0, 1], with s = +-.5: the level is log(1.25 / .75)."""
+    rng = np.random.default_rng(2)
+
+    def sloped(slope: float, n: int) -> Floats:
+        z = rng.random(4 * n)
+        return z[rng.random(4 * n) < (1 + slope * (z - 0.5)) / 1.25][:n]
+
+    x, y = sloped(0.5, 200_000), sloped(-0.5, 200_000)
+    bound = upper_bound([(x, y)], pure(1.0), Smooth((0.0, 1.0), 0.5), 0.05)
+    assert bound is not None
+    assert math.log(1.25 / 0.75) <= bound < 0.62
+    with pytest.raises(ArgumentError, match="must hold every output"):
+        upper_bound([(x + 1, y)], pure(1.0), Smooth((0.0, 1.0), 0.5), 0.05)
+
+
+# --- power ----------------------------------------------------------------------------------------
+
+
+def test_what_is_said_to_be_detectable_is_detected():
+    steps = schedule(4000, 1)
+    claim = pure(0.5)
+    found = detectable(claim, lambda e: alternative_of(claim, e), steps, alpha=0.05)
+    assert found is not None
+    hits = sum(evidence_of(laplace(found), claim, 4000, seed).refuted() for seed in range(40))
+    assert hits >= 30
+
+
+def test_a_rare_event_takes_the_draws_that_learning_it_takes():
+    """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits."""
+    claim, level = pure(0.5), 1.5
+
+    def rare(side: int, n: int, rng: np.random.Generator) -> Any:
+        z = rng.laplace(0.5 * side, 1, n)
+        z[rng.random(n) < 0.01 * math.exp(level * side)] = 77.0
+        return z
+
+    samples = samples_needed(claim, detect=level, event=0.01)
+    assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(20)) >= 13
+
+
+def test_one_pair_among_others_at_the_claim_takes_more_draws():
+    one, four, twenty = (samples_needed(pure(0.5), detect=0.7, pairs=k) for k in (1, 4, 20))
+    assert one < four < twenty < 40 * one
+
+
+def test_nothing_is_foretold_of_high_orders():
+    with pytest.raises(ArgumentError, match="no forecast for orders above 3"):
+        samples_needed(Renyi(8, 1.0), detect=1.5)
+
+
+def test_power_rises_with_the_level_and_with_the_draws():
+    claim = pure(1.0)
+
+    def at(level: float, samples: int) -> float:
+        other = alternative_of(claim, level)
+        return power(claim, other, schedule(samples, 1), alpha=0.05)
+
+    assert at(1.0, 10_000) <= 0.05
+    assert at(1.1, 10_000) < at(1.2, 10_000) <= at(1.5, 10_000)
+    assert at(1.2, 2000) < at(1.2, 5000)
+
+
+@pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5), zcdp(0.5)])
+def test_a_smaller_excess_takes_more_draws(claim):
+    few, many = (samples_needed(claim, detect=f * claim.level) for f in (1.5, 1.2))
+    assert few < many < 10**6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"detect": 0.9}, "detect must be above the claim, 1, got 0.9"),
+        ({"detect": 1.2, "power": 1.0}, "power must lie strictly between 0 and 1"),
+        ({"detect": 1.2, "event": 0}, "event must lie strictly between 0 and 1"),
+        ({"detect": 1.2, "pairs": 0}, "pairs must be at least 1"),
+    ],
+)
+def test_mistakes_in_asking_for_samples_are_told(arguments, words):
+    with pytest.raises(ArgumentError, match=words):
+        samples_needed(pure(1.0), **arguments)
+
+
+# --- recorded outputs -----------------------------------------------------------------------------
+
+
+def test_each_recorded_output_is_handed_out_once():
+    x = shuffled(list(range(100)), np.random.default_rng(0))
+    draw = successive([(x, x)])
+    parts = [draw(0, 0, 30), draw(0, 0, 70)]
+    assert sorted(parts[0] + parts[1]) == list(range(100))
+    assert draw(0, 1, 30) == parts[0]

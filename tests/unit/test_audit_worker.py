@@ -1,0 +1,514 @@
+"""A program in any language is drawn from; one that hangs, dies or prints garbage is told."""
+
+import gc
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilometer.audit.sources import Failure, load
+from epsilometer.audit.worker import WorkerSource, python_worker
+from epsilometer.errors import ArgumentError, MechanismError
+
+DATA = Path(__file__).parents[1] / "data" / "audit"
+SYSTEM = "/usr/bin/python3"  # often without NumPy
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Workers that are closed in the end, each a program that is written for the occasion."""
+    sources = []
+
+    def started(command, **options):
+        source = WorkerSource(command, **{"folder": tmp_path, "timeout": 10, **options})
+        sources.append(source)
+        return source
+
+    yield started
+    for source in sources:
+        source.close()
+
+
+@pytest.fixture
+def shell(start, tmp_path):
+    """Start a worker whose answer to every request is a script's."""
+
+    def started(script, **options):
+        return start(["sh", "-c", f"while read -r line; do\n{script}\ndone"], **options)
+
+    return started
+
+
+def told(caught, words):
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 400
+    for word in words:
+        assert word in text, text
+
+
+# --- the examples ---------------------------------------------------------------------------------
+
+
+def test_a_worker_in_c(start, tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("no compiler of C")
+    subprocess.run(["cc", "-o", tmp_path / "worker", DATA / "worker.c", "-lm"], check=True)
+    source = start("./worker")
+    x, again, other = (source.draw(1.5, 20_000, seed) for seed in (0, 0, 1))
+    assert x.dtype == np.float64
+    assert (x == again).all()
+    assert (x != other).all()
+    assert abs(np.median(x) - 1.5) < 0.05
+    assert abs(np.abs(x - 1.5).mean() - 1) < 0.05
+    assert len(source.digest()["./worker"]) == 64
+    with pytest.raises(MechanismError, match=r"^./worker: the input is one number$"):
+        source.draw([1], 5, 1)
+    assert source.draw(1, 5, 1).shape == (5,)
+
+
+def test_a_worker_in_a_shell(start):
+    source = start(["sh", str(DATA / "worker.sh")])
+    x, again, other = (source.draw(1, 4000, seed) for seed in (0, 0, 1))
+    assert x.dtype == np.int64
+    assert (x == again).all()
+    assert (x != other).any()
+    assert abs(x.mean() - 0.75) < 0.05
+    assert set(source.digest()) == {"command", "sh", str(DATA / "worker.sh")}
+    with pytest.raises(MechanismError, match="the input is 0 or 1"):
+        source.draw(2, 5, 1)
+
+
+def test_a_worker_in_python(start):
+    source = start([sys.executable, "-S", str(DATA / "worker.py")])
+    x = source.draw([0, 0, 9], 2000, 3)
+    assert set(x.tolist()) <= {0, 1, 2}
+    assert x.mean() > 1.5
+    with pytest.raises(MechanismError, match=r"worker.py: TypeError: .*int"):
+        source.draw(3, 5, 1)
+
+
+# --- replies --------------------------------------------------------------------------------------
+
+REPLIES = [  # what is printed for three outputs, and what they are
+    (r"1\n2\n3\n", [1, 2, 3]),
+    (r"1\n2.5\n-3e2\n", [1.0, 2.5, -300.0]),
+    (r"nan\ninf\n-inf\n", [math.nan, math.inf, -math.inf]),
+    (r"NaN\nInfinity\n-Infinity\n", [math.nan, math.inf, -math.inf]),
+    (r".5\n-nan\n5.\n", [0.5, math.nan, 5.0]),
+    (r"1\r\n2\r\n3\r\n", [1, 2, 3]),
+    (r"123456789012345678901\n2\n3\n", [123456789012345678901, 2, 3]),
+    (r'"yes"\nnull\ntrue\n', ["yes", None, True]),
+    (r"[1, 2]\n[3, 4]\n[5, 6]\n", [[1, 2], [3, 4], [5, 6]]),
+    (r"[nan, -inf]\n[3, .5]\n[5, 6]\n", [[math.nan, -math.inf], [3, 0.5], [5, 6]]),
+    (r"[1,2]\n[3,4]\n[5,-6]\n", [[1, 2], [3, 4], [5, -6]]),
+    (r"[1]\n[2, 3]\n[4, nan]\n", [(1,), (2, 3), (4, math.nan)]),
+    (r"[1.5, nan]\n[3, -inf]\n[5, 6]\n", [[1.5, math.nan], [3, -math.inf], [5, 6]]),
+    (r'[1, "a"]\n[]\n[[1]]\n', [(1, "a"), (), ((1,),)]),
+    (r'{"a": [1]}\n"nan"\n1.5\n', [{"a": (1,)}, "nan", 1.5]),
+    (r'{"raw": "int64"}\n\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0', [1, 2, 3]),
+]
+
+
+@pytest.mark.parametrize(("printed", "outputs"), REPLIES)
+def test_replies_are_read(shell, printed, outputs):
+    source = shell(f"printf '{printed}'")
+    for _ in range(2):
+        found = source.draw(0, 3, 0)
+        if isinstance(found, np.ndarray):
+            kind = int if isinstance(np.ravel(outputs).tolist()[0], int) else float
+            assert found.dtype == kind
+            np.testing.assert_array_equal(found, np.array(outputs, kind))
+        else:
+            assert repr(found) == repr(outputs)
+            assert list(map(type, found)) == list(map(type, outputs))
+
+
+def test_raw_vectors_come_in_rows(shell):
+    numbers = np.arange(6, dtype="<f8")
+    octal = "".join(f"\\{byte:03o}" for byte in numbers.tobytes())
+    source = shell(f"""printf '{{"raw": "float64", "columns": 2}}\\n{octal}'""")
+    assert source.draw(0, 3, 0).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_a_request_is_one_line_of_json(shell):
+    source = shell("""printf '%s\\n' "$line" | sed 's/[\\"]/\\\\&/g; s/.*/"&"/' """)
+    x = {"a": [1, 2.5, "ä\n"], "b": np.arange(2)}
+    (line,) = source.draw(x, 1, 5)
+    assert line.startswith('{"input": {"a": [1, 2.5, "\\u00e4')
+    assert ', "b": [0, 1]}, "size": 1, "seed": ' in line
+
+
+def test_an_input_larger_than_a_pipe_is_sent(start):
+    code = (
+        "import sys, json\nfor line in sys.stdin: print(len(json.loads(line)['input']), flush=True)"
+    )
+    source = start([sys.executable, "-S", "-c", code])
+    assert source.draw(list(range(100_000)), 1, 0).tolist() == [100_000]
+
+
+def test_much_on_stderr_holds_nothing_up(start):
+    code = "import sys\nfor line in sys.stdin: sys.stderr.write('x' * 300000); print(1, flush=True)"
+    source = start([sys.executable, "-S", "-c", code])
+    for _ in range(3):
+        assert source.draw(0, 1, 0).tolist() == [1]
+
+
+def test_failures_are_outcomes_on_request(shell):
+    script = r"""printf '1\n{"error": "no"}\n{"error": "no"}\n'"""
+    found = shell(script, failures=True).draw(0, 3, 0)
+    assert found == [1, Failure("no"), Failure("no")]
+    with pytest.raises(MechanismError, match=r": no$"):
+        shell(script).draw(0, 3, 0)
+    with pytest.raises(MechanismError, match=r": gone$"):
+        shell("""echo '{"error": "gone", "fatal": true}'""", failures=True).draw(0, 3, 0)
+
+
+# --- garbage --------------------------------------------------------------------------------------
+
+GARBAGE = [  # script, what is told of three outputs
+    (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
+    (r"printf '1\n{2\n3\n'", ["line 2 of 3 is no output in JSON: '{2'"]),
+    (r"printf '1\n1_0\n3\n'", ["line 2 of 3 is no output in JSON: '1_0'"]),
+    (r"printf '[1]\n[1 0]\n[3]\n'", ["line 2 of 3 is no output in JSON: '[1 0]'"]),
+    (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is no output in JSON: '[1'"]),
+    (r"printf '[1,2]\n[3,,4]\n[5,6]\n'", ["line 2 of 3 is no output in JSON: '[3,,4]'"]),
+    (r"printf '1 2\n\n3\n'", ["line 1 of 3", "'1 2'"]),
+    (r"printf '1\n\n3\n'", ["line 2 of 3 is empty"]),
+    (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is no output"]),
+    (f"echo 1; echo {'x ' * 100}; echo 3", ["line 2 of 3", "x x x x..."]),
+    (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
+    (r"""echo '{"raw": "float16"}'""", ["announces raw 'float16'; known are float64 and int64"]),
+    (r"""echo '{"raw": "int64", "columns": 0}'""", ["announces '0' columns"]),
+    (r"""printf '{"raw": "int64"}\n1234567890123456789012345'""", ["more than the 24 bytes of 3"]),
+    (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
+    ("""echo '{"error": "at once"}'""", [": at once"]),
+    ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
+    ("echo 1; echo oh no >&2; exit 0", ["exit code 0 after 1 of 3 outputs; its last words: oh no"]),
+    ("echo 1; kill -SEGV $$", ["was ended by signal SIGSEGV after 1 of 3 outputs"]),
+    ("""echo '{"raw": "int64"}'; exit 1""", ["exit code 1 after 0 of 24 bytes of raw outputs"]),
+    ("exec >&-; sleep 5", ["closed its output after 0 of 3 outputs"]),
+]
+
+
+@pytest.mark.parametrize(("script", "words"), GARBAGE)
+def test_garbage_is_told_in_one_line(shell, script, words):
+    source = shell(script, name="mech")
+    with pytest.raises(MechanismError) as caught:
+        source.draw(0, 3, 0)
+    told(caught, ["mech: ", *words])
+
+
+HANGING = [
+    ("sleep 9", ["hangs after 0 of 3 outputs, for 0.4 s a batch (does it flush its output?)"]),
+    ("echo 1; echo busy >&2; sleep 9", ["hangs after 1 of 3 outputs", "its last words: busy"]),
+    (r"printf '1\n2\n3'; sleep 9", ["after 2 of 3 outputs", "a line without an end: '3'"]),
+    ("""echo '{"raw": "int64"}'; sleep 9""", ["hangs after 0 of 24 bytes"]),
+    ("while :; do echo x >&2; done", ["hangs after 0 of 3 outputs", "its last words: x"]),
+]
+
+
+@pytest.mark.parametrize(("script", "words"), HANGING)
+def test_a_hang_is_told_in_one_line_and_leaves_nothing(shell, script, words):
+    source = shell(script, name="mech", timeout=0.4)
+    before = time.monotonic()
+    with pytest.raises(MechanismError) as caught:
+        source.draw(0, 3, 0)
+    assert time.monotonic() - before < 5
+    told(caught, ["mech: ", *words])
+    assert not children()
+
+
+def children():
+    """Return this process's children that have not been waited for."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+
+
+def test_after_garbage_the_next_batch_has_a_new_worker(shell, tmp_path):
+    source = shell("if [ -e there ]; then echo 1; else touch there; echo x; fi")
+    with pytest.raises(MechanismError):
+        source.draw(0, 1, 0)
+    assert source.draw(0, 1, 0).tolist() == [1]
+
+
+def test_outputs_that_come_too_late_are_told(shell):
+    source = shell("echo 1; sleep 0.05; echo 2; read -r line; sleep 0.05; echo 3")
+    source.draw(0, 1, 0)
+    time.sleep(0.4)
+    with pytest.raises(MechanismError, match="printed '2' after its last answer was complete"):
+        source.draw(0, 1, 0)
+
+
+def test_a_worker_that_answers_once_is_told(start):
+    source = start(["sh", "-c", "read -r line; echo 1"])
+    source.draw(0, 1, 0)
+    with pytest.raises(MechanismError, match=r"exit code 0 .* \(a worker answers until its input"):
+        source.draw(0, 1, 0)
+
+
+# --- nothing is left ------------------------------------------------------------------------------
+
+
+def alive(number):
+    """Tell whether a process runs that is no zombie."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_closing_ends_the_worker_and_its_children(shell):
+    source = shell("sleep 60 & echo $!; echo $$")
+    numbers = source.draw(0, 2, 0).tolist()
+    assert all(map(alive, numbers))
+    source.close()
+    until = time.monotonic() + 5
+    while any(map(alive, numbers)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(map(alive, numbers))
+    assert not children()
+    source.close()
+
+
+def test_a_forgotten_worker_ends(tmp_path):
+    source = WorkerSource(["sh", "-c", "while read -r line; do echo $$; done"])
+    (number,) = source.draw(0, 1, 0).tolist()
+    del source
+    gc.collect()
+    assert not alive(number)
+
+
+def test_the_end_of_the_interpreter_ends_the_worker():
+    code = (
+        "from epsilometer.audit.worker import WorkerSource\n"
+        "source = WorkerSource(['sh', '-c', 'while read -r line; do echo $$; done; sleep 60'])\n"
+        "print(source.draw(0, 1, 0)[0])\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr == ""
+    assert not alive(int(run.stdout))
+
+
+# --- programs that are run once a batch, or once a draw -------------------------------------------
+
+
+def test_a_program_is_run_once_a_batch(start, tmp_path):
+    script = "i=0; while [ $i -lt $2 ]; do printf '%s' \"$1\"; i=$((i + 1)); echo; done"
+    source = start(["sh", "-c", script, "mech", "{input}", "{size}", "{seed}"])
+    assert source.description.endswith("one run a batch")
+    assert source.seeded
+    assert source.draw(["a b", "$HOME; ls"], 3, 1) == [("a b", "$HOME; ls")] * 3
+
+
+def test_a_program_without_a_size_is_run_once_a_draw(start):
+    source = start("sh -c 'printf %s $1' mech {seed} --x={input}")
+    assert source.description.endswith("one draw a run")
+    seeds = source.draw(0, 5, 1).tolist()
+    assert len(set(seeds)) == 5
+    assert start("echo {input}").draw(3, 2, 1).tolist() == [3, 3]
+    assert not start("echo {input}").seeded
+
+
+def test_the_failure_of_one_draw_is_an_outcome_on_request(start):
+    command = [
+        "sh",
+        "-c",
+        "[ $1 = 0 ] && exit 4; [ $1 = 1 ] && kill -KILL $$; echo 2",
+        "m",
+        "{input}",
+    ]
+    source = start(command, failures=True)
+    assert source.draw(0, 2, 1) == [Failure("ended with exit code 4")] * 2
+    assert source.draw(1, 1, 1) == [Failure("was ended by signal SIGKILL")]
+    assert source.draw(2, 1, 1).tolist() == [2]
+    with pytest.raises(MechanismError, match="ended with exit code 4"):
+        start(command).draw(0, 2, 1)
+
+
+RUNS = [
+    ("seq 3; : {input} {size}; sleep 60", ["hangs after 3 of 3 outputs, for 0.6 s a batch"]),
+    ("seq 3; exec >&-; : {input} {size}; sleep 60", ["did not end within 0.6 s"]),
+    ("exit 2; echo {input} {size}", ["ended with exit code 2"]),
+    ("printf '1\\n2'; : {input} {size}", ["ended after 2 of 3 outputs"]),
+    (": {input} {size}", ["ended after 0 of 3 outputs"]),
+    ("seq 1000000; : {input} {size}", ["printed more than the 3 outputs asked for: '4'"]),
+    (
+        "printf '1\\n2\\n3\\n4'; : {input} {size}",
+        ["printed more than the 3 outputs asked for: '4'"],
+    ),
+    ("seq 3; echo bad >&2; exit 1; : {input} {size}", ["exit code 1; its last words: bad"]),
+    ("""echo '{"error": "sorry"}'; exit 1; : {input} {size}""", [": sorry"]),
+]
+
+
+@pytest.mark.parametrize(("script", "words"), RUNS)
+def test_a_run_that_fails_is_told(start, script, words):
+    source = start(["sh", "-c", script], timeout=0.6 if "60" in script else 20, name="mech")
+    with pytest.raises(MechanismError) as caught:
+        source.draw(0, 3, 0)
+    told(caught, ["mech: ", *words])
+    assert not children()
+
+
+# --- wrong use ------------------------------------------------------------------------------------
+
+COMMANDS = [
+    ("", ["command names no program"]),
+    ("sh -c 'x", ["command", "No closing quotation"]),
+    ("./mecch", ["'./mecch' is not there; did you mean './mech'?"]),
+    ("./data", ["'./data' is not executable (chmod +x ./data)"]),
+    ("./sub", ["'./sub' is a folder"]),
+    ("mech", ["'mech' is no program; did you mean './mech'?"]),
+    ("pythn3 worker.py", ["'pythn3' is no program; did you mean 'python3'?"]),
+    ("./mech {inputs} {size}", ["no place 'inputs'", "did you mean 'input'?"]),
+    ("./mech {size} {seed}", ["has no {input} beside {seed}"]),
+    (["./mech", ""], []),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS)
+def test_a_command_that_cannot_be_run_is_told(start, tmp_path, command, words):
+    (tmp_path / "mech").write_text("#!/bin/sh\ntrue\n")
+    (tmp_path / "mech").chmod(0o755)
+    (tmp_path / "data").write_text("1")
+    (tmp_path / "sub").mkdir()
+    if not words:
+        start(command)
+        return
+    with pytest.raises(ArgumentError) as caught:
+        start(command)
+    told(caught, words)
+
+
+def test_what_cannot_be_started_is_told(start, tmp_path):
+    (tmp_path / "mech").write_text("true\n")
+    (tmp_path / "mech").chmod(0o755)
+    with pytest.raises(ArgumentError) as caught:
+        start("./mech").draw(0, 1, 0)
+    told(caught, ["command './mech' cannot be run: Exec format error; does it begin with #!"])
+    with pytest.raises(ArgumentError) as caught:
+        start("echo {input}").draw("x" * 200_000, 1, 0)
+    told(caught, ["input is too long for a command line; a worker reads it"])
+    with pytest.raises(ArgumentError) as caught:
+        start("cat").draw(object(), 1, 0)
+    told(caught, ["input cannot be written as JSON: object is unknown"])
+    with pytest.raises(ArgumentError, match="timeout must be positive"):
+        start("cat", timeout=0)
+    with pytest.raises(ArgumentError, match="folder 'nowhere' is not there"):
+        start("cat", folder="nowhere")
+
+
+# --- another interpreter --------------------------------------------------------------------------
+
+SURVEY = """\
+import helper
+
+def noisy(x, size, rng):
+    print("noise")
+    return x + helper.SCALE * rng.laplace(size=size)
+
+def word(x, rng):
+    return ("a", None, float("nan"), x)[int(4 * rng.random())]
+
+def failing(x, rng):
+    return 1 / int(2 * rng.random())
+
+def flag(x, size, rng):
+    return rng.random((size, 2)) < 0.5
+
+def reading(x):
+    import os, sys
+    os.system("echo printed")
+    return sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def survey(tmp_path):
+    (tmp_path / "survey.py").write_text(SURVEY)
+    (tmp_path / "helper.py").write_text("SCALE = 2\n")
+    (tmp_path / "broken.py").write_text("import nowhere\n")
+    return tmp_path
+
+
+def test_another_interpreter_draws_what_this_one_would(survey):
+    source = python_worker(sys.executable, "survey.py:noisy", folder=survey)
+    here = load("survey.py:noisy", folder=survey)
+    assert source.description == f"{here.description}, in {sys.executable}"
+    assert source.seeded
+    assert {**here.digest(), "interpreter": sys.executable} == source.digest()
+    assert (source.draw(1.0, 1000, 5) == here.draw(1.0, 1000, 5)).all()
+    source.close()
+    source = python_worker(sys.executable, "survey.py:flag", folder=survey)
+    there, here = source.draw(0, 20, 1), load("survey.py:flag", folder=survey).draw(0, 20, 1)
+    assert there.dtype == here.dtype == bool
+    assert (there == here).all()
+    source.close()
+
+
+def test_another_interpreter_without_packages(survey):
+    if not Path(SYSTEM).exists():
+        pytest.skip("no other interpreter")
+    source = python_worker(SYSTEM, "survey.py:word", folder=survey)
+    found = source.draw(3, 200, 1)
+    assert {str(value) for value in found} == {"a", "None", "nan", "3"}
+    source.close()
+    source = python_worker(SYSTEM, "survey.py:failing", folder=survey, failures=True)
+    assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError")}
+    source.close()
+    source = python_worker(SYSTEM, "survey.py:failing", folder=survey)
+    with pytest.raises(MechanismError, match=r"^survey.py:failing: ZeroDivisionError: .*\(survey"):
+        source.draw(3, 50, 1)
+    source.close()
+    source = python_worker(SYSTEM, "survey.py:reading", folder=survey)
+    assert not source.seeded
+    assert source.draw(3, 1, 1) == [""]
+    source.close()
+
+
+def test_another_interpreter_imports_what_lies_beside_the_mechanism(survey):
+    for name in ("loading", "outputs", "epsilometer"):
+        (survey / f"{name}.py").write_text(f"NAME = 'my {name}'\n")
+    (survey / "names.py").write_text(
+        "import loading, outputs, epsilometer\n"
+        "def names(x): return loading.NAME, outputs.NAME, epsilometer.NAME\n"
+        "def answering(x): import answering\n"
+    )
+    source = python_worker(sys.executable, "names.py:names", folder=survey)
+    assert source.draw(0, 1, 1) == [("my loading", "my outputs", "my epsilometer")]
+    source.close()
+    source = python_worker(sys.executable, "names.py:answering", folder=survey, failures=True)
+    assert source.draw(0, 1, 1) == [Failure("ModuleNotFoundError")]
+    source.close()
+
+
+ELSEWHERE = [  # interpreter, source, what is told
+    (SYSTEM, "survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
+    (SYSTEM, "surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
+    (SYSTEM, "broken.py:f", ["broken.py cannot be loaded", "use the interpreter that has it"]),
+    (SYSTEM, "survey.py", ["survey.py names no function"]),
+    ("venv", "survey.py:noisy", ["python 'venv' is a folder; did you mean 'venv/bin/python'?"]),
+    ("./pyton", "survey.py:noisy", ["'./pyton' is not there"]),
+    ("/bin/sh", "survey.py:noisy", ["python '/bin/sh' does not run it: survey.py:noisy: ended"]),
+    ("/bin/cat", "survey.py:noisy", ["python '/bin/cat' does not run it"]),
+    ("/bin/true", "survey.py:noisy", ["python '/bin/true' does not run it", "exit code 0"]),
+]
+
+
+@pytest.mark.parametrize(("interpreter", "spec", "words"), ELSEWHERE)
+def test_an_interpreter_that_cannot_run_it_is_told(survey, interpreter, spec, words):
+    (survey / "venv" / "bin").mkdir(parents=True)
+    (survey / "venv" / "bin" / "python").write_text("")
+    with pytest.raises(ArgumentError) as caught:
+        python_worker(interpreter, spec, folder=survey)
+    told(caught, words)
+    assert not children()

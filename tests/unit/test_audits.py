@@ -1,0 +1,411 @@
+"""Files of audits: what they may say, the grids they stand for, and what is told of mistakes."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer.study.audited import KINDS, made_of
+from epsilometer.study.checking import checked
+from epsilometer.study.plan import totals
+from epsilometer.study.reports import Rules, all_audits, all_products
+from tests.unit.test_security import HOSTILE
+
+FILE = "audits/small.yaml"
+MECHANISM = "mechanism: own.py:laplace"
+GRID = "{epsilon: [0.5, 2], clip: 1}"
+PAIR = "{adjacent: [[0, 1], [1, 1]]}"
+CLAIM = "[{epsilon: $epsilon}, {renyi"
+RENYI = "{2: 0.25, 3.5: $epsilon}"
+TABLE = "{remove a row: rows.csv, limit: 3}"
+COMMAND = '{command: "awk -f coin.awk {input} {size} {seed} {p}"}'
+RECORDED = '{outputs: [x.csv, "y-{epsilon}.csv"]}'
+SIZES = "samples: {smoke: 400, paper: 4000}"
+DETECT = "{epsilon: 1, delta: 1e-5, detect: 3}"
+
+MISTAKES = [  # old text, new text, what the line must say
+    ("alpha: 0.05", "alpha: 1.5", "alpha: .*less than 1, got 1.5"),
+    ("alpha: 0.05", "alhpa: 0.05", "alhpa: unknown key; did you mean 'alpha'"),
+    (SIZES, "samples: 0", "samples: .*greater than 0, got 0"),
+    (SIZES, "samples: many", "samples: .*integer, got 'many'"),
+    (
+        SIZES,
+        "samples: {smok: 9}",
+        "samples.smok: unknown scale; did",
+    ),
+    (
+        SIZES,
+        "samples: 5",
+        "laplace.samples: must be at least 41 for",
+    ),
+    ("samples: 3000", "samples: 2000", "vector.samples: must be at least 2001 for 10 pairs"),
+    ("samples: 3000", "samples: 100", "vector.samples: must be at least 401 for 2 pairs, got 100"),
+    ("title: Audits in miniature", "title: 7", "title: .*string, got 7"),
+    ("\n  laplace:", "\n  la place:", "audits.la place: .*match pattern"),
+    ("\n  vector:", "\n  laplace:", "laplace: given twice"),
+    (MECHANISM, "mechanism: own.py", "laplace.mechanism: own.py names no function; write file"),
+    (MECHANISM, "mechanism: own.py:la place", "laplace.mechanism: own.py:la place names no funct"),
+    (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
+    (MECHANISM, "mechanism: 'own.py:{epsilom}'", "in braces; did you mean 'epsilon'"),
+    (MECHANISM, "mechanism: 3", "laplace.mechanism: .*string, got 3"),
+    (MECHANISM, "# none", "laplace.mechanism: is missing"),
+    (
+        MECHANISM,
+        "mechanism: {comand: ./a}",
+        "mechanism.comand: unknown key; did you mean 'command'",
+    ),
+    (MECHANISM, "mechanism: {python: python3}", "laplace.mechanism.function: is missing"),
+    (
+        MECHANISM,
+        f"{MECHANISM}\n    mecanism: b",
+        "laplace.mecanism: unknown key; did you mean 'mec",
+    ),
+    (GRID, "{epsilon: []}", "laplace.parameters.epsilon: .*at least 1 item"),
+    (GRID, "{epsilon: [[1]]}", "parameters.epsilon.0: .*bool.* or .*got .1."),
+    (GRID, "{epsilon: [1, 1.0]}", "laplace.parameters: asks twice for epsilon=1"),
+    (GRID, "{two words: 1}", "parameters.two words: .*match pattern"),
+    (PAIR, "{adjacent: [[0, 1]]}", "pairs.adjacent: .*at least 2 items"),
+    (PAIR, "{adjacent: [0, 1, 1]}", "pairs.adjacent: .*at most 2 items"),
+    (PAIR, "{}", "pairs: .*at least 1 item"),
+    (PAIR, "{pattern: 5}", "pairs.pattern: unknown key; did you mean 'patterns'"),
+    (PAIR, "{patterns: 1}", "pairs.patterns: .*greater than or equal to 2"),
+    (PAIR, "{remove row: rows.csv}", "pairs.remove row: unknown key; did you mean 'remove a row'"),
+    (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must name a table: either"),
+    (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
+    (PAIR, "[{patterns: 4}, {patterns: 4}]", "laplace.pairs: names patterns=4 twice"),
+    (TABLE, "{remove a row: rows.csv, limit: 0}", "limit: .*greater than 0"),
+    (CLAIM, "[{epsilon: -1}, {renyi", "laplace.claims.0: epsilon must lie in .0, .*got -1"),
+    (CLAIM, "[{epsilon: $epsilom}, {renyi", "claims.0: unknown parameter 'epsilom'; did you mean"),
+    (CLAIM, "[{epsilon: one}, {renyi", r"claims.0.epsilon: must be a number, or \$name of a param"),
+    (CLAIM, "[{epsilon: 1, delta: 2}, {renyi", "claims.0: delta must lie in .0, 1., got 2"),
+    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: must be one of epsilon .*zcdp"),
+    (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: must be one of epsilon"),
+    (CLAIM, "[{gdp: 1, delta: 0.1}, {renyi", "claims.0: has delta without epsilon"),
+    (CLAIM, "[{gpd: 1}, {renyi", "claims.0.gpd: unknown key; did you mean 'gdp'"),
+    (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: claims renyi-2=0.25.* twice"),
+    (RENYI, "{1: 0.25}", "claims.1: order must be"),
+    (RENYI, "{two: 0.25}", "claims.1.renyi.two.*: .*number, got 'two'"),
+    (RENYI, "0.25", "claims.1.renyi: .*dictionary, got 0.25"),
+    (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),
+    (DETECT, "{renyi: {2: 1, 3: 1}, detect: 2}", "claims.2: detect needs a claim of one order"),
+    (
+        "samples: 3000",
+        "samples: 3000\n    method: exact",
+        "vector.claims.1: method must be anytime for Rényi",
+    ),
+    ("samples: 3000", "method: exakt", "vector.method: .*'anytime' or 'exact', got 'exakt'"),
+    ("samples: 3000", "timeout: 0", "vector.timeout: .*greater than 0"),
+    ("samples: 3000", "failures: maybe", "vector.failures: .*boolean"),
+    ("samples: 3000", "outcomes: 1", "vector.outcomes: .*greater than or equal to 2"),
+    ("samples: 3000", "support: [0, 1]", "vector.support: and lipschitz must be given together"),
+    ("samples: 3000", "support: [1, 0]\n    lipschitz: 1", "support: must have lower < upper"),
+    ("samples: 3000", "reads: rows.csv", "vector.reads: .*list, got 'rows.csv'"),
+    (
+        COMMAND,
+        "{command: ./coin}",
+        "program.parameters: 'p' is used nowhere; write {p} into the com",
+    ),
+    (
+        COMMAND,
+        '{command: "./coin {q}"}',
+        "mechanism.command: unknown parameter 'q' in braces .known: p",
+    ),
+    (COMMAND, "{command: []}", "mechanism.command: .*at least 1 item"),
+    (
+        "parameters: {p: 0.25}",
+        "parameters: {p: 0.25, seed: 1}",
+        "parameters: 'seed' is filled in f",
+    ),
+    ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
+    (RECORDED, "{outputs: [a.csv, b.csv, c.csv]}", "mechanism.outputs: must be one file or two"),
+    (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: does not go with recorded"),
+    (RECORDED, f"{RECORDED}\n    samples: 9", "recorded.samples: does not go with recorded"),
+    ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, message):
+    file = config_folder / FILE
+    text = file.read_text()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as told:
+        checked("config")
+    lines = str(told.value).splitlines()
+    assert all(line.startswith("config/audits/small.yaml: ") for line in lines)
+    assert any(re.search(message, line) for line in lines), lines
+    assert all(len(line) < 300 for line in lines)
+
+
+def test_two_mistakes_are_two_lines(config_folder):
+    file = config_folder / FILE
+    file.write_text(
+        file.read_text().replace("alpha: 0.05", "alpha: 2").replace(CLAIM, "[{gpd: 1}, {renyi")
+    )
+    with pytest.raises(ConfigError) as told:
+        checked("config")
+    assert len(str(told.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("config/audit", "--config: audits: 'config/audit' is not there; did you mean 'config/aud"),
+        ("config/audits/smal.yaml", "is not there; did you mean 'config/audits/small.yaml'"),
+        ("config/reports/empty", "holds no file"),
+        ("a b.yaml", "a b.yaml: a file's name has letters, digits and ._=- only"),
+        ("", "--config: audits: .*at least 1 character"),
+        (3, "--config: audits: .*string, got 3"),
+    ],
+)
+def test_a_place_that_holds_no_audits_is_told(config_folder, asked, message):
+    Path("config/reports/empty").mkdir()
+    Path("a b.yaml").touch()
+    with pytest.raises(ConfigError, match=message):
+        checked("config", {"audits": asked})
+
+
+def test_a_file_or_a_folder_anywhere_may_be_asked_for(config_folder, tmp_path):
+    elsewhere = tmp_path / "other"
+    elsewhere.mkdir()
+    for name in ("one", "two"):
+        (elsewhere / f"{name}.yaml").write_text((config_folder / FILE).read_text())
+    assert list(checked("config").audits) == ["small"]
+    assert list(checked("config", {"audits": str(elsewhere)}).audits) == ["one", "two"]
+    study = checked("config", {"audits": "../other/two.yaml"})
+    assert list(study.audits) == ["two"]
+    draws = next(p for p in all_audits(study) if p.rule == "draw")
+    assert draws.folder() == "../other"
+    assert draws.path.startswith("results/smoke/draws/two/laplace/")
+    assert draws.replay().endswith("--config scale=smoke seed=2022 audits=../other/two.yaml")
+
+
+def test_a_file_without_a_size_at_this_scale_is_not_made_unless_asked_for(config_folder):
+    file = config_folder / FILE
+    file.write_text(file.read_text().replace(SIZES, "samples: {paper: 900}"))
+    assert not checked("config").audits
+    with pytest.raises(ConfigError, match=r"small.yaml: samples.smoke: is missing"):
+        checked("config", {"audits": "config/audits"})
+
+
+def test_the_example_of_the_documentation_is_sound(config_folder):
+    text = (Path(__file__).parents[2] / "docs/audits.md").read_text()
+    (config_folder / FILE).write_text(text.split("```yaml\n")[1].split("```")[0])
+    verdicts = [p for p in all_audits(checked("config")) if p.rule == "audit"]
+    assert len(verdicts) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
+
+
+def test_no_audits_is_no_mistake(config_folder):
+    (config_folder / FILE).unlink()
+    assert not list(all_audits(checked("config")))
+
+
+def test_grids_are_parameters_by_pairs_by_claims(study):
+    every = [p.path.removeprefix("results/smoke/") for p in all_audits(study)]
+    verdicts = [path for path in every if path.startswith("audits/small/")]
+    assert len(verdicts) == 2 * 1 * 3 + 1 * 3 * 2 + 1 + 1
+    assert "audits/small/laplace/epsilon=0.5_clip=1/adjacent/epsilon=0.5.parquet" in verdicts
+    assert (
+        "audits/small/laplace/epsilon=2_clip=1/adjacent/renyi-2=0.25_renyi-3.5=2.parquet"
+        in verdicts
+    )
+    assert (
+        "audits/small/laplace/epsilon=2_clip=1/adjacent/epsilon=1_delta=1e-05.parquet" in verdicts
+    )
+    assert "audits/small/vector/default/patterns=4/zcdp=1.parquet" in verdicts
+    assert [p for p in every if p.startswith("draws/small/vector")] == [
+        f"draws/small/vector/default/{name}.parquet"
+        for name in ("near+1", "patterns=4", "remove-a-row")
+    ]
+    assert "draws/small/recorded/epsilon=1/recorded.parquet" in every
+    assert every[-1] == "audits/small.csv"
+    assert Rules(study).audits() == ["results/smoke/audits/small.csv"]
+
+
+def test_alpha_is_of_all_verdicts_of_a_file(study):
+    verdicts = [p for p in all_audits(study) if p.rule == "audit"]
+    assert {p.spec()["alpha"] for p in verdicts} == {0.05 / len(verdicts)}
+
+
+def test_what_a_mechanism_is_given(study):
+    told = {p.path.split("/")[4]: p.spec() for p in all_audits(study) if p.rule == "draw"}
+    assert told["laplace"]["mechanism"] == {"function": "own.py:laplace"}
+    assert told["laplace"]["given"] == {"epsilon": 2, "clip": 1}
+    command = "awk -f coin.awk {input} {size} {seed} 0.25"
+    assert told["program"]["mechanism"] == {"command": command}
+    assert told["program"]["given"] == {}
+    assert told["program"]["arguments"] == {"p": 0.25}
+    assert told["recorded"]["mechanism"]["outputs"] == ["x.csv", "y-1.csv"]
+    assert told["recorded"]["pairs"] is None
+
+
+def test_draws_of_one_pair_are_the_same_whatever_is_claimed(config_folder):
+    """Those of several follow what each claim asks for."""
+
+    def draws():
+        return {p.path: p.spec() for p in all_audits(checked("config")) if p.rule == "draw"}
+
+    before, file = draws(), config_folder / FILE
+    text = (
+        file.read_text()
+        .replace("{zcdp: 1}", "{zcdp: 2}")
+        .replace("{renyi: {2: 0.25", "{renyi: {2: 1")
+    )
+    file.write_text(text.replace("alpha: 0.05", "alpha: 0.01"))
+    after = draws()
+    changed = {path.split("/")[4] for path in before if before[path] != after[path]}
+    assert changed == {"vector"}
+
+
+def test_nothing_of_it_is_in_the_reports_or_their_plan(study):
+    rules = {p.rule for p in all_products(study)}
+    assert not rules & {"draw", "audit", "conclude"}
+    assert not {"draw", "audit", "conclude"} & set(totals(study))
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=list(HOSTILE))
+def test_what_is_written_is_no_way_out(config_folder, hostile):
+    """Names of pairs and values of parameters are a part of paths, all of them different."""
+    data = yaml.safe_load((config_folder / FILE).read_text())
+    entry = data["audits"]["laplace"]
+    entry["parameters"] = {"epsilon": [1.5, 2.5], "text": [hostile, f"{hostile} ", "a"]}
+    entry["pairs"] = [{hostile: [[0], [1]]}, {f"{hostile} ": [[0], [2]]}]
+    data["title"] = hostile
+    (config_folder / FILE).write_text(json.dumps(data))
+    products = [p for p in all_audits(checked("config")) if "laplace" in p.path]
+    assert len({p.path for p in products}) == len(products) == 2 * 3 * 2 * (1 + 3)
+    for product in products:
+        assert re.fullmatch(r"[\w@%+=:,./~-]+", product.path)
+        assert ".." not in product.path.split("/")
+        again = type(product).asked_for(product.study, product.wildcards)
+        assert again.spec() == product.spec()
+
+
+# --- what audits are made of ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def of(config_folder):
+    """Return what the draws of each entry are made of, by entry; asked anew each time."""
+
+    def ask() -> dict[str, str]:
+        made_of.cache_clear()
+        made = [p for p in all_audits(checked("config")) if p.rule == "draw"]
+        return {p.entry: p.made_of() for p in made}
+
+    return ask
+
+
+def test_digests_are_of_all_files_and_versions(of):
+    found = of()
+    names = {
+        entry: [part.partition("=")[0] for part in text.split()] for entry, text in found.items()
+    }
+    assert names["laplace"] == ["numpy", "own.py", "python", "shared.py"]
+    assert {"awk", "coin.awk", "command"} <= set(names["program"])
+    assert found["recorded"] == "x.csv=missing y-1.csv=missing"
+    assert {"rows.csv", "own.py"} <= set(names["vector"])
+
+
+@pytest.mark.parametrize(
+    ("file", "entries"),
+    [
+        ("shared.py", {"laplace", "vector"}),
+        ("own.py", {"laplace", "vector"}),
+        ("coin.awk", {"program"}),
+        ("rows.csv", {"vector"}),
+        ("x.csv", {"recorded"}),
+        ("other.py", set()),
+    ],
+)
+def test_an_edit_is_told_to_what_is_made_of_the_file(config_folder, of, file, entries):
+    before = of()
+    with (config_folder / "audits" / file).open("a") as text:
+        text.write("\n# edited\n")
+    after = of()
+    assert {entry for entry in before if before[entry] != after[entry]} == entries
+
+
+def test_a_touch_or_a_fresh_copy_is_no_edit(config_folder, of):
+    before = of()
+    for file in (config_folder / "audits").iterdir():
+        os.utime(file, (1, 1))
+        file.chmod(0o755)
+    assert of() == before
+
+
+def test_nothing_of_a_mechanism_is_run_before_its_job(config_folder, of):
+    folder = config_folder / "audits"
+    (folder / "own.py").write_text("import pathlib\npathlib.Path('ran').touch()\n1 / 0\n")
+    (folder / "program").write_text("#!/bin/sh\ntouch ran\n")
+    (folder / "program").chmod(0o755)
+    text = (folder / "small.yaml").read_text()
+    python = '{python: ./program, function: "own.py:laplace"}'
+    text = text.replace(COMMAND, '{command: "./program {p}"}').replace(
+        "own.py:vector", "own:vector"
+    )
+    (folder / "small.yaml").write_text(text.replace(MECHANISM, f"mechanism: {python}"))
+    found = of()
+    assert "own.py=" in found["laplace"]
+    assert "program=" in found["program"]
+    list(map(Rules(checked("config")).conclude.spec, [{"scale": "smoke", "audits": "small"}]))
+    assert not list(config_folder.parent.rglob("ran"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gone.py:f", "missing=gone.py is not there"),
+        ("gone.module:f", "missing=gone.module cannot be imported: no module 'gone'"),
+    ],
+)
+def test_what_is_missing_is_told_in_its_digest(config_folder, of, text, said):
+    file = config_folder / FILE
+    file.write_text(file.read_text().replace("own.py:laplace", text))
+    assert of()["laplace"].startswith(said)
+
+
+def test_packages_of_another_interpreter_count(config_folder, of, tmp_path):
+    file, installed = config_folder / FILE, tmp_path / "venv/lib/python3.11/site-packages"
+    (installed / "numpy-2.0.dist-info").mkdir(parents=True)
+    python = f'{{python: {tmp_path}/venv/bin/python, function: "own.py:laplace"}}'
+    file.write_text(file.read_text().replace(MECHANISM, f"mechanism: {python}"))
+    before = of()["laplace"]
+    (installed / "numpy-2.0.dist-info").rename(installed / "numpy-2.1.dist-info")
+    assert of()["laplace"] != before
+    assert "shared.py=" in before
+
+
+def test_a_job_that_was_stopped_is_tried_again(config_folder):
+    draws = next(p for p in all_audits(checked("config")) if p.rule == "draw")
+    assert draws.stopped() == ""
+    log = Path(draws.path.replace("smoke/", "smoke/logs/").replace(".parquet", ".stopped"))
+    log.parent.mkdir(parents=True)
+    log.write_text("took longer\n")
+    assert draws.stopped() == "took longer\n"
+
+
+PATHS = [  # under results/smoke, what the line must say
+    ("audits/smal.csv", "unknown file of audits 'smal'; did you mean 'small'?"),
+    ("draws/small/laplas/d/e.parquet", "unknown audit 'laplas'; did you mean 'laplace'?"),
+    ("draws/small/laplace/epsilon=3/e.parquet", "unknown parameters of laplace 'epsilon=3'"),
+    ("draws/small/vector/default/far.parquet", "unknown pairs of vector 'far'"),
+    ("audits/small/vector/default/near+1/gdp=2.parquet", "unknown claim of vector 'gdp=2'"),
+]
+
+
+@pytest.mark.parametrize(("path", "message"), PATHS)
+def test_a_path_of_no_audit_is_told(study, path, message):
+    for kind in KINDS:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
+        if found := re.fullmatch(pattern, f"results/smoke/{path}"):
+            with pytest.raises(EpsilometerError, match=re.escape(message)) as told:
+                kind.asked_for(study, found.groupdict())
+            assert "\n" not in str(told.value)
+            return
+    raise AssertionError(path)

@@ -1,0 +1,301 @@
+"""A bad configuration ends in a line that names file and key, before anything is written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from epsilometer.errors import ConfigError
+from epsilometer.study.checking import checked
+from epsilometer.study.reports import all_products
+
+MAIN, MECHANISMS, ESTIMATORS, RATES = (
+    f"{name}.yaml" for name in ("config", "mechanisms", "estimators", "rates")
+)
+OWN, OTHERS = "reports/gorla2022.yaml", "reports/others.yaml"
+
+SEED, REPORTS = "seed: 2022", "reports: [gorla2022, others]"
+LAPLACE = "mechanism: truncated_laplace"
+BUDGET = "{budget: 1000, delta: 0.8}"
+GAMMA_1 = "parameters: {gamma: 1.0, unguaranteed_cells: 100}"
+AFTER = "{after: local-loss-floor=0.001, alpha: 0.05}"
+DRAWS = "{draws_at_floor: 50}"
+SEARCH, NOISY, ERROR = (
+    "search: {runs: 2, n: 1..64}",
+    "noisy: {runs: 2, n: 20+50}",
+    "n: [20, 50]",
+)
+MECHANISM, EPSILON = "mechanism: [truncated-laplace]", "epsilon: [0.5, 2]"
+PLAN = "plan: {delta: 0.8, estimator: safety-check-claimed, as_published: true}"
+
+CASES = [  # file, old text, new text, what the line must say
+    (MAIN, SEED, "seed: -1", "seed: .*got -1"),
+    (MAIN, SEED, "seed: twenty", "seed: .*integer.*'twenty'"),
+    (MAIN, SEED, "sede: 2022", "sede: unknown key; did you mean 'seed'"),
+    (MAIN, SEED, "# no seed", "seed: is missing"),
+    (MAIN, SEED, f"{SEED}\nseed: 1", "seed: given twice"),
+    (MAIN, SEED, "seed: [2022", "config.yaml: .*expected"),
+    (MAIN, "scale: smoke", "scale: smok", "scale: unknown scale 'smok'; did you mean 'smoke'"),
+    (MAIN, "batch_bytes: 1000000000", "batch_bytes: 0", "batch_bytes: .*greater than 0"),
+    (MAIN, REPORTS, "reports: [gorla2021]", "reports: unknown report 'gorla2021'; did you mean"),
+    (MAIN, REPORTS, "reports: []", "reports: .*at least 1 item"),
+    (MAIN, REPORTS, "reports: [others, others]", "reports: names 'others' twice"),
+    (MAIN, "samples: false", "samples: maybe", "scales.smoke.temporary_samples: .*bool"),
+    (MAIN, "{temporary_samples: false}", "{}", "scales.smoke.temporary_samples: is missing"),
+    (RATES, "page: {", "pagw: {", "pagw: unknown rule; did you mean 'page'"),
+    (RATES, "page: {seconds", "# {seconds", "page: is missing"),
+    (RATES, "page: {seconds: ", "page: {seconds: -", "page.seconds: .*greater than or equal to 0"),
+    (RATES, "page: {seconds", "page: {second", "page.second: unknown key; did you mean 'seconds'"),
+    # mechanisms
+    (MECHANISMS, LAPLACE, "mechanism: truncated_laplas", "did you mean 'truncated_laplace'"),
+    (MECHANISMS, "ends: [0.0, 1.0]", "ends: [0.0, 1.5]", r"inputs.ends: input must lie in \[0.0, "),
+    (MECHANISMS, "ends: [0.0, 1.0]", "ends: [0.0]", "inputs.ends: .*at least 2"),
+    (MECHANISMS, "ends: [0.0, 1.0]", "ends: [a, b]", "inputs.ends: input must be a finite number"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lower: 1.0, upper: 0.0}", "lower < upper"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{lowr: 0.0}", "unknown 'lowr'; did you mean 'lower'"),
+    (MECHANISMS, "{lower: 0.0, upper: 1.0}", "{epsilon: 3.0}", "must not hold epsilon"),
+    (MECHANISMS, "lipschitz: exact", "lipschitz: -1.0", "claims: lipschitz must be positive"),
+    (MECHANISMS, "lipschitz: exact", "lipschitz: exakt", "claims.lipschitz: .*'exact'"),
+    (MECHANISMS, "support: [0.0, 1.0], lip", "support: [1.0, 0.0], lip", "lower < upper"),
+    (MECHANISMS, "points: 3}", "points: 1}", "grid-3.points: .*greater than or equal to 2"),
+    (MECHANISMS, "{outcomes: 3}", "{outcomes: 1}", "outcomes must be at least 2"),
+    (MECHANISMS, "{outcomes: 3}", "{outcomes: 3, keep: 1}", "unknown 'keep'"),
+    (MECHANISMS, "{outcomes: 2}", "{support: [0.0, 2.0], outcomes: 2}", "not name both"),
+    (MECHANISMS, BUDGET, "{budget: 0, delta: 0.8}", "budget must be at least"),  # in no grid
+    (MECHANISMS, BUDGET, "{budget: 10, delta: 1.8}", "delta must lie strictly"),
+    (MECHANISMS, "b=1: [0.0, 0.1]", "b=1: [0.0]", "distances.pairs.b=1: .*at least 2"),
+    (MECHANISMS, "b=1: [0.0, 0.1]", "b=1: [0.0, x]", "inputs.distances: input must be a finite"),
+    (MECHANISMS, "entries: [0, 0.5, 1]", "entries: []", "neighbourhood.entries: .*at least 1"),
+    (MECHANISMS, "entries: [0, 0.5, 1]", "entries: [0.5]", "neighbourhood: entries give no neigh"),
+    (MECHANISMS, "entries: [0, 0.5, 1]", "entries: [0, 1, 1]", "neighbourhood: entries must dif"),
+    (MECHANISMS, "around: [0.5, 0.5]", "around: [0.5]", "neighbourhood: input must be a list"),
+    (MECHANISMS, "region: [-1, 1]", "region: [-1]", "laplace.region"),
+    (MECHANISMS, "region: [-1, 1]", "region: [1, -1]", "laplace.region: region must have lower"),
+    (MECHANISMS, "databases: [[0, 1, 1]", "databases: [[0, 1, 3]", "must hold values below 3"),
+    # estimators
+    (ESTIMATORS, "estimator: safety_check", "estimator: safety_chekc", "mean 'safety_check'"),
+    (ESTIMATORS, "histogram-gamma=1:", "histogram-gamma=0.5:", "histogram-gamma=0.5: given twice"),
+    (ESTIMATORS, "histogram-gamma=1:", "../evil:", r"\.\./evil: an id has letters"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gamma: -1.0}", "histogram-gamma=1.parameters: gamma must"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gamma: 0}", "gamma must be positive, got 0"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gamma: one}", "gamma must be a finite number"),
+    (ESTIMATORS, GAMMA_1, "parameters: {gama: 1.0}", "unknown 'gama'; did you mean 'gamma'"),
+    (ESTIMATORS, GAMMA_1, "parameters: {}", "histogram-gamma=1.parameters: 'gamma' is missing"),
+    (
+        ESTIMATORS,
+        GAMMA_1,
+        "parameters: {gamma: 1.0}",
+        r"histogram-gamma=1 on .*C = 4.62607 must be below 2/W\^2 = 2",
+    ),
+    (ESTIMATORS, AFTER, "{after: local-los, alpha: 0.05}", "unknown first stage .*did you mean"),
+    (ESTIMATORS, AFTER, "{after: histogram-gamma=1}", "after: unknown first stage 'histog"),
+    (ESTIMATORS, AFTER, "{after: witness}", "after: unknown first stage 'witness'"),
+    (ESTIMATORS, AFTER, "{alpha: 0.05}", "'after' is missing"),
+    (ESTIMATORS, "alpha: 0.05", "alpha: 1.5", "alpha must lie strictly between 0 and 1"),
+    (ESTIMATORS, "{floor: 1.0e-3}", "{floor: 0.0}", "floor must be positive, got 0.0"),
+    (ESTIMATORS, "{floor: 1.0e-3}", "{floor: 1.0e-3, points: 1}", "points must be at least 2"),
+    (ESTIMATORS, "largest: true", "largest: 3", "largest must be true or false, got 3"),
+    (ESTIMATORS, DRAWS, "{draws_at_floor: 0}", "draws_at_floor must be positive"),
+    (ESTIMATORS, DRAWS, "{}", "tau or draws_at_floor must be given"),
+    (ESTIMATORS, DRAWS, "{draws_at_floor: 50, tau: 0.1}", "and not both"),
+    (ESTIMATORS, "correction: independent", "correction: none", "correction must be independent"),
+    (ESTIMATORS, "classifier: counting}", "classifier: conting}", "mean 'counting'"),
+    (ESTIMATORS, "coin: drawn", "coin: fair", "coin must be one of expected, drawn"),
+    (ESTIMATORS, "claims: [0.1, 0.5, 0.9]", "claims: [0.5, 0.1]", "claims must rise"),
+    (ESTIMATORS, "MLPClassifier", "MLPClasifier", "'sklearn.*' is not in scikit-learn"),
+    (ESTIMATORS, "sklearn.neural_network.MLPClassifier", "os.system", "must be of scikit-learn"),
+    (ESTIMATORS, "max_iter: 30", "max_itr: 30", "unknown 'max_itr' .*did you mean 'max_iter'"),
+    # how much is drawn
+    (OWN, SEARCH, "search: {runs: 0, n: 1..64}", "scales.smoke.search.runs: .*greater than 0"),
+    (OWN, SEARCH, "search: {runs: 2.5, n: 8}", "scales.smoke.search.runs: .*integer"),
+    (OWN, SEARCH, "search: {runs: 2, n: 0}", "scales.smoke.search.n: must be positive, got 0"),
+    (OWN, SEARCH, "search: {runs: 2, n: -5}", "scales.smoke.search.n: must be positive"),
+    (OWN, SEARCH, "search: {runs: 2, n: 2..9}", "scales.smoke.search.n: must be a positive integ"),
+    (OWN, SEARCH, "search: {runs: 2, n: plan}", "scales.smoke.search.n: must be a positive integ"),
+    (OWN, SEARCH, "search: {runs: 2}", "scales.smoke.search.n: is missing"),
+    (OWN, SEARCH, "serch: {runs: 2, n: 8}", "scales.smoke.serch: unknown experiment; did you mean"),
+    (OWN, SEARCH, "# gone", "scales.smoke.search: is missing"),
+    (OWN, "  smoke:\n", "  smok:\n", "scales.smok: unknown scale; did you mean 'smoke'"),
+    (OWN, "  smoke:\n", "  paper:\n", "scales.smoke: is missing"),
+    (OTHERS, NOISY, "noisy: {runs: 2, n: 20+}", "smoke.noisy.n: must be a positive integer, 1..N"),
+    (OTHERS, ERROR, "n: [50, 50]", "error.grid: asks twice"),
+    # experiments
+    (OWN, MECHANISM, "mechanism: [laplas]", "grid.0.mechanism: unknown mechanism 'laplas'; did"),
+    (OWN, MECHANISM, "mechanism: []", "grid.0.mechanism: .*at least 1"),
+    (OWN, EPSILON, "epsilon: []", "grid.0.epsilon: .*at least 1 item"),
+    (OWN, EPSILON, "epsilon: [0.5, 0]", "epsilon.1: must be positive.*got 0"),
+    (OWN, EPSILON, "epsilon: [-0.5]", "epsilon.0: must be positive"),
+    (OWN, EPSILON, "epsilon: [.inf]", "epsilon.0: must be positive and finite"),
+    (OWN, EPSILON, "epsilon: [1e-1]", "epsilon.0: .*number.*'1e-1'"),
+    (OWN, EPSILON, "epsilon: [1/0]", "epsilon.0: .*'1/0'"),
+    (OWN, EPSILON, "epsilon: [0.5, 0.5]", "experiments.search.grid: asks twice"),
+    (OWN, "inputs: [ends]", "inputs: [endz]", "unknown inputs of truncated-laplace 'endz'; did"),
+    (OWN, "lambda: [inf]", "lambda: [1]", "lambda.0: must be above 1"),
+    (OWN, "lambda: [inf]", "lamda: [inf]", "lamda: unknown key; did you mean 'lambda'"),
+    (OWN, "[histogram-gamma=1, h", "[histogram-gamma=2, h", "estimator: unknown estimator"),
+    (OWN, "plan: {delta: 0.8,", "plan: {delta: 1.5,", "plan.delta: .*less than 1"),
+    (OWN, "plan: {delta: 0.8,", "plan: {delta: 0,", "plan.delta: .*greater than 0"),
+    (OWN, "safety-check-claimed,", "safety-chek,", "plan.estimator: unknown estimator"),
+    (OWN, PLAN, "", "experiments.safety.plan: is missing"),
+    # artifacts
+    (OWN, "figure: share_within", "figure: share_wihtin", "renderer .*mean 'share_within'"),
+    (OWN, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
+    (OWN, "builder: searches", "builder: _theory", "unknown table builder '_theory'"),  # private
+    (OWN, "builder: searches", "builder: ../stages/tabulate.run", "unknown table builder '../stag"),
+    (OWN, "builder: searches", "builder: gorla.searches", "unknown table builder 'gorla.searches'"),
+    (OTHERS, "builder: askin2022.b", "builder: b", "artifacts.bounds.*unknown table builder 'boun"),
+    (OTHERS, "figure: askin2022.b", "figure: lu2022.b", "figure: unknown renderer 'lu2022.bounds'"),
+    (OWN, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),
+    (OWN, "data: [safety]", "data: [safety, search]", "safety_check takes one experiment"),
+    (OWN, "data: [safety]", "data: []", "table.data: safety_check takes one experiment"),
+    (OWN, "{scales: [0.5, 1],", "{scales: [0.5, -1],", "options.scales.1: .*greater"),
+    (OWN, "{scales: [0.5, 1],", "{scales: [],", "options.scales: .*at least 1"),
+    (OWN, "{scales: [0.5, 1],", "{scale: [1],", "unknown key; did you mean 'scales'"),
+    (OWN, "options: {epsilon: 1, cells: 8", "options: {epsilon: 1, cells: 0", "options.cells"),
+    (OWN, "options: {delta: 0.9}", "options: {delta: 1}", "table5.table.options.delta: .*less"),
+    (OWN, "lipschitzes: [0.05]", "lipschitzes: [2.5]", "fig2.*C = 2.5 must"),
+    (OWN, "keys: [epsilon, gamma]", "keys: [epsilon, gama]", "unknown column 'gama'; did you"),
+    (OWN, "columns: [epsilon, gamma", "columns: [epsilon, epsilon", "columns: names 'epsilon' tw"),
+    (OWN, "- [0.5, 1, 9588]", "- [0.5, 1]", "paper.rows.0: has 2 of 3"),
+    (OWN, "  fig2:\n", "  fig1:\n", "fig1: given twice"),
+    (OWN, "  fig2:\n", "  'fig 2':\n", "artifacts.fig 2: .*pattern"),
+    (OWN, "caption: Of a law", "captain: Of a law", "captain: unknown key; did you mean 'caption'"),
+    (OTHERS, "laplace: Laplace", "laplace: [a]", "panels.laplace: .*string"),
+    (OTHERS, "laplace: Lap", "laplas: Lap", "options.panels: unknown mechanism 'laplas'; d"),
+    (
+        OTHERS,
+        "exponential rows-r",
+        "exponentail rows-r",
+        "unknown mechanism 'counting-exponentail'",
+    ),
+    (OTHERS, "region: [-1, 2]", "region: [2, -1]", "draws.table.options.region: must rise"),
+    (OTHERS, "sigma: 1,", "sigma: 0,", "losses.table.options.sigma: .*greater than 0"),
+]
+REFUSED = [  # a report asks for what an estimator does not allow; the line names the estimator
+    (OWN, "lambda: [2]", "lambda: [1000]", "histogram-gamma=1 on truncated-l.* more than 1e.40 c"),
+    (
+        OWN,
+        "lambda: [2]",
+        "lambda: [25]",
+        "histogram-gamma=1 on truncated-l.* cells, more than 1e.07",
+    ),
+    (OTHERS, NOISY, "noisy: {runs: 2, n: 20}", r"n must be two sizes, n\+N, got 20"),
+    (OTHERS, ERROR, "n: [20+5, 50]", r"n must be one size, got 20\+5"),
+    (OTHERS, ERROR, "n: [1..20, 50]", "n cannot be searched"),
+    (OTHERS, "mechanism: [svt2]", "mechanism: [svt3]", "on svt3 .*outputs are mixed"),
+    (OTHERS, "lambda: [inf]", "lambda: [2]", "on laplace at .*lambda must be inf"),
+    (OTHERS, "lambda: [2, 5]", "lambda: [inf]", "lambda must be finite"),
+    (OTHERS, "[spectrum-counting]", "[spectrum-hamming]", "outputs must be bits for Hamming"),
+    (
+        OTHERS,
+        "inputs: [every-two]",
+        "inputs: [all]",
+        "as-published-independent on .*correction must be bonferroni: these pairs share",
+    ),
+]
+SOUND = [
+    (OWN, "lambda: [inf]", "order: [inf]"),  # the field's own name
+    (MAIN, REPORTS, ""),  # then all are made
+    (MAIN, "scales:\n", "scales:\n  huge: {temporary_samples: true}\n"),  # that no report has
+    (OWN, "figure: share_within", "# no figure"),
+]
+
+
+def edit(folder: Path, file: str, old: str, new: str) -> None:
+    """Change a file of the configuration, which must hold the old text."""
+    text = (folder / file).read_text()
+    assert old in text, "the case no longer applies"
+    (folder / file).write_text(text.replace(old, new, 1))
+
+
+def refused(**overrides: object) -> str:
+    """Return what is said of the configuration in the working directory; nothing is written."""
+    before = sorted(Path.cwd().rglob("*"))
+    with pytest.raises(ConfigError) as caught:
+        checked("config", overrides)
+    assert sorted(Path.cwd().rglob("*")) == before
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message", "named"),
+    [(*case, case[0]) for case in CASES] + [(*case, ESTIMATORS) for case in REFUSED],
+)
+def test_a_bad_configuration_is_one_line(config_folder, file, old, new, message, named):
+    edit(config_folder, file, old, new)
+    said = refused()
+    assert re.search(message, said), said
+    for line in said.splitlines():
+        assert line.startswith(f"config/{named}: "), line
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [("config.yaml", "", ""), *SOUND])
+def test_a_sound_configuration_is_accepted(config_folder, file, old, new):
+    edit(config_folder, file, old, new)
+    assert checked("config").wanted == ["gorla2022", "others"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"scale": "papper"}, "--config: scale: unknown scale 'papper'; did you mean 'paper'"),
+        ({"scale": "paper"}, "config/reports/gorla2022.yaml: scales.paper: is missing"),
+        ({"scal": "paper"}, "--config: scal: unknown key; did you mean 'scale'"),
+        ({"seed": "x"}, "--config: seed: .*integer"),
+        ({"seed": -3}, "--config: seed: "),
+        ({"reports": ["gorla"]}, "--config: reports: unknown report 'gorla'; did you mean"),
+        ({"reports": "others"}, "--config: reports: .*list"),
+    ],
+)
+def test_bad_overrides_are_one_line(config_folder, overrides, message):
+    said = refused(**overrides)
+    assert re.match(message, said), said
+    assert "\n" not in said
+
+
+def test_every_mistake_of_a_file_is_a_line_of_its_own(config_folder):
+    edit(config_folder, OWN, "{runs: 2, n: 1..64}", "{runs: 0, n: many}")
+    edit(config_folder, OWN, EPSILON, "epsilon: [0]")
+    keys = [line.split(": ")[1] for line in refused().splitlines()]
+    assert keys == [
+        "scales.smoke.search.runs",
+        "scales.smoke.search.n",
+        "experiments.search.grid.0.epsilon.0",
+    ]
+
+
+def test_missing_and_unreadable_files_are_told(config_folder):
+    file = config_folder / "estimators.yaml"
+    file.unlink()
+    assert refused() == "config/estimators.yaml: no such file"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert refused().startswith("config/estimators.yaml: cannot be read: ")
+    file.write_text("- a list\n")
+    assert refused() == "config/estimators.yaml: must map ids to entries"
+
+
+def test_results_must_be_writable(config_folder, monkeypatch):
+    results = Path("results")
+    results.write_text("a file")
+    assert refused().startswith("results: is not a folder")
+    results.unlink()
+    results.mkdir()
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert refused().startswith("results: is not writable")
+
+
+def test_a_report_is_not_called_as_a_rule_is(config_folder):
+    (config_folder / "reports/others.yaml").rename(config_folder / "reports/sample.yaml")
+    main = config_folder / "config.yaml"
+    main.write_text(main.read_text().replace("others", "sample"))
+    with pytest.raises(ConfigError, match=r"sample.yaml: a report cannot be called 'sample'"):
+        checked("config")
+
+
+def test_a_report_without_sizes_at_a_scale_is_not_made_there(config_folder):
+    own, main = config_folder / OWN, config_folder / MAIN
+    own.write_text(own.read_text().replace("  smoke:\n", "  paper:\n", 1))
+    main.write_text(re.sub(r"^reports: .*$", "", main.read_text(), flags=re.MULTILINE))
+    study = checked("config")
+    assert study.wanted == ["others"]
+    assert not [product for product in all_products(study) if "gorla2022" in product.path]

@@ -1,0 +1,160 @@
+"""A path that means nothing is told in one line; one that means something is read as it is written.
+
+Each is asked for as Snakemake would ask: by the wildcards of the one kind of product that it fits.
+"""
+
+import re
+
+import pytest
+
+from epsilometer.errors import EpsilometerError
+from epsilometer.study.products import Product
+from epsilometer.study.reports import KINDS, all_audits, all_products
+from epsilometer.study.study import Study
+
+
+def asked_for(study: Study, path: str) -> Product:
+    """Return what a path asks for."""
+    for kind in KINDS:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
+        if match := re.fullmatch(pattern, path):
+            return kind.asked_for(study, match.groupdict())
+    raise AssertionError(f"{path} is of no kind")
+
+
+def test_every_path_of_a_study_is_read_as_it_is_written(study):
+    made = [*all_products(study), *all_audits(study)]
+    assert {product.rule for product in made} == {kind.rule for kind in KINDS}
+    for product in made:
+        again = asked_for(study, product.path)
+        assert (again.rule, again.path) == (product.rule, product.path)
+        assert again.spec() == product.spec()
+
+
+def test_what_is_in_no_grid_can_be_asked_for(study):
+    path = "results/smoke/estimates/bernoulli-pair/epsilon=3/coins/lambda=2/histogram-gamma=1"
+    assert asked_for(study, f"{path}/n=7_runs=9.parquet").spec()["identity"]["n"] == "7"
+
+
+BASE = "truncated-laplace/epsilon=1/ends"
+DISTANCE = "laplace/epsilon=1/distance=1"
+DISTANCES = "laplace/epsilon=1/distances"
+
+ESTIMATES = [  # mechanism to runs, what the line must say
+    *[
+        (f"{drawn}/{estimator}/n=100_runs=2", message)
+        for drawn, estimator, message in [
+            ("truncated-laplas/epsilon=1/ends/lambda=inf", "witness", "mean 'truncated-laplace'"),
+            ("truncated-laplace/epsilon=1/end/lambda=inf", "witness", "mean 'ends'"),
+            (f"{BASE}/lambda=inf", "histogram", "unknown estimator 'histogram'; did you mean"),
+            ("laplace/epsilon=0/distances/lambda=inf", "witness", "epsilon=0 must be positive"),
+            ("laplace/epsilon=inf/distances/lambda=inf", "witness", "must be positive and finite"),
+            ("laplace/epsilon=1.0/distances/lambda=inf", "witness", "is written epsilon=1"),
+            ("laplace/epsilon=x/distances/lambda=inf", "witness", "epsilon=x is not a number"),
+            (f"{BASE}/lambda=1", "histogram-gamma=1", "lambda=1 must be above 1"),
+            (f"{BASE}/lambda=2.0", "histogram-gamma=1", "lambda=2.0 is written lambda=2"),
+            (f"{DISTANCES}/lambda=inf", "mpl-floor=0.001", "n must be two sizes, n+N, got 100"),
+            (f"{DISTANCE}/lambda=inf", "renyi-bound-draws=50", "lambda must be finite"),
+            (
+                f"{DISTANCE}/lambda=2",
+                "spectrum-knn",
+                "lambda must be inf: a spectrum ends at the pure level",
+            ),
+            (
+                "svt3/epsilon=1/patterns/lambda=inf",
+                "histogram-gamma=1",
+                "outputs must be scalar or index for a histogram, not mixed",
+            ),
+        ]
+    ],
+    *[
+        (f"{BASE}/lambda=inf/histogram-gamma=1/{size}", message)
+        for size, message in [
+            ("n=0_runs=2", "n=0 must be a whole number from 1"),
+            ("n=1..0_runs=2", "n=1..0 must be a whole number from 1, 1..N for a search"),
+            ("n=-5_runs=2", "n=-5 must be a whole number"),
+            ("n=0100_runs=2", "n=0100 must be a whole number"),
+            ("n=1e3_runs=2", "n=1e3 must be a whole number"),
+            ("n=5..10_runs=2", "n=5..10 must be a whole number"),
+            ("n=1..5+7_runs=2", "n=1..5+7 must be a whole number"),
+            ("n=٣_runs=2", "n=٣ must be a whole number"),
+            ("n=100_runs=0", "runs=0 must be a whole number from 1"),
+            ("n=100_runs=x", "runs=x must be a whole number"),
+            ("n=100_runs=02", "runs=02 must be a whole number"),
+        ]
+    ],
+    (f"{DISTANCES}/lambda=inf/mpl-floor=0.001/n=5+7x_runs=2", "n=5+7x must be a whole number"),
+    (
+        "svt3/epsilon=1/patterns/lambda=inf/mpl-floor=0.001/n=100+100_runs=2",
+        "outputs are mixed, neither discrete nor continuous",
+    ),
+]
+OTHERS = [  # kind to batch, what the line must say
+    *[
+        (f"{kind}/{DISTANCES}/{screen}/{n}/runs=0-1", message)
+        for kind, screen, n, message in [
+            ("losses", "local-loss-floor=0.001", "n=0", "n=0 must be a whole number from 1"),
+            ("losses", "local-loss-floor=0.001", "n=5+0", "n=5+0 must be a whole number from 1, 1"),
+            ("losses", "local-loss-floor=0.001", "n=5+7x", "n=5+7x must be a whole number"),
+            ("losses", "local-loss-floor=0.001", "n=1..5", "n=1..5 cannot be searched"),
+            ("losses", "mpl-floor=0.001", "n=5", "mpl-floor=0.001 chooses no pair"),
+            ("losses", "local-loss", "n=5", "unknown estimator 'local-loss'; did you mean"),
+            ("confirmations", "local-loss-floor=0.001", "n=5", "n=5 must be n+N"),
+            ("evidence", "local-loss-floor=0.001", "n=5", "n=5 must be n+N"),
+        ]
+    ],
+    (
+        "losses/svt3/epsilon=1/patterns/local-loss-floor=0.001/n=5/runs=0-1",
+        "local-loss-floor=0.001 on svt3: outputs are mixed, neither discrete nor continuous",
+    ),
+    (f"samples/{DISTANCES}/n=5+7/runs=0-1", "n=5+7 must be one size"),
+    (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
+    (f"samples/{BASE}/n=100/runs=3", "runs=3 must be two whole numbers from 0, as 0-9"),
+    (f"samples/{BASE}/n=100/runs=00-1", "runs=00-1 must be two whole numbers"),
+    ("histograms/svt2/epsilon=1/patterns/n=5+7/cells=9/runs=0-1", "n=5+7 must be one size"),
+    (f"histograms/{BASE}/n=100/cells=0/runs=0-1", "cells=0 must be a whole number from 1"),
+    *[
+        (f"densities/{DISTANCE}/{reduction}/{n}/runs=0-1", message)
+        for reduction, n, message in [
+            ("points=1_power=1", "n=100", "points=1 must be a whole number from 2"),
+            ("points=9_power=1", "n=1..100", "n=1..100 cannot be searched"),
+            ("points=9_power=-1", "n=100", "power=-1 must be positive and finite"),
+            ("power=1_points=9", "n=100", "'power=1_points=9' must be cells=... or points=..._pow"),
+            ("cells=1", "n=100", "cells=1 must be a whole number from 2"),
+        ]
+    ],
+    *[
+        (f"verdicts/{DISTANCE}/{classifier}/{n}/runs=0-1", message)
+        for classifier, n, message in [
+            (
+                "spectrum-counting",
+                "n=100",
+                "on laplace: outputs must be index, bits or tuple to count, not scalar",
+            ),
+            ("mpl-floor=0.001", "n=100", "mpl-floor=0.001 is no classifier"),
+            ("spectrum-knn", "n=1..9", "n=1..9 cannot be searched"),
+            ("spectrum-kn", "n=9", "unknown estimator 'spectrum-kn'; did you mean 'spectrum-knn'"),
+        ]
+    ],
+    ("summaries/gorla2022/serch", "unknown experiment 'serch'; did you mean 'search'"),
+    ("timings/other/seconds", "unknown report 'other'; did you mean 'others'"),
+]
+ELSEWHERE = [  # what is not Parquet, or of no such scale
+    ("smoke/tables/gorla2022/tabel1.csv", "unknown artifact 'tabel1'; did you mean 'table1'"),
+    ("smoke/figures/gorla2022/table1.pdf", "gorla2022: table1 has no figure"),
+    ("smoke/gorla2021.html", "unknown report 'gorla2021'; did you mean 'gorla2022'"),
+    ("paper/tables/gorla2022/table1.csv", "the chosen 'smoke'; add --config scale=paper"),
+    ("smok/tables/gorla2022/table1.csv", "unknown scale 'smok'; did you mean 'smoke'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [(f"smoke/estimates/{rest}.parquet", message) for rest, message in ESTIMATES]
+    + [(f"smoke/{rest}.parquet", message) for rest, message in OTHERS]
+    + ELSEWHERE,
+)
+def test_a_path_that_means_nothing_is_one_line(study, path, message):
+    with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:
+        asked_for(study, f"results/{path}").spec()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,462 @@
+"""The command line: what it says, with which exit code, and what it writes where."""
+
+import base64
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from epsilometer.cli import main
+
+DATA = Path(__file__).parents[1] / "data" / "audit"
+COMMAND = (sys.executable, "-m", "epsilometer.cli")
+WRONG = "mechanisms.py:noisy_mean --pair [0] [1] --epsilon 1"
+RIGHT = "mechanisms.py:noisy_sum --pair [0] [1] --epsilon 1"
+FEW = "--samples 2000 --no-checks --quiet"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder of one's own, with mechanisms."""
+    shutil.copy(DATA / "mechanisms.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    """What ends with an exit code, stdout and stderr."""
+
+    def run(words, *more):
+        code = main([*shlex.split(words), *more])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def audited(run):
+    """The JSON of an audit, and its exit code beside it."""
+
+    def audited(words, samples=2000):
+        code, out, err = run(f"audit {words} --samples {samples} --no-checks --quiet --json -")
+        assert err == ""
+        found = json.loads(out)
+        assert (code == 0) == (found["verdict"] in ("not refuted", "holds"))
+        return found
+
+    return audited
+
+
+# --- verdicts -------------------------------------------------------------------------------------
+
+
+def test_a_violated_claim_ends_with_1_and_says_how_to_see_it_again(run):
+    code, out, err = run(f"audit {WRONG} --samples 2000")
+    assert (code, err) == (1, "")
+    first, *rest = out.splitlines()
+    assert first.startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
+    assert rest[-1].split(maxsplit=1) == ["replay", f"epsilometer audit {WRONG_QUOTED}"]
+
+
+WRONG_QUOTED = "mechanisms.py:noisy_mean --pair '[0]' '[1]' --epsilon 1 --samples 2000"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "verdict"),
+    [
+        (f"{RIGHT} --samples 2000", 0, "NOT REFUTED"),
+        (f"{RIGHT} --samples 2000 --detect 1.1", 3, "UNDECIDED"),
+        (f"{RIGHT} --samples 2000 --detect 4", 0, "NOT REFUTED"),
+        (f"{WRONG} --samples 2000 --detect 1.1", 1, "VIOLATED"),
+        (f"{WRONG} --samples 2000 --exact", 1, "VIOLATED"),
+        (f"{WRONG} --samples 20000 --stop", 1, "VIOLATED"),
+        ("mechanisms.py:answer --pair 0 1 --epsilon 1.5 --outcomes 2 --samples 5000", 0, "HOLDS"),
+        ("mechanisms.py:stuck --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
+        ("mechanisms.py:repeating --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
+        ("mechanisms.py:drifting --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
+    ],
+)
+def test_each_verdict_has_its_exit_code(run, words, code, verdict):
+    found, out, err = run(f"audit {words}")
+    assert (found, out.partition(":")[0], err) == (code, verdict, "")
+    assert "None" not in out
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity", "bounds"),
+    [
+        ("--epsilon 1", "epsilon", 1),
+        ("--epsilon 1 --delta .01", "epsilon", 2),
+        ("--epsilon 1 --delta 0", "epsilon", 1),
+        ("--renyi 2=.3", "renyi epsilon", 1),
+        ("--renyi 2=.3 --renyi 5=.6", "renyi epsilon", 2),
+        ("--gdp 1", "mu", 1),
+        ("--zcdp .3", "rho", 1),
+    ],
+)
+def test_each_notion_of_privacy_can_be_claimed(audited, claim, quantity, bounds):
+    found = audited(f"mechanisms.py:noisy_mean --pair [0] [1] {claim}")
+    assert found["bounds"][0]["quantity"] == quantity
+    assert len(found["bounds"]) == bounds
+    assert found["verdict"] == "violated"
+
+
+def test_json_has_what_is_promised(audited):
+    found = audited(WRONG)
+    promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"
+    assert {*promised.split(), "checks", "estimates", "provenance", "replay"} <= set(found)
+    assert found["pair"] == [[0], [1]]
+    assert found["bound"] > 1
+    assert found["witness"]["count"] > found["witness"]["count_prime"]
+    assert found["draws"] == 2000
+    assert len(found["provenance"]["made of"]["mechanisms.py"]) == 64
+    assert {estimate["kind"] for estimate in found["estimates"]} >= {"finite-sample bound"}
+    shares = [look["share"] for look in found["evidence"]]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_equal_inputs_are_told(run):
+    code, out, _ = run(f"audit mechanisms.py:noisy_sum --pair [1] [1] --epsilon .1 {FEW}")
+    assert code == 0
+    assert "x and x' are equal" in out
+
+
+@pytest.mark.parametrize("many", ["--samples 2000", "--budget .2s", "--budget=.2"])
+def test_a_replay_makes_the_same_draws(run, many):
+    words = f"audit {WRONG} --no-checks --seed 7 {many} --json -"
+    first = json.loads(run(words)[1])
+    assert "--samples" in first["replay"]
+    assert "--budget" not in first["replay"]
+    again = json.loads(run(first["replay"].removeprefix("epsilometer "))[1])
+    if first["evidence"][-1]["share"] == 1:  # in time, on a machine that is not too busy
+        for name in ("draws", "bound", "witness", "seed", "pair"):
+            assert again[name] == first[name]
+    else:
+        assert again["draws"] > first["draws"]
+
+
+# --- sources and inputs ---------------------------------------------------------------------------
+
+NO_NUMPY = """\
+def noisy(x, random):
+    return x + random.choice([-1, 0, 0, 1])
+"""
+PROGRAM = """\
+import random, sys
+x, size, rng = int(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+for _ in range(size):
+    print(x + rng.choice([-1, 0, 0, 1]))
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "plain.py:noisy",
+        "plain:noisy",
+        "--python {python} plain.py:noisy",
+        "plain.py:noisy --python {python} --timeout 20",
+        "--command '{python} program.py {{input}} {{size}} {{seed}}'",
+    ],
+)
+def test_a_source_is_a_function_here_or_elsewhere_or_a_program(folder, audited, source):
+    (folder / "plain.py").write_text(NO_NUMPY)
+    (folder / "program.py").write_text(PROGRAM)
+    found = audited(f"{source.format(python=sys.executable)} --pair 0 1 --epsilon 1")
+    assert found["outputs"] == "integers"
+    assert found["witness"]["count"] > 20 * found["witness"]["count_prime"]
+    sys.modules.pop("plain", None)
+
+
+def test_a_worker_answers_all_batches(audited):
+    found = audited(f"--pair '[2, 1]' '[1, 2]' --epsilon 5 --command '{sys.executable} {WORKER}'")
+    assert found["verdict"] == "not refuted"
+    assert "one worker" in found["source"]
+
+
+WORKER = DATA / "worker.py"
+
+
+def test_recorded_outputs_are_audited_from_any_file(run):
+    rng = np.random.default_rng(1)
+    x, y = rng.laplace(0, 0.5, 1000), rng.laplace(1, 0.5, 1000)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    rows = "\n".join(f"{a},{b},{i}" for i, (a, b) in enumerate(zip(x, y, strict=True)))
+    Path("both.csv").write_text(f"x,y,i\n{rows}\n")
+    parquet.write_table(pa.table({"x": x}), "x.parquet")
+    parquet.write_table(pa.table({"x": y}), "y.parquet")
+    bounds = set()
+    for files in ("x.npy y.npy", "both.csv --columns x y", "x.parquet y.parquet"):
+        words = f"--outputs {files} --epsilon 1 --json -"
+        found = json.loads(run(f"audit {words}")[1])
+        assert found["verdict"] == "violated"
+        assert found["pair"] is None
+        assert found["replay"] == f"epsilometer audit {words}"
+        bounds.add(found["bound"])
+    assert len(bounds) == 1
+
+
+def test_many_neighbours_may_be_named(folder, audited):
+    (folder / "ages.csv").write_text("age\n31\n17\n45\n")
+    noisy = "mechanisms.py:noisy_sum --epsilon 50"
+    assert audited(f"{noisy} --patterns 3", samples=4000)["pairs"] == 10
+    assert audited(f"{noisy} --pair [0] [1] --pair [2] [3]")["name"] in ("pair 1", "pair 2")
+    found = audited(f"{noisy} --remove-a-row ages.csv")
+    assert found["name"].startswith("without row")
+    assert len(found["provenance"]["made of"]["ages.csv"]) == 64
+    found = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
+    assert found["pairs"] == 4
+    assert found["verdict"] == "not refuted"
+
+
+def test_negative_numbers_are_inputs(audited):
+    found = audited("mechanisms.py:Noise --epsilon 1 --pair -1e-3 -0.5")
+    assert found["pair"] == [-0.001, -0.5]
+
+
+def test_failures_are_outcomes_on_request(run, audited):
+    words = "mechanisms.py:leaky --pair 0 1 --epsilon .5"
+    assert run(f"audit {words} {FEW}")[0] == 4
+    found = audited(f"{words} --failures")
+    assert found["verdict"] == "violated"
+    assert found["witness"]["count"] > 20 * found["witness"]["count_prime"]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_files_hold_what_is_said(folder, run):
+    code, out, _ = run(f"audit {WRONG} {FEW} --json v.json --junit v.xml --output page")
+    assert code == 1
+    found = json.loads((folder / "v.json").read_text())
+    assert f"VIOLATED: {found['claimed']}" in out
+    assert (folder / "page" / "verdict.json").read_text() == (folder / "v.json").read_text()
+    written = {"v.json", "v.xml", "page", "mechanisms.py"}
+    assert {path.name for path in folder.iterdir()} - {"__pycache__"} == written
+    assert {path.name for path in (folder / "page").iterdir()} == {"index.html", "verdict.json"}
+    mode = (folder / "v.json").stat().st_mode & 0o777
+    assert mode == 0o666 & ~_umask()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (f"{RIGHT} {FEW}", [None]),
+        (f"{WRONG} {FEW}", ["violated"]),
+        (f"{RIGHT} {FEW} --detect 1.01", ["undecided"]),
+        ("mechanisms.py:stuck --pair 0 1 --epsilon 1 --samples 4000", ["invalid"]),
+        ("mechanisms.py:broken --pair 0 1 --epsilon 1 --samples 4000", ["invalid"]),
+        (
+            f"mechanisms.py:noisy_mean --pair [0] [1] --renyi 2=.1 --renyi 4=9 {FEW}",
+            ["violated", None],
+        ),
+    ],
+)
+def test_junit_has_a_test_for_each_claim(folder, run, words, kinds):
+    run(f"audit {words} --junit v.xml")
+    (suite,) = ET.parse(folder / "v.xml").getroot()  # noqa: S314 - our own
+    assert suite.get("tests") == str(len(kinds))
+    assert suite.get("failures") == str(sum(kind in ("violated", "undecided") for kind in kinds))
+    assert suite.get("errors") == str(kinds.count("invalid"))
+    for case, kind in zip(suite, kinds, strict=True):
+        assert "mechanisms.py" in case.get("name")
+        assert float(case.get("time")) >= 0
+        found = next((part for part in case if part.tag != "system-out"), None)
+        assert (found is None) == (kind is None)
+        if kind is not None:
+            assert found.get("type") == kind
+            assert found.tag == ("error" if kind == "invalid" else "failure")
+        assert case.find("system-out").text
+
+
+def test_a_mechanism_that_fails_leaves_no_older_verdict(folder, run):
+    (folder / "v.json").write_text('{"verdict": "not refuted"}')
+    code, out, err = run(f"audit mechanisms.py:later --pair 0 1 --epsilon 1 {FEW} --json v.json")
+    assert (code, out) == (4, "")
+    assert err.count("\n") == 1
+    assert "MemoryError" in err
+    found = json.loads((folder / "v.json").read_text())
+    assert found["verdict"] == "invalid"
+    assert "MemoryError" in found["reasons"][0]
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_a_page_is_one_file_that_asks_for_no_other(folder, run):
+    run(f"audit {WRONG} {FEW} --output page")
+    text = (folder / "page" / "index.html").read_text()
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text)
+    assert len(pictures) == len(re.findall("src=", text)) == 2
+    assert all(b"<svg" in base64.b64decode(picture) for picture in pictures)
+    assert not re.search(r"https?:|<script|<link|url\(", text)
+    for word in ("violated", "[0] against [1]", "noisy_mean", "finite-sample bound", "replay"):
+        assert word in text.replace("epsilometer audit", "replay")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mechanisms.py:hostile --pair 0 1 --epsilon .1",
+        "mechanisms.py:hostile --pair 0 1 --renyi 2=.1 --renyi 3=.1",
+        "mechanisms.py:hostile --pair 0 1 --zcdp .1",
+        "mechanisms.py:hostile --pair 0 1 --gdp .1 --exact",
+        "mechanisms.py:fussy --pair '\"<b>\"' '\"\\u001b[1m&\\u202e\"' --epsilon .1",
+    ],
+)
+def test_hostile_outputs_and_inputs_are_only_shown(folder, run, words):
+    _, out, _ = run(f"audit {words} {FEW} --output page --junit v.xml --json v.json")
+    assert all(line.isprintable() for line in out.splitlines())
+    page = (folder / "page" / "index.html").read_text()
+    assert not re.search(r"<script|<b>|[\x00-\x09\x0b-\x1f]", page)
+    assert len(ET.parse(folder / "v.xml").getroot()) == 1  # noqa: S314
+    json.loads((folder / "v.json").read_text())
+
+
+def test_a_page_of_ours_is_replaced_and_nobody_elses(folder, run):
+    assert run(f"audit {WRONG} {FEW} --output page")[0] == 1
+    assert run(f"audit {RIGHT} {FEW} --output page")[0] == 0
+    assert "NOT REFUTED" not in (folder / "page" / "index.html").read_text()
+    (folder / "page" / "notes.txt").write_text("mine")
+    code, out, err = run(f"audit {WRONG} {FEW} --output page")
+    assert (code, out) == (2, "")
+    assert "notes.txt" in err
+    (folder / "site").mkdir()
+    (folder / "site" / "index.html").write_text("<p>mine</p>")
+    assert run(f"audit {WRONG} {FEW} --output site")[0] == 2
+    assert (folder / "site" / "index.html").read_text() == "<p>mine</p>"
+
+
+def test_a_page_without_matplotlib_is_refused_before_anything_is_drawn(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = run("audit mechanisms.py:broken --pair 0 1 --epsilon 1 --output page")
+    assert (code, out) == (2, "")
+    assert "pip install 'epsilometer[workflow]'" in err
+    assert run(f"audit {WRONG} {FEW}")[0] == 1
+
+
+# --- around it ------------------------------------------------------------------------------------
+
+
+def test_a_device_stays_one_and_a_full_disk_is_told_after_the_verdict(run):
+    code, out, err = run(f"audit {RIGHT} {FEW} --json /dev/null")
+    assert (code, err) == (0, "")
+    assert Path("/dev/null").is_char_device()
+    code, out, err = run(f"audit {RIGHT} {FEW} --json /dev/full")
+    assert code == 2
+    assert out.startswith("NOT REFUTED")
+    assert err.startswith("epsilometer: --json: '/dev/full' cannot be written")
+
+
+def test_a_terminal_shows_one_line_of_progress_that_goes_away(run, monkeypatch):
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    _, _, err = run(f"audit {RIGHT} --samples 2000")
+    assert "left: " in err
+    assert "\n" not in err
+    assert err.endswith("\r\x1b[K")
+    assert all(len(line) < 90 for line in err.split("\r\x1b[K"))
+    assert run(f"audit {RIGHT} --samples 2000 --quiet")[2] == ""
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(run, monkeypatch):
+    monkeypatch.setattr("epsilometer.cli._PAUSE", -1.0)
+    _, _, err = run(f"audit {RIGHT} --samples 2000")
+    assert 2 <= len(err.splitlines()) <= 10
+    assert "\r" not in err
+
+
+def test_an_interrupted_audit_ends_with_130_and_writes_nothing(folder, run):
+    words = "mechanisms.py:interrupted --pair 0 1 --epsilon 1 --json v.json"
+    code, out, err = run(f"audit {words} {FEW}")
+    assert (code, out, err) == (130, "", "epsilometer: interrupted\n")
+    assert not (folder / "v.json").exists()
+
+
+def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
+    monkeypatch.setattr("epsilometer.cli.claim_of", lambda _: 1 / 0)
+    code, _, err = run(f"audit {RIGHT} {FEW}")
+    assert code == 70
+    assert err.splitlines()[-1] == "epsilometer: a fault of ours, please tell us: ZeroDivisionError"
+
+
+def test_samples_needed_says_how_many(run):
+    code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
+    assert (code, err) == (0, "")
+    draws, words = out.split(maxsplit=1)
+    assert words.startswith("draws of each side find 1.5, where epsilon = 1 is claimed")
+    more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 10 --event .01")[1]
+    assert int(more.split()[0]) > int(draws)
+
+
+def test_help_names_every_option_and_exit_code(run):
+    code, out, _ = run("audit --help")
+    assert code == 0
+    for word in ("--epsilon", "--budget", "--junit", "exit codes", "0 not refuted", "file.py"):
+        assert word in out
+    assert all(len(line) <= 100 for line in out.splitlines())
+    assert run("samples-needed --help")[0] == run("--help")[0] == 0
+    assert run("--version")[1].startswith("epsilometer ")
+
+
+# --- for real -------------------------------------------------------------------------------------
+
+
+def test_help_is_light():
+    code = """if True:
+        import sys
+        from epsilometer.cli import main
+        main(["audit", "--help"])
+        heavy = {"numpy", "scipy", "numba", "pyarrow", "pandas", "matplotlib"} & set(sys.modules)
+        print(heavy, file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "set()"
+
+
+def test_a_reader_who_goes_away_is_no_error():
+    words = f"audit {WRONG} {FEW} --json -"
+    pipe = f"{shlex.join(COMMAND)} {words} | true; echo ${{PIPESTATUS[0]}} >&2"
+    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
+    assert done.stderr == "1\n"
+
+
+def test_ctrl_c_ends_a_real_audit_in_one_line(folder):
+    Path("slow.py").write_text(
+        "import time\ndef f(x):\n    print('go', flush=True)\n    time.sleep(60)\n"
+    )
+    words = ["audit", "slow.py:f", "--pair", "0", "1", "--epsilon", "1"]
+    child = subprocess.Popen(
+        [*COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # which a shell's job in the background would ignore
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    with child:
+        assert child.stderr.readline() == "go\n"
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=20)
+    assert (child.returncode, out, err) == (130, "", "epsilometer: interrupted\n")

@@ -1,0 +1,252 @@
+"""Mistakes on the command line: a line says what is wrong, and nothing is written."""
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilometer.cli import main
+
+DATA = Path(__file__).parents[1] / "data" / "audit"
+PYTHON = sys.executable
+
+FILES = {
+    "unfinished.py": "def f(x, rng:\n",
+    "failing.py": "import json\n1 / 0\n",
+    "lonely.py": "import nosuchlibrary\n\n\ndef f(x):\n    return x\n",
+    "text.txt": "def f(x): return x\n",
+    "one.csv": "x\n1\n2\n",
+    "three.csv": "x,y,z\n" + "1,2,3\n" * 60,
+    "few.csv": "x,y\n" + "1,2\n" * 20,
+    "uneven.csv": "x,y\n" + "1,2\n" * 60 + "1,\n" * 5,
+    "ragged.csv": "x,y\n1,2\n1,2,3\n",
+    "empty.csv": "",
+    "semicolons.csv": "x;y\n" + "1;2\n" * 60,
+    "copies.csv": "x,y\n" + "".join(f"{i},{i + 0.5}\n" * 10 for i in range(60)),
+    "alike.csv": "age\n1\n1\n1\n",
+    "broken.parquet": "PAR1 or so",
+    "dies.py": "import sys\nsys.exit('no licence')\n",
+    "stops.py": "import sys\nfor line in sys.stdin:\n    print(1, flush=True)\n    break\n",
+    "garbage.py": "for i in range(10**6):\n    print('Hello, this is', i)\n",
+    "hangs.py": "import time\ntime.sleep(60)\n",
+    "silent.py": "",
+    "words.py": "import sys\nprint('\\n'.join(['yes'] * int(sys.argv[1])))\n",
+    "errors.py": 'for _ in open(0):\n    print(\'{"error": "no such person"}\', flush=True)\n',
+    "plain.sh": "#!/bin/sh\n",
+    "notes/mine.txt": "mine",
+    "site/index.html": "<p>mine</p>",
+}
+
+CLAIM = "--epsilon 1"
+PAIR = "--pair 0 1"
+M = "mechanisms.py"
+OK = f"{M}:noisy_sum --pair [0] [1]"
+
+# what is typed, the exit code, and words of the answer
+SOURCES = [
+    (f"{PAIR} {CLAIM}", 2, "SOURCE: none is given; write file.py:function"),
+    (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: is not there"),
+    (f"mechanism.py:word {PAIR} {CLAIM}", 2, "did you mean 'mechanisms.py'?"),
+    (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
+    (f"{M} {PAIR} {CLAIM}", 2, "names no function; write file:function"),
+    (f"no/such/folder.py:f {PAIR} {CLAIM}", 2, "nor is its folder"),
+    (f"no.such.module:f {PAIR} {CLAIM}", 2, "no module 'no'"),
+    (f"text.txt:f {PAIR} {CLAIM}", 2, "text"),
+    (f"notes:f {PAIR} {CLAIM}", 2, "notes"),
+    (f"unfinished.py:f {PAIR} {CLAIM}", 2, "SyntaxError"),
+    (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),
+    (f"lonely.py:f {PAIR} {CLAIM}", 2, "nosuchlibrary"),
+    (f"{M}:word {M}:word {PAIR} {CLAIM}", 2, "belongs to no option"),
+    (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: does not go with SOURCE"),
+    (f"{M}:word --python nopython {PAIR} {CLAIM}", 2, "'nopython' is no program"),
+    (f"{M}:wrod --python {PYTHON} {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
+    (f"{M}:word --python /bin/true {PAIR} {CLAIM}", 2, "--python: '/bin/true' does not run it"),
+]
+SIGNATURES = [
+    (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "is no function"),
+    (f"{M}:no_input {PAIR} {CLAIM}", 2, "takes no input"),
+    (f"{M}:two_inputs {PAIR} {CLAIM}", 2, "needs 'y'"),
+    (f"{M}:waiting {PAIR} {CLAIM}", 2, "async"),
+    (f"{M}:short {PAIR} {CLAIM}", 4, "where"),
+    (f"{M}:transposed {PAIR} {CLAIM}", 4, "transpose it"),
+    (f"{M}:nothing {PAIR} {CLAIM}", 4, "returned None"),
+    (f"{M}:one_number {PAIR} {CLAIM}", 4, "returned one float"),
+    (f"{M}:objects {PAIR} {CLAIM}", 4, "outputs are numbers, words"),
+    (f"{M}:generator {PAIR} {CLAIM}", 4, "returned a generator"),
+    (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
+    (f"{M}:leaving {PAIR} {CLAIM}", 4, "sys.exit(3)"),
+    (f"{M}:later {PAIR} {CLAIM}", 4, "MemoryError: too many"),
+    (f"{M}:leaky {PAIR} {CLAIM}", 4, "ValueError: no data"),
+]
+INPUTS = [
+    (f"{M}:word {CLAIM}", 2, "--pair: none is given; write --pair X X'"),
+    (f"{M}:word --pair 0 {CLAIM}", 2, "--pair: expected 2 arguments; write --pair X X'"),
+    (f"{M}:word --pair no yes {CLAIM}", 2, """a word is written '"no"'"""),
+    (f"{M}:noisy_sum --pair [0, 1] [1, 1] {CLAIM}", 2, "quote all of it for the shell"),
+    (f"{M}:word --pair 0 2 {CLAIM}", 4, "IndexError"),
+    (f"{M}:noisy_sum --pair 0 1 {CLAIM}", 4, "'int' object is not iterable"),
+    (f"{M}:noisy_sum --patterns 1 {CLAIM}", 2, "--patterns: must be at least 2"),
+    (f"{M}:noisy_sum --remove-a-row nowhere.csv {CLAIM}", 2, "nowhere.csv: is not there"),
+    (f"{M}:noisy_sum --remove-a-row text.txt {CLAIM}", 2, "must end in .csv"),
+    (f"{M}:noisy_sum --replace-a-row alike.csv {CLAIM}", 2, "no two different rows"),
+    (f"{M}:noisy_sum --remove-a-row ragged.csv {CLAIM}", 2, "ragged.csv: cannot be read"),
+]
+CLAIMS = [
+    (OK, 2, "CLAIM: none is given; write --epsilon E [--delta D], --renyi"),
+    (f"{OK} --epsilon one", 2, "--epsilon: 'one' is no number"),
+    (f"{OK} --epsilon -1", 2, "--epsilon: must lie in [0, 300]"),
+    (f"{OK} --epsilon nan", 2, "--epsilon: must be a finite number"),
+    (f"{OK} --epsilon 1 --delta 2", 2, "--delta: must lie in [0, 1)"),
+    (f"{OK} --delta .1", 2, "--delta: goes with --epsilon only"),
+    (f"{OK} --epsilon 1 --gdp 1", 2, "--gdp: does not go with --epsilon; there is one claim"),
+    (f"{OK} --renyi 2", 2, "write ORDER=EPS, as in 2=0.5"),
+    (f"{OK} --renyi 1=.5", 2, "--renyi: order must be above 1 and finite, got 1.0"),
+    (f"{OK} --renyi 2=-.5", 2, "--renyi: epsilon must lie in"),
+    (f"{OK} --renyi 2=.5 --renyi 2=.6", 2, "--renyi: must name each order once"),
+    (f"{OK} --gdp 0", 2, "--gdp: must be positive"),
+    (f"{OK} --zcdp inf", 2, "--zcdp: must be a finite number"),
+    (f"{OK} --zcdp 1 --exact", 2, "--exact: does not go with --zcdp"),
+    (f"{OK} --epsilon 1 --detect 1", 2, "--detect: must be above the claim, 1, got 1"),
+    (f"{OK} --renyi 2=1 --renyi 3=1 --detect 2", 2, "--detect: needs a claim of one order"),
+    (f"{OK} --epsilon 1 --outcomes 1", 2, "--outcomes: must be at least 2"),
+    (f"{OK} --epsilon 1 --support 0 1", 2, "--support: goes with --lipschitz only"),
+    (f"{OK} --epsilon 1 --support 1 0 --lipschitz 1", 2, "--support: must have lower < upper"),
+    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1", 2, "--support: [0, 1] must hold every"),
+    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1 --outcomes 2", 2, "--support: does not go"),
+    (f"{M}:word {PAIR} {CLAIM} --support 0 1 --lipschitz 1", 2, "--support: is for outputs with"),
+    (f"{M}:word {PAIR} {CLAIM} --outcomes 2 --support 0 1", 2, "--support: does not go"),
+]
+TARGETS = [
+    (f"{OK} {CLAIM} --json nowhere/v.json", 2, "--json: 'nowhere/v.json': there is no folder"),
+    (f"{OK} {CLAIM} --json notes", 2, "--json: 'notes' is a folder"),
+    (f"{OK} {CLAIM} --json {M}", 2, "--json: 'mechanisms.py' is what is audited"),
+    (f"{OK} {CLAIM} --json v --junit v", 2, "--junit: names the same file as --json"),
+    (f"{OK} {CLAIM} --json {'v' * 300}", 2, "--json: "),
+    (f"{OK} {CLAIM} --junit one.csv/v.xml", 2, "--junit: "),
+    (f"{OK} {CLAIM} --output notes", 2, "--output: 'notes' holds other things ('mine.txt')"),
+    (f"{OK} {CLAIM} --output site", 2, "--output: 'site' holds other things"),
+    (f"{OK} {CLAIM} --output one.csv", 2, "'one.csv' is a file; name a folder"),
+    (f"{OK} {CLAIM} --output one.csv/page", 2, "--output: "),
+]
+RECORDED = [
+    (f"--outputs nowhere.csv {CLAIM}", 2, "nowhere.csv: is not there"),
+    (f"--outputs one.csv {CLAIM}", 2, "one.csv: has 1 column (x)"),
+    (f"--outputs one.csv one.csv {CLAIM}", 2, "one.csv: is given twice"),
+    (f"--outputs three.csv {CLAIM}", 2, "choose two of them"),
+    (f"--outputs three.csv --columns x w {CLAIM}", 2, "three.csv: has no column 'w'"),
+    (f"--outputs three.csv --columns x {CLAIM}", 2, "--columns: must be two"),
+    (f"--outputs few.csv {CLAIM}", 2, "--outputs: must be 50 or more a side, got 20"),
+    (f"--outputs uneven.csv {CLAIM}", 2, "60 of 65 rows in column 'y'"),
+    (f"--outputs ragged.csv {CLAIM}", 2, "Expected 2 columns, got 3"),
+    (f"--outputs empty.csv {CLAIM}", 2, "empty.csv: is empty"),
+    (f"--outputs semicolons.csv {CLAIM}", 2, "separate them by commas"),
+    (f"--outputs broken.parquet {CLAIM}", 2, "broken.parquet: cannot be read"),
+    (f"--outputs text.txt {CLAIM}", 2, "must end in .csv"),
+    (f"--outputs cube.npy {CLAIM}", 2, "cube.npy: has shape (3, 3, 3)"),
+    (f"--outputs few.csv one.csv few.csv {CLAIM}", 2, "takes one file or two, not 3"),
+    (f"--outputs three.csv {CLAIM} {PAIR}", 2, "--pair: does not go with --outputs"),
+    (f"--outputs three.csv {CLAIM} --samples 100", 2, "--samples: does not go with --outputs"),
+    (f"{OK} {CLAIM} --columns x y", 2, "--columns: goes with --outputs only"),
+]
+WORKERS = [
+    (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is no program"),
+    (f"--command ./nosuchprogram {PAIR} {CLAIM}", 2, "is not there"),
+    (f"--command ./plain.sh {PAIR} {CLAIM}", 2, "chmod +x ./plain.sh"),
+    (f"--command '' {PAIR} {CLAIM}", 2, "--command: names no program"),
+    (f"--command '\"' {PAIR} {CLAIM}", 2, "No closing quotation"),
+    (f"--command 'echo {{inptu}}' {PAIR} {CLAIM}", 2, "did you mean 'input'?"),
+    (f"--command 'echo {{size}}' {PAIR} {CLAIM}", 2, "has no {input}"),
+    (f"--command '{PYTHON} dies.py' {PAIR} {CLAIM}", 4, "its last words: no licence"),
+    (f"--command '{PYTHON} stops.py' {PAIR} {CLAIM}", 4, "ended with exit code 0"),
+    (f"--command '{PYTHON} garbage.py' {PAIR} {CLAIM}", 4, "Hello, this is"),
+    (f"--command '{PYTHON} hangs.py' --timeout .2 {PAIR} {CLAIM}", 4, "hangs after 0 of"),
+    (f"--command '{PYTHON} silent.py {{input}} {{size}}' {PAIR} {CLAIM}", 4, "after 0 of"),
+    (f"--command '{PYTHON} words.py {{size}} {{input}}' {PAIR} {CLAIM}", 4, "in double quotes"),
+    (f"--command '{PYTHON} errors.py' {PAIR} {CLAIM}", 4, "no such person"),
+    (f"{OK} {CLAIM} --timeout 3", 2, "--timeout: goes with --command or --python only"),
+    (f"--command '{PYTHON} hangs.py' --timeout 0 {PAIR} {CLAIM}", 2, "--timeout: must be positive"),
+]
+OPTIONS = [
+    (f"{OK} --epsilom 1", 2, "--epsilom: is no option; did you mean '--epsilon'?"),
+    (f"{OK} {CLAIM} --eps 1", 2, "did you mean '--epsilon'?"),
+    (f"{OK} {CLAIM} -v", 2, "-v: is no option; --help lists them"),
+    (f"{OK} {CLAIM} {CLAIM}", 2, "--epsilon: is given twice"),
+    (f"{OK} {CLAIM} --samples", 2, "--samples: expected one argument; write --samples N"),
+    (f"{OK} {CLAIM} --samples many", 2, "--samples: 'many' is no number"),
+    (f"{OK} {CLAIM} --samples 2.5", 2, "--samples: '2.5' is no whole number"),
+    (f"{OK} {CLAIM} --samples 0", 2, "--samples: must be at least"),
+    (f"{OK} {CLAIM} --samples 10", 2, "--samples: must be at least 41"),
+    (f"{OK} {CLAIM} --samples 1e12", 2, "--samples: must be at most"),
+    (f"{OK} {CLAIM} --samples 10 --exact", 2, "--samples: must be at least"),
+    (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: does not go with --budget"),
+    (f"{OK} {CLAIM} --budget soon", 2, "--budget: 'soon' is no time; write 60, 60s, 5m or 1h"),
+    (f"{OK} {CLAIM} --budget 0", 2, "--budget: must be positive"),
+    (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
+    (f"{OK} {CLAIM} --alpha 5%", 2, "written as in 0.05"),
+    (f"{OK} {CLAIM} --seed -1", 2, "--seed: must be at least 0"),
+    (f"{OK} {CLAIM} --stop --exact", 2, "--stop: does not go with --exact"),
+    (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: ignored explicit argument"),
+]
+COMMANDS = [
+    ("", 2, "COMMAND: none is given; write audit or samples-needed"),
+    ("audti x", 2, "did you mean 'audit'?"),
+    ("--epsilon 1", 2, "COMMAND: none is given"),
+    ("samples-needed --epsilon 1", 2, "--detect: none is given"),
+    ("samples-needed --detect 1", 2, "CLAIM: none is given"),
+    ("samples-needed --epsilon 1 --detect 1", 2, "--detect: must be above the claim"),
+    ("samples-needed --epsilon 1 --detect 2 --pairs 0", 2, "--pairs: must be at least 1"),
+    ("samples-needed --epsilon 1 --detect 2 --power 1", 2, "--power: must lie strictly"),
+    ("samples-needed --epsilon 1 --detect 2 --event 0", 2, "--event: must lie strictly"),
+    ("samples-needed --renyi 2=1 --renyi 3=1 --detect 2", 2, "--renyi: must be of one order"),
+    ("samples-needed --epsilon 1 --detect 1.0000001", 2, "--detect: 1 takes more than"),
+    ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
+]
+AUDITS = [*SOURCES, *SIGNATURES, *INPUTS, *CLAIMS, *TARGETS, *RECORDED, *WORKERS, *OPTIONS]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    shutil.copy(DATA / "mechanisms.py", folder)
+    np.save(folder / "cube.npy", np.zeros((3, 3, 3)))
+    return folder
+
+
+def _contents(folder):
+    files = [path for path in folder.rglob("*") if "__pycache__" not in path.parts]
+    return {path: path.read_bytes() if path.is_file() else None for path in files}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"), [(f"audit {words}", *rest) for words, *rest in AUDITS] + COMMANDS
+)
+def test_a_mistake_is_told_in_a_line(prepared, monkeypatch, capsys, words, code, told):
+    monkeypatch.chdir(prepared)
+    before = _contents(prepared)
+    typed = shlex.split(words)
+    if typed[:1] == ["audit"] and not {"--samples", "--budget", "--outputs"} & set(typed):
+        typed += ["--samples", "2000"]
+    found = main(typed)
+    out, err = capsys.readouterr()
+    assert told in err
+    assert found == code
+    assert out == ""
+    assert 1 <= err.count("\n") <= 2
+    assert err.startswith("epsilometer: ")
+    assert len(err) < 500
+    assert "Traceback" not in err
+    assert "nakemake" not in err
+    assert _contents(prepared) == before
+
+
+def test_what_is_no_sampler_is_told_by_its_verdict(prepared, monkeypatch, capsys):
+    monkeypatch.chdir(prepared)
+    assert main(shlex.split(f"audit --outputs copies.csv {CLAIM}")) == 4
+    assert capsys.readouterr().out.startswith("INVALID: ")

@@ -1,0 +1,153 @@
+"""Densities on files: of every pair, and what the bounds make of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilometer.densities.pair import densities_of, reduced
+from epsilometer.errors import DataError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.renyi_bound import (
+    LargestRenyiBoundAsPublished,
+    RenyiBound,
+    RenyiBoundAsPublished,
+)
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.stages import density, estimate, sample, time
+from epsilometer.storage import by_run, read_columns, read_samples
+
+COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
+SAMPLES = COMMON | {
+    "stage": "main",
+    "mechanism": "laplace",
+    "registered": MECHANISMS["laplace"],
+    "parameters": {},
+    "epsilon": 1.0,
+    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0, 0.0, 0.5]},
+    "sides": 6,
+    "n": 2000,
+    "runs": [4, 6],
+}
+DENSITIES = COMMON | {"samples": SAMPLES, "pairing": "consecutive", "points": 101, "power": 1.1}
+ESTIMATES = {
+    "mechanism": "laplace",
+    "epsilon": 1.0,
+    "inputs": SAMPLES["inputs"] | {"pairing": "consecutive"},
+    "lambda": "3",
+    "estimator": "b",
+    "cells": 0,
+    "claims": {"lipschitz": None},
+}
+
+
+def quiet(_):
+    """Report no progress."""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Draw and smooth; return the paths of both files."""
+    samples, densities = str(tmp_path / "s.parquet"), str(tmp_path / "d.parquet")
+    sample.run(samples, SAMPLES, quiet)
+    density.run(samples, densities, DENSITIES, quiet)
+    return samples, densities
+
+
+def estimated(file, name, **parameters):
+    identity = ESTIMATES | {"registered": ESTIMATORS[name], "parameters": parameters}
+    return answers(identity, file, DENSITIES)
+
+
+def answers(identity, file, made):
+    spec = {"identity": identity, "reads": "densities", "data": [made]}
+    return pd.DataFrame(estimate.estimates_of([file], spec))
+
+
+def by_hand(samples, method, pairs):
+    """Return both directions' bounds by run and pair, straight from the draws."""
+    answers = {}
+    for run, sides in by_run(read_samples(samples, SAMPLES)):
+        for i, j in ((0, 1), (2, 3), (4, 5)):
+            d = densities_of(sides[i], sides[j], points=101, power=1.1)
+            answers[run, i] = method.bounds(d, order=3.0, n=2000, pairs=pairs)
+    return answers
+
+
+def test_every_run_and_pair_has_its_bounds(files):
+    samples, densities = files
+    table = estimated(densities, "renyi_bound_as_published", tau=1e-3)
+    hand = by_hand(samples, RenyiBoundAsPublished(tau=1e-3), 3)
+    assert len(table) == 9
+    for row in table.itertuples():
+        assert (row.estimate, row.estimate_reverse) == hand[row.run, row.side_x]
+        assert row.side_x_prime == row.side_x + 1
+    assert not table["failed"].any()
+
+
+def test_the_largest_is_of_all_pairs_and_both_directions(files):
+    samples, densities = files
+    options = {"tau": 1e-3, "correction": "independent"}
+    table = estimated(densities, "largest_renyi_bound_as_published", **options)
+    hand = by_hand(samples, LargestRenyiBoundAsPublished(**options), 3)
+    assert table["run"].tolist() == [4, 5, 6]
+    for row in table.itertuples():
+        best = max((max(b), side) for (run, side), b in hand.items() if run == row.run)
+        assert (row.estimate, row.side_x) == best
+        assert row.estimate_reverse == row.estimate
+    assert (table["side_x"] == 2).all()  # the pair at distance 1
+
+
+def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
+    """The row says which bounds cannot be trusted."""
+    samples, densities = files[0], str(tmp_path / "c.parquet")
+    spec = COMMON | {"samples": SAMPLES, "pairing": "consecutive", "cells": 9}
+    density.run(samples, densities, spec, quiet)
+    assert {p.size for p in read_columns(densities, "densities", spec)["p"]} == {9}
+    parameters = {"draws_at_floor": 50, "cells": 9}
+    identity = ESTIMATES | {"registered": ESTIMATORS["renyi_bound"], "parameters": parameters}
+    table = answers(identity, densities, spec)
+    sides = dict(by_run(read_samples(samples, SAMPLES)))
+    method = RenyiBound(**parameters)
+    for row in table.itertuples():
+        d = reduced(sides[row.run][row.side_x], sides[row.run][row.side_x_prime], {"cells": 9})
+        assert (row.estimate, row.estimate_reverse) == method.bounds(d, order=3.0, n=2000, pairs=3)
+        assert row.trusted
+    table = answers(identity | {"lambda": "90"}, densities, spec)
+    assert not table["trusted"].any()
+    assert table["estimate"].notna().all()
+
+
+def test_a_sample_without_a_scale_is_told_with_its_run(tmp_path):
+    spec = SAMPLES | {"registered": f"{__name__}:Constant", "n": 50}
+    path = str(tmp_path / "s.parquet")
+    sample.run(path, spec, quiet)
+    with pytest.raises(DataError, match=r"s.parquet: run 4, sides 0 and 1: outputs are reals"):
+        density.densities_of(path, DENSITIES | {"samples": spec}, quiet)
+
+
+class Constant:
+    """Answers 0."""
+
+    outputs = "scalar"
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def sample(self, x, size, rng):
+        """Return zeros."""
+        return np.zeros(size)
+
+
+def test_timings_are_of_every_run_and_of_a_real_bound():
+    member = {
+        "reads": "densities",
+        "samples": SAMPLES,
+        "densities": DENSITIES,
+        "estimates": ESTIMATES
+        | {"registered": ESTIMATORS["renyi_bound_as_published"], "parameters": {"tau": 1e-3}},
+    }
+    frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))
+    assert frame["run"].tolist() == [4, 5, 6]
+    assert (frame[["sampling", "estimating"]] > 0).all(axis=None)
+    assert frame["bound"].between(0.3, 0.75).all()  # the exact level is 0.71
+    assert frame["pairs"].unique().tolist() == [3]

@@ -1,0 +1,87 @@
+"""Events hold what they say, and survive a file."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epsilometer.estimators.events import Event, View, row_codes
+
+
+def again(event):
+    """Return an event that was written down and read."""
+    found = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert found == event
+    return found
+
+
+def test_ranges_are_closed_and_open_ends_have_none():
+    event = again(Event(((None, -1.0), (0.5, 2.0))))
+    draws = np.array([-5.0, -1.0, np.nextafter(-1.0, 0), 0.5, 1.9, 2.0, 2.1, math.nan, -math.inf])
+    assert event.holds(draws).tolist() == [1, 1, 0, 1, 1, 1, 0, 0, 1]
+    assert event.words() == "output <= -1.0 or 0.5 <= output <= 2.0"
+    assert Event(((3, 3), (7, None))).words() == "output = 3 or output >= 7"
+    assert Event(((None, None),)).holds(draws[:7]).all()
+
+
+def test_no_ranges_hold_nothing_but_what_is_missing():
+    draws = np.array([1.0, math.nan])
+    assert again(Event(())).holds(draws).tolist() == [False, False]
+    assert again(Event((), missing=True)).holds(draws).tolist() == [False, True]
+    assert Event((), missing=True).words() == "output is missing"
+    assert Event((), missing=True).holds(np.array([1, 2])).tolist() == [False, False]
+
+
+def test_whole_numbers_beyond_2_to_the_53_stay_apart():
+    event = again(Event(((2**60 + 1, 2**60 + 1),)))
+    assert event.holds(2**60 + np.arange(4)).tolist() == [False, True, False, False]
+    everything = Event(((None, None),))
+    limits = np.iinfo(np.int64)
+    assert everything.holds(np.array([limits.min, 0, limits.max])).all()
+    # beyond what the outputs' type can say
+    assert Event(((2**40, None),)).holds(np.array([5], np.int32)).tolist() == [False]
+
+
+def test_entries_bits_and_rows():
+    vectors = np.array([[0.0, 9.0], [5.0, 1.0]])
+    assert again(Event(((4.0, None),), view=View("entry", 1))).holds(vectors).tolist() == [1, 0]
+    assert Event(((4.0, None),), view=View("entry", 1)).words() == "entry 1 >= 4.0"
+    bits = np.array([0b0101, 0b0010])
+    assert again(Event(((1, 1),), view=View("bit", 2))).holds(bits).tolist() == [True, False]
+    rows = np.array([[0, 1], [1, 1], [1, 0]], np.int32)
+    event = again(Event(((1, 1),), view=View("row", rows=((1, 1), (7, 7)))))
+    assert event.holds(rows).tolist() == [False, True, False]
+    assert event.words() == "output is one of 2 rows, [1, 1] first"
+
+
+def test_a_score_adds_up_over_the_entries():
+    scores = (((0.0,), (-1.0, 2.0), 5.0), ((1.0, 2.0), (0.0, 1.0, 3.0), 0.0))
+    view = View("score", scores=scores)
+    outputs = np.array([[-1.0, 0.0], [0.0, 1.5], [1.0, 2.0], [math.nan, math.nan]])
+    assert view.of(outputs).tolist() == [-1.0, 3.0, 5.0, 5.0]
+    assert again(Event(((3.0, 4.0),), view=view)).holds(outputs).tolist() == [0, 1, 0, 0]
+
+
+@given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3), min_size=1))
+def test_rows_are_equal_where_their_codes_are(rows):
+    table = np.array(rows + rows[::-1], np.int32)
+    codes = row_codes(table)
+    same = (table[:, None] == table).all(axis=2)
+    assert ((codes[:, None] == codes) == same).all()
+
+
+def test_codes_of_many_wide_entries_do_not_overflow():
+    rng = np.random.default_rng(0)
+    table = rng.integers(-(2**31), 2**31, (1000, 20)).astype(np.int32)
+    table[500:] = table[:500]
+    codes = row_codes(table)
+    assert np.unique(codes).size == 500
+    assert (codes[:500] == codes[500:]).all()
+
+
+def test_rows_must_be_a_table():
+    with pytest.raises(ValueError, match="rows must have shape"):
+        row_codes(np.zeros(3, int))

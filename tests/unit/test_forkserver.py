@@ -1,0 +1,262 @@
+"""A run's server does jobs in forks of its own; whatever happens to one of the three is told."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from epsilometer.runtime.forkserver import ONE_THREAD
+from epsilometer.runtime.variables import RUN, SERVER
+
+ASKER = """
+from types import SimpleNamespace
+
+from epsilometer.runtime.job import job
+
+snakemake = SimpleNamespace(
+    rule="demo", threads={threads}, wildcards=["some"], resources={{"runtime": 1, "mem_mb": 900}},
+    log=["results/smoke/logs/demo.log"], output=["results/smoke/demo.txt"],
+)
+with job(snakemake) as progress:
+    {body}
+"""
+SERVE = "from epsilometer.runtime.forkserver import main; main()"
+WAITS = "open('pid', 'w').write(str(__import__('os').getpid())); __import__('time').sleep(60)"
+
+
+class Run:
+    """A process that stands for a run's Snakemake, with its server, and jobs that it starts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = folder / "a.socket"
+        self.over = subprocess.Popen(["sleep", "600"])
+        self.environment = os.environ | {"PYTHONPATH": str(Path("src").absolute())}
+        self.server = subprocess.Popen(
+            [sys.executable, "-P", "-c", SERVE, "a.socket", str(self.over.pid)],
+            cwd=folder,
+            env=self.environment,
+        )
+        assert until(self.socket.exists)
+
+    def ask(self, body: str, *, threads: int = 1, **environment: str) -> "subprocess.Popen[str]":
+        (self.folder / "demo.py").write_text(ASKER.format(body=body, threads=threads))
+        place = f"{self.over.pid}|{sys.prefix}|a.socket"
+        return subprocess.Popen(
+            [sys.executable, "demo.py"],
+            cwd=self.folder,
+            env=self.environment | {SERVER: place, RUN: str(self.over.pid)} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def succeeds(self, body: str) -> bool:
+        asker = self.ask(body)
+        asker.communicate(timeout=20)
+        return asker.returncode == 0
+
+    def job(self) -> int:
+        """Return the process that does the job, once it is at work."""
+        assert until(lambda: (self.folder / "pid").exists() and (self.folder / "pid").read_text())
+        return int((self.folder / "pid").read_text())
+
+    def log(self) -> str:
+        return (self.folder / "results/smoke/logs/demo.log").read_text()
+
+    def end(self) -> None:
+        for process in (self.over, self.server):
+            process.kill()
+            process.wait()
+
+
+def until(happens, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def gone(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    made = Run(tmp_path)
+    yield made
+    made.end()
+
+
+def test_a_job_is_done_in_a_fork_as_the_asker_would(run: Run):
+    body = "import os; told = os.getcwd(), os.environ['MARK'], str(os.getpid()); "
+    body += "open('told', 'w').write(' '.join(told))"
+    asker = run.ask(body + "; print('said'); progress('half way')", MARK="here")
+    out, err = asker.communicate(timeout=20)
+    assert (asker.returncode, out, err) == (0, "", "")
+    folder, mark, pid = (run.folder / "told").read_text().rsplit(" ", 2)
+    assert (folder, mark) == (str(run.folder), "here")
+    assert int(pid) not in (asker.pid, run.server.pid)
+    assert "start demo some" in run.log()
+    assert "printed: said" in run.log()
+    assert "half way" in run.log()
+    assert "took " in run.log()
+    benchmark = (run.folder / "results/smoke/benchmarks/demo.tsv").read_text().splitlines()
+    assert benchmark[0] == "s\tmax_rss\tcpu_time"
+    assert all(float(number) >= 0 for number in benchmark[1].split("\t"))
+
+
+def test_it_is_the_server_that_forks(run: Run):
+    asker = run.ask(WAITS)
+    watcher = parent_of(run.job())
+    assert parent_of(watcher) == run.server.pid
+    asker.terminate()
+    asker.communicate(timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise ValueError('no')", "epsilometer: ValueError: no"),
+        ("__import__('os').abort()", "crashed: Aborted"),
+        ("raise SystemExit(0)", "ended the interpreter with exit code 0"),
+        ("__import__('os')._exit(3)", "ended the interpreter with exit code 3"),
+    ],
+)
+def test_a_failure_is_told_and_the_server_goes_on(run: Run, body: str, said: str):
+    asker = run.ask(body)
+    assert said in asker.communicate(timeout=20)[1]
+    assert asker.returncode == 1
+    assert run.succeeds("pass")
+    assert run.server.poll() is None
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_job_ends_with_who_asked_for_it(run: Run, how: signal.Signals):
+    asker = run.ask("open('results/smoke/demo.1.part.txt', 'w'); " + WAITS)
+    job = run.job()
+    asker.send_signal(how)
+    asker.communicate(timeout=20)
+    assert asker.returncode == (1 if how != signal.SIGKILL else -how)
+    assert until(lambda: gone(job))
+    assert until(lambda: "was interrupted" in run.log())
+    assert until(lambda: not list(run.folder.rglob("*.part.*")))
+
+
+def test_a_job_that_is_killed_is_told(run: Run):
+    asker = run.ask(WAITS)
+    os.kill(run.job(), signal.SIGKILL)
+    assert "crashed: Killed" in asker.communicate(timeout=20)[1]
+    assert asker.returncode == 1
+
+
+def test_a_watcher_that_is_killed_is_told_and_takes_its_job_along(run: Run):
+    asker = run.ask(WAITS)
+    job = run.job()
+    os.kill(parent_of(job), signal.SIGKILL)
+    assert "the process that did this job was killed" in asker.communicate(timeout=20)[1]
+    assert asker.returncode == 1
+    assert until(lambda: gone(job))
+
+
+def test_without_a_server_a_job_is_done_as_before(run: Run):
+    waiting = run.ask(WAITS)
+    job = run.job()
+    run.server.kill()
+    run.server.wait()
+    assert run.succeeds("pass")
+    assert not gone(job)  # what was begun goes on
+    waiting.kill()
+    waiting.communicate()
+    assert until(lambda: gone(job))
+
+
+def test_a_job_of_several_threads_is_left_alone(run: Run):
+    asker = run.ask(WAITS, threads=2)
+    assert parent_of(run.job()) == asker.pid
+    asker.terminate()
+    asker.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("changed", ["run", "environment"])
+def test_a_job_of_another_run_or_environment_is_left_alone(run: Run, changed: str):
+    """As where conda has made one, whose libraries the server does not have."""
+    owner, prefix = ("1", sys.prefix) if changed == "run" else (run.over.pid, "/elsewhere")
+    asker = run.ask(WAITS, **{SERVER: f"{owner}|{prefix}|a.socket"})
+    assert parent_of(run.job()) == asker.pid
+    asker.terminate()
+    asker.communicate(timeout=20)
+
+
+def test_a_mechanism_cannot_say_that_the_job_is_done(run: Run):
+    """Whatever it writes to, the exit code comes from who watches it."""
+    (run.folder / "lies.py").write_text(
+        "import os\n"
+        "for fd in map(int, os.listdir('/proc/self/fd')):\n"
+        "    try:\n"
+        "        fd < 3 or os.write(fd, bytes(1))\n"
+        "    except OSError:\n"
+        "        pass\n"
+    )
+    asker = run.ask("exec(open('lies.py').read()); raise RuntimeError('no')")
+    assert "RuntimeError: no" in asker.communicate(timeout=20)[1]
+    assert asker.returncode == 1
+
+
+def test_what_a_mechanism_leaves_running_keeps_nobody_waiting(run: Run):
+    left = "import os; os.fork() or (os.setsid(), __import__('time').sleep(8), os._exit(0)); "
+    asker = run.ask(left + WAITS)
+    watcher = parent_of(run.job())
+    began = time.monotonic()
+    os.kill(watcher, signal.SIGKILL)
+    asker.wait(20)
+    assert asker.returncode == 1
+    assert time.monotonic() - began < 5
+    asker.communicate()
+
+
+def test_one_that_says_nothing_is_not_waited_for_long(run: Run):
+    silent = socket.socket(socket.AF_UNIX)
+    silent.connect(str(run.socket))
+    began = time.monotonic()
+    assert run.succeeds("pass")
+    assert time.monotonic() - began < 6
+    silent.close()
+
+
+def test_the_server_ends_with_its_run_and_leaves_nothing(run: Run):
+    assert stat.S_IMODE(run.socket.stat().st_mode) & 0o077 == 0  # no one else's business
+    run.over.kill()
+    run.over.wait()
+    assert run.server.wait(10) == 0
+    assert not run.socket.exists()
+
+
+def test_a_server_that_has_imported_everything_has_no_other_thread(tmp_path: Path):
+    """A fork copies the calling thread only; another one's locks would stay taken for ever."""
+    scripts = sorted(path.stem for path in Path("workflow/scripts").glob("*.py"))
+    program = (
+        "import os; from epsilometer.runtime.forkserver import _import\n"
+        f"for rule in {scripts}: _import(rule)\n"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    environment = os.environ | ONE_THREAD | {"PYTHONPATH": "src"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

@@ -1,0 +1,63 @@
+"""A job imports what it calls, and no more: each import costs every job of its rule.
+
+To add one, move its name here, with the seconds that it costs in mind: SciPy's special functions
+0.1, pandas 0.3, Numba 0.4, scikit-learn 0.8, Matplotlib 0.4.
+The doors to an audit import even less: pytest loads its plugin wherever the package is installed.
+"""
+
+import pytest
+
+from tests.unit.loading import EVERY_SCRIPT, loaded, loaded_by
+
+WATCHED = (
+    *("numpy", "scipy", "scipy.special", "scipy.stats", "numba", "pandas", "pyarrow", "sklearn"),
+    *("matplotlib", "seaborn", "jinja2", "pydantic", "yaml", "snakemake"),
+)
+ALL = {"numpy", "pyarrow"}  # whoever reads or writes a file of numbers
+IMPORTED = {
+    "audit": ALL,
+    "classify": ALL,
+    "conclude": ALL | {"jinja2", "pandas"},
+    "confirm": ALL,
+    "density": ALL,
+    "draw": ALL,
+    "estimate": ALL,
+    "histogram": ALL,
+    "page": ALL | {"jinja2", "pandas"},
+    "render": ALL | {"pandas"},
+    "sample": ALL,
+    "screen": ALL,
+    "summarise": ALL | {"pandas"},
+    "tabulate": ALL | {"pandas", "pydantic"},
+    "time": ALL,
+    "weigh": ALL,
+}
+DOORS = {
+    "epsilometer": set(),
+    "epsilometer.audit": set(),
+    "epsilometer.audit.auditing": {"numpy"},  # the rest when it is called
+    "epsilometer.audit.claims": {"numpy"},
+    "epsilometer.cli": set(),
+    "epsilometer.pytest_plugin": set(),
+}
+
+
+def test_every_script_is_in_the_table():
+    assert sorted(IMPORTED) == EVERY_SCRIPT
+
+
+@pytest.mark.parametrize("script", EVERY_SCRIPT)
+def test_a_script_imports_no_more_than_the_table_says(script):
+    found = {name for name in WATCHED if name in loaded(script)}
+    assert found <= IMPORTED[script], f"{script}: {found - IMPORTED[script]} came in"
+
+
+@pytest.mark.parametrize("script", EVERY_SCRIPT)
+def test_the_table_says_no_more_than_is_imported(script):
+    found = {name for name in WATCHED if name in loaded(script)}
+    assert IMPORTED[script] <= found, f"{script}: take {IMPORTED[script] - found} out of the table"
+
+
+@pytest.mark.parametrize("module", DOORS)
+def test_a_door_to_an_audit_imports_what_the_table_says(module):
+    assert {name for name in WATCHED if name in loaded_by(module)} == DOORS[module]

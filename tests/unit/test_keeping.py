@@ -1,0 +1,75 @@
+"""A job that broke: it fails, unless it says what takes the place of its outputs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epsilometer.runtime.variables import RUN
+
+SCRIPT = """
+import ctypes, os, pathlib, signal, sys, time
+from types import SimpleNamespace
+from epsilometer.runtime.keeping import kept
+snakemake = SimpleNamespace(
+    log=["results/smoke/logs/made.log"], rule="draw", wildcards=["one"], output=["made.csv"],
+    resources={{"runtime": {minutes}, "mem_mb": 300}},
+)
+def stopped(cause):
+    {stopped}
+with kept(snakemake, stopped) as progress:
+    {body}
+"""
+WRITES = "pathlib.Path('made.csv').write_text(cause)"
+
+
+def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 0.02):
+    code = SCRIPT.format(body=body, stopped=stopped, minutes=minutes)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={k: v for k, v in os.environ.items() if k != RUN},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"),
+        ("os._exit(0)", "ended the interpreter with exit code 0"),
+        (
+            "time.sleep(60)",
+            "took longer than its limit of 0.02 minutes; if it needs more: --set-res",
+        ),
+        ("x = b'1' * 500_000_000; time.sleep(60)", "took more memory than its limit of 300 MB; if"),
+    ],
+)
+def test_what_broke_a_job_takes_the_place_of_its_output(tmp_path, body, cause):
+    done = run(tmp_path, body, minutes=0.02 if "longer" in cause else 1)
+    assert done.returncode == 0
+    assert (tmp_path / "made.csv").read_text().startswith(cause)
+    assert (tmp_path / "results/smoke/logs/made.stopped").read_text().startswith(cause)
+    assert cause in done.stderr
+    assert run(tmp_path, body, minutes=0.02 if "longer" in cause else 1).returncode == 0
+    assert len((tmp_path / "results/smoke/logs/made.stopped").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "body", ["time.sleep(2); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
+)
+def test_what_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
+    assert run(tmp_path, body, minutes=1).returncode == 1
+    assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log", "made.tsv"]
+
+
+def test_where_that_cannot_be_written_either_the_job_fails(tmp_path):
+    done = run(tmp_path, "os._exit(0)", stopped="raise OSError(28, 'no space')")
+    assert done.returncode == 1
+    assert "ended the interpreter" in done.stderr
+    assert not (tmp_path / "results/smoke/logs/made.stopped").exists()

@@ -1,0 +1,195 @@
+"""Every file that the configuration asks for, at every scale: its path knows it, and it its needs.
+
+Nothing is drawn and nothing is run.
+"""
+
+import json
+import re
+from importlib.util import find_spec
+
+import pytest
+from snakemake.io import regex_from_filepattern
+
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.study import paths, plan
+from epsilometer.study.checking import checked
+from epsilometer.study.estimates import Estimates
+from epsilometer.study.products import Product
+from epsilometer.study.reductions import REDUCTIONS
+from epsilometer.study.reports import KINDS, Rules, Runs, Summary, all_audits, all_products
+from epsilometer.study.study import Study
+from tests.unit.loading import EVERY_SCRIPT
+
+SCALES = ("smoke", "quick", "paper")
+OTHERS = {  # what rules write beside their product's path
+    "summarise": [paths.RUNS],
+    "audit": [paths.beside(paths.VERDICT, ".html")],
+    "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
+}
+
+
+def pattern(path: str) -> re.Pattern[str]:
+    """Return what Snakemake makes of a path, with the constraints that the Snakefile gives."""
+    for name, constraint in paths.ONE_NAME.items():
+        path = path.replace(f"{{{name}}}", f"{{{name},{constraint}}}", 1)
+    return re.compile(regex_from_filepattern(path))
+
+
+PATTERNS = {  # what each rule writes
+    kind.rule: [pattern(path) for path in (kind.template, *OTHERS.get(kind.rule, []))]
+    for kind in KINDS
+}
+
+
+@pytest.fixture(scope="module", params=SCALES)
+def real(request: pytest.FixtureRequest) -> Study:
+    """The configuration as it is, at one scale."""
+    return checked("config", {"scale": request.param})
+
+
+@pytest.fixture(scope="module")
+def walk(real: Study) -> list[Product]:
+    """All that is made, in an order in which it can be."""
+    return [*all_products(real), *all_audits(real)]
+
+
+def job(product: Product) -> tuple[str, str]:
+    """Return what tells jobs apart."""
+    return product.rule, product.path
+
+
+def test_every_scale_is_tried():
+    assert set(Study("config").main.scales) == set(SCALES)
+
+
+def test_rules_scripts_and_stages_have_one_name():
+    assert sorted(kind.rule for kind in KINDS) == EVERY_SCRIPT
+    assert all(find_spec(f"epsilometer.stages.{kind.rule}") for kind in KINDS)
+
+
+def test_a_path_gives_its_product_back(real, walk):
+    """As Snakemake takes it apart, with the same spec to the letter: 1 here is not 1.0 there."""
+    for product in walk:
+        found = PATTERNS[product.rule][0].match(product.path)
+        assert found, product.path
+        again = type(product).asked_for(real, found.groupdict())
+        assert again == product
+        assert hash(again) == hash(product)
+        assert again.path == product.path
+        assert json.dumps(again.spec()) == json.dumps(product.spec()), product.path
+        assert again.modules() == product.modules()
+
+
+def test_a_path_is_of_one_rule(walk):
+    for path in {path for product in walk for path in (product.path, product.file)}:
+        rules = [rule for rule, made in PATTERNS.items() if any(p.match(path) for p in made)]
+        assert len(rules) <= 1, f"{path} may be of {rules}"
+    for product in walk:
+        assert any(p.match(product.path) for p in PATTERNS[product.rule])
+
+
+def test_every_job_is_in_the_walk_once_and_has_paths_of_its_own(walk):
+    made = [product.path for product in walk]
+    assert len(set(made)) == len(made)
+    assert len({*map(paths.log, made), *made}) == 2 * len(made)
+
+
+def test_what_a_job_needs_is_made_before_it(walk):
+    before: set[tuple[str, str]] = set()
+    for product in walk:
+        needed = [one for some in product.needs().values() for one in some]
+        assert {job(one) for one in needed} <= before, product.path
+        before.add(job(product))
+
+
+def test_all_that_is_promised_is_made(real, walk):
+    made = {path for product in walk for path in (product.path, product.file)}
+    rules = Rules(real)
+    for report in real.wanted:
+        targets = set(rules.targets(report))
+        assert len(targets) > 3
+        assert targets <= made
+
+
+def test_every_estimate_of_the_grids_that_are_summarised_is_made(real, walk):
+    grids = {(p.report, p.experiment) for p in walk if isinstance(p, Summary)}
+    wanted = {c for grid in grids for c in real.combinations(*grid)}
+    assert {p.combination for p in walk if isinstance(p, Estimates)} == wanted
+
+
+def test_every_experiment_is_in_a_table(real):
+    for entry in real.reports.values():
+        shown = {name for artifact in entry.artifacts.values() for name in artifact.table.data}
+        assert shown == set(entry.experiments)
+
+
+def test_a_rule_answers_what_its_product_does(real, walk):
+    """Snakemake asks with wildcards; a job of two files is the same for either."""
+    rules = Rules(real)
+    for product in walk[:: len(walk) // 100]:
+        rule = getattr(rules, product.rule)
+        wildcards = product.wildcards
+        assert rule.path.format(**wildcards) == product.path
+        assert rule.spec(wildcards) == product.spec()
+        needs = {name: [one.file for one in some] for name, some in product.needs().items()}
+        assert rule.needs(wildcards) == needs
+        assert rule.mem_mb(wildcards, 2) == 2 * rule.mem_mb(wildcards, 1) > 0
+        assert rule.runtime(wildcards, 2) == 2 * rule.runtime(wildcards, 1) > 0
+
+
+def test_a_spec_is_plain_and_tells_apart(walk):
+    """It goes through a file to the job, and what is made of other things is another one."""
+    specs: dict[tuple[str, str], str] = {}
+    for product in walk:
+        spec = json.dumps(product.spec(), allow_nan=False, sort_keys=True)
+        assert specs.setdefault((product.rule, spec), product.path) == product.path
+
+
+def test_the_plan_counts_every_job(real):
+    """Of all reports; what is audited is not asked for."""
+    totals, walk = plan.totals(real), list(all_products(real))
+    assert sum(total.jobs for total in totals.values()) == len(walk)
+    for rule, total in totals.items():
+        of_rule = [product for product in walk if product.rule == rule]
+        assert total.jobs == len(of_rule)
+        assert total.seconds == pytest.approx(sum(p.cost().seconds for p in of_rule))
+        assert total.seconds > 0
+        assert total.megabytes == max(p.cost().megabytes for p in of_rule)
+    drawn = [p for p in walk if p.rule in ("sample", "confirm")]
+    for product in drawn:
+        one_run = len(product.batch) == 1
+        assert one_run or product.load().bytes <= real.main.batch_bytes, product.path
+
+
+def test_batches_are_all_runs_once(real, walk):
+    for product in walk:
+        if isinstance(product, Estimates):
+            batches = [one.batch for one in product.needs()["data"]]
+            runs = [run for b in batches for run in range(b.first, b.last + 1)]
+            assert runs == list(range(product.runs))
+
+
+def test_what_estimators_read_is_what_is_made_for_them(walk):
+    for product in walk:
+        if isinstance(product, Estimates):
+            reads = product.study.estimator(product.estimator).reads
+            assert {type(one) for one in product.needs()["data"]} == {REDUCTIONS[reads]}
+
+
+def test_summaries_run_the_code_of_laws_and_of_the_mechanisms_they_are_of(walk):
+    """An exact value is computed from a calibrated mechanism, which is loaded, too."""
+    for product in walk:
+        if isinstance(product, Summary):
+            used = {product.study.mechanisms[c.mechanism].mechanism for c in product.combinations}
+            both = {r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS}
+            assert set(product.modules()) == both
+
+
+def test_runs_are_the_summarys_other_file(walk):
+    both = [p for p in walk if isinstance(p, Runs)]
+    assert both
+    for product in both:
+        summary = Summary(product.study, product.report, product.experiment)
+        assert product.path == summary.path == summary.file != product.file
+        assert product.spec() == summary.spec()

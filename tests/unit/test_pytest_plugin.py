@@ -1,0 +1,383 @@
+"""The pytest plugin, tried on suites in miniature."""
+
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import scipy.special  # noqa: F401 - loaded once, and not by every suite in miniature
+
+import epsilometer.audit.auditing  # noqa: F401
+
+pytest_plugins = ["pytester"]
+
+PAGE = Path("docs/pytest.md").read_text()
+FIRST = 6 / math.pi**2
+HEADER = """
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+
+PAIRS = [(0.0, 1.0)]
+MARK = pytest.mark.privacy(epsilon=1, pairs=PAIRS, samples=500, check_sampler=False)
+
+
+def good(x, size, rng):
+    return rng.laplace(x, 1.0, size)
+
+
+def bad(x, size, rng):
+    return rng.laplace(x, 0.2, size)
+
+
+def unseeded(x, size):
+    return np.random.default_rng().laplace(x, 1.0, size)
+
+
+def stuck(x, size, rng):
+    return np.random.default_rng(1).laplace(x, 1.0, size)
+
+
+def keep(name, verdict):
+    facts = {"alpha": verdict.alpha, "seed": verdict.seed, "bound": verdict.bound}
+    pathlib.Path(f"{name}.json").write_text(json.dumps(facts))
+"""
+THREE = """
+@MARK
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_one(audit, name):
+    keep(f"one-{name}", audit(good))
+
+@MARK
+def test_three(audit):
+    for i in range(3):
+        keep(f"three-{i}", audit(good))
+
+def test_other():
+    pass
+"""
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    """Run a suite of these tests with this plugin alone, or in a process with all there are."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+    def run(text, *options, conftest="", apart=False):
+        pytester.makepyfile(test_it=HEADER + text)
+        if conftest:
+            pytester.makeconftest(conftest)
+        options = ("-p", "no:cacheprovider", *options)
+        if apart:
+            return pytester.runpytest_subprocess("-p", "no:hypothesispytest", *options)
+        with monkeypatch.context() as patch:
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            return pytester.runpytest_inprocess("-p", "epsilometer.pytest_plugin", *options)
+
+    return run
+
+
+def kept(pytester):
+    return {path.stem: json.loads(path.read_text()) for path in pytester.path.glob("*.json")}
+
+
+def test_a_violation_fails_with_the_verdict_alone(suite):
+    found = suite("""
+def test_good(audit):
+    verdict = audit(good, pairs=PAIRS, claim=em.pure(1.0), samples=500)
+    assert verdict.verdict == "not refuted"
+
+def test_bad(audit):
+    audit(bad, PAIRS, em.pure(1.0), samples=500)
+""")
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines(
+        [
+            "VIOLATED: epsilon = 1 is claimed, epsilon is at least*",
+            "  witness *",
+            "  alpha       0.0152 for audit 1 of this test, 0.05 for all tests",
+            "  place       test_it.py:*",
+            "privacy: 2 audits of 2 tests at alpha = 0.05 together: 1 violated, 1 not refuted; "
+            "smallest share 0.0152, seed 0",
+            "FAILED test_it.py::test_bad - *VIOLATED*",
+        ]
+    )
+    found.stdout.no_fnmatch_line("*auditing.py*")
+
+
+def test_what_is_expected_can_be_said(suite):
+    found = suite("""
+@MARK
+def test_bad(audit):
+    assert audit(bad, expect="violated").verdict == "violated"
+
+@MARK
+def test_good(audit):
+    audit(good, expect="violated")
+""")
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines(
+        ["NOT REFUTED: epsilon = 1 (violated was expected)", "*1 violated as expected, 1 not ref*"]
+    )
+
+
+def test_undecided_and_invalid_fail_and_an_upper_bound_passes(suite):
+    found = suite("""
+@MARK
+def test_undecided(audit):
+    audit(good, detect=1.001)
+
+@MARK
+def test_invalid(audit):
+    audit(stuck, check_sampler=True)
+
+@MARK
+def test_holds(audit):
+    audit(lambda x, size, rng: rng.integers(2, size=size), outcomes=2)
+""")
+    found.assert_outcomes(passed=1, failed=2)
+    found.stdout.fnmatch_lines(["UNDECIDED: *", "INVALID: *", "*1 invalid, 1 undecided, 1 holds;*"])
+
+
+def test_the_nearest_mark_and_the_call_win(suite):
+    suite("""
+pytestmark = [pytest.mark.privacy(epsilon=3, delta=1e-3, pairs=PAIRS, samples=500)]
+
+def test_module(audit):
+    verdict = audit(good)
+    assert (verdict.claimed, verdict.pairs) == ("(epsilon, delta) = (3, 0.001)", 1)
+
+@pytest.mark.privacy(gdp=2, samples=300)
+class TestClass:
+    def test_class(self, audit):
+        verdict = audit(good)
+        assert verdict.claim == {"notion": "gdp", "mu": 2}
+        assert 280 <= verdict.draws <= 300
+
+    @pytest.mark.privacy(renyi={2: 3})
+    def test_nearest(self, audit):
+        assert audit(good).claim == {"notion": "renyi", "order": 2, "epsilon": 3}
+
+    @pytest.mark.privacy(zcdp=3)
+    def test_call(self, audit):
+        assert audit(good, epsilon=2).claimed == "epsilon = 2"
+        assert audit(good, [(0, 1), (1, 0)], samples=500).pairs == 2
+        rng = np.random.default_rng(5)
+        assert audit.outputs((rng.normal(size=500), rng.normal(size=500))).claim["rho"] == 3
+
+def test_not_marked_itself():
+    pass
+""").assert_outcomes(passed=5)
+
+
+WRONG = {
+    "audit(good, PAIRS)": "one claim is needed: * got none",
+    "audit(good, PAIRS, epsilon=1, gdp=1)": "one claim is needed: * got epsilon and gdp",
+    "audit(good, PAIRS, delta=1e-5)": "one claim is needed: * got delta",
+    "audit(good, epsilon=1)": "pairs of neighbouring inputs are missing: *",
+    "audit(good, PAIRS, epsilon=-1)": "epsilon must *",
+    "audit(good, PAIRS, epsilon=1, alpha=.1)": "audit: alpha is one for the whole suite; *",
+    "audit(good, PAIRS, epsilon=1, sample=9)": "audit: no option 'sample'; did you mean 'samples'?",
+    "audit(good, PAIRS, epsilon=1, expect='violation')": "audit: expect must be a verdict, *",
+    "audit(lambda x: 1 / 0, PAIRS, epsilon=1)": "*ZeroDivisionError*",
+}
+
+
+def test_wrong_use_is_told_in_a_line(suite):
+    calls = "".join(
+        f"\ndef test_{i}(audit):\n    {call}\n" for i, call in enumerate([*WRONG, "audit"])
+    )
+    found = suite(f"""
+{calls}
+def test_late(request):
+    request.getfixturevalue("audit")
+
+@pytest.mark.privacy(1)
+def test_by_place(audit):
+    audit(good)
+
+@pytest.mark.privacy(seed=1)
+def test_seed(audit):
+    audit(good)
+
+@MARK
+def test_nothing():
+    pass
+""")
+    found.assert_outcomes(failed=len(WRONG) + 4, errors=1)
+    found.stdout.fnmatch_lines(
+        [
+            "is marked privacy, but does not take the fixture audit: nothing is audited",
+            *WRONG.values(),
+            "takes the fixture audit and never called it: nothing is audited",
+            "audit must be an argument of the test, *",
+            "mark privacy takes its options by name, got 1",
+            "mark privacy: seed is one for the whole suite; set privacy_seed",
+        ]
+    )
+    found.stdout.no_fnmatch_line("During handling of the above exception*")
+
+
+def test_alpha_is_split_over_selected_tests_and_their_calls(suite, pytester):
+    suite(THREE, "--privacy-alpha=0.3").assert_outcomes(passed=4)
+    shares = {name: facts["alpha"] for name, facts in kept(pytester).items()}
+    assert shares["one-a"] == shares["one-b"] == shares["three-0"] == pytest.approx(0.1 * FIRST)
+    assert shares["three-1"] == pytest.approx(0.1 * FIRST / 4)
+    assert shares["three-2"] == pytest.approx(0.1 * FIRST / 9)
+    assert sum(shares.values()) < 0.3
+    found = suite(THREE, "--privacy-alpha=0.3", "-k", "one")
+    assert kept(pytester)["one-a"]["alpha"] == pytest.approx(0.15 * FIRST)
+    found.stdout.fnmatch_lines(["privacy: 2 audits of 2 tests at alpha = 0.3 together: 2 not *"])
+
+
+def test_verdicts_follow_from_the_seed(suite, pytester):
+    pytester.makeini("[pytest]\nprivacy_seed = 5\nprivacy_alpha = 0.02")
+    suite(THREE)
+    first = kept(pytester)
+    assert len({facts["seed"] for facts in first.values()}) == 5
+    suite(THREE.replace("def test_other", "def test_another"), "--privacy-seed=5")
+    assert kept(pytester) == first
+    suite(THREE, "--privacy-seed=6")
+    assert not {facts["seed"] for facts in kept(pytester).values()} & {
+        facts["seed"] for facts in first.values()
+    }
+
+
+def test_a_failure_says_how_to_replay_it(suite):
+    text = """
+@MARK
+@pytest.mark.parametrize("name", ["a", "b c"])
+def test_bad(audit, name):
+    audit(good)
+    audit(bad)
+
+def test_other(audit):
+    audit(good, PAIRS, epsilon=1, samples=500)
+"""
+    first = suite(text, "--privacy-seed=4")
+    first.assert_outcomes(failed=2, passed=1)
+    shown = [line for line in first.stdout.lines if line.startswith(("VIOLATED", "  bound"))]
+    commands = [line for line in first.stdout.lines if line.startswith("  replay")]
+    replay = shlex.split(commands[1].split(maxsplit=1)[1])
+    assert replay[:2] == ["pytest", "test_it.py::test_bad[b c]"]
+    again = suite(text, *replay[1:])
+    again.assert_outcomes(failed=1)
+    assert [line for line in again.stdout.lines if line.startswith(("VIOLATED", "  bound"))] == (
+        shown[len(shown) // 2 :]
+    )
+
+
+RERUN = """
+from _pytest.runner import call_and_report
+
+def pytest_runtest_protocol(item, nextitem):
+    for when in {phases}:
+        call_and_report(item, when, nextitem=nextitem)
+    return True
+"""
+RERUNS = {
+    "all of it": RERUN.format(phases=["setup", "call", "teardown"] * 2),
+    "its call": RERUN.format(phases=["setup", "call", "call", "teardown"]),
+}
+
+
+@pytest.mark.parametrize("again", RERUNS)
+def test_a_retry_is_refused(suite, again):
+    text = """
+times = []
+
+@MARK
+def test_bad(audit):
+    times.append(0)
+    audit(good if len(times) > 1 else bad)
+"""
+    found = suite(text, conftest=RERUNS[again])
+    found.assert_outcomes(failed=2)
+    found.stdout.fnmatch_lines(
+        [
+            "REFUSED: this test has been audited before in this session, *",
+            "VIOLATED: *",
+            "privacy: 1 audit of 1 test at alpha = 0.05 together: 1 violated, 1 refused; *",
+        ]
+    )
+
+
+def test_a_setup_may_be_retried_before_anything_was_audited(suite):
+    found = suite(
+        """
+@pytest.fixture
+def late(request):
+    request.config.late = getattr(request.config, "late", 0) + 1
+    assert request.config.late > 1
+
+@MARK
+def test_good(late, audit):
+    audit(good)
+""",
+        conftest=RERUN.format(phases=["setup", "teardown", "setup", "call", "teardown"]),
+    )
+    found.assert_outcomes(passed=1, errors=1)
+
+
+def test_audits_of_fixtures_count_too(suite):
+    found = suite("""
+@pytest.fixture
+def audited(audit):
+    verdict = audit(good, PAIRS, epsilon=1, samples=500)
+    yield verdict
+    audit(good, PAIRS, epsilon=1, samples=500)
+
+def test_it(audited):
+    assert audited.verdict == "not refuted"
+""")
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(["privacy: 2 audits of 1 test at alpha = 0.05 together: 2 not *"])
+
+
+def test_draws_that_follow_no_seed_are_told(suite):
+    found = suite(
+        "@MARK\ndef test_anew(audit):\n    assert not audit(unseeded, check_sampler=True).replay"
+    )
+    found.assert_outcomes(passed=1)
+    found.stdout.fnmatch_lines(["privacy: test_it.py::test_anew: draws do not follow the seed, *"])
+
+
+@pytest.mark.parametrize(
+    "option", ["--privacy-alpha=1", "--privacy-alpha=nan", "--privacy-seed=-1"]
+)
+def test_what_cannot_be_alpha_or_seed_stops_the_session(suite, option):
+    found = suite("def test_it():\n    pass", option)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines([f"ERROR: privacy_{option[10:].split('=')[0]} must *"])
+
+
+def test_who_audits_nothing_hears_nothing(suite):
+    found = suite("def test_it():\n    pass")
+    found.stdout.no_fnmatch_line("*privacy*")
+
+
+def test_processes_of_xdist_find_the_same_shares_and_draws(suite, pytester):
+    pytest.importorskip("xdist")
+    suite(THREE)
+    alone = kept(pytester)
+    found = suite(THREE, "-n2", apart=True)
+    found.assert_outcomes(passed=4)
+    found.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.05 together: 5 not *"])
+    assert kept(pytester) == alone
+
+
+def test_the_page_tells_what_happens(suite, pytester):
+    (code,) = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)
+    (said,) = re.findall("\\$ pytest\n(.*?)\n", PAGE)
+    (options,) = re.findall("```toml\n(.*?)```", PAGE, re.DOTALL)
+    found = suite(code)
+    found.assert_outcomes(passed=4)
+    found.stdout.fnmatch_lines([said])
+    pytester.makefile(".toml", pyproject=options)
+    suite(code, "-k", "recorded").stdout.fnmatch_lines(["privacy: * alpha = 0.01 *, seed 7"])

@@ -1,0 +1,85 @@
+"""Names are looked up where they are defined, and no name reaches foreign code."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from epsilometer.errors import UnknownNameError
+from epsilometer.registry import Modules, Registry, load
+from epsilometer.render import RENDERERS
+from epsilometer.tables import BUILDERS
+
+
+def test_functions_are_found_in_the_reports_own_module_or_in_anothers():
+    assert BUILDERS.target("gorla2022", "searches") == "epsilometer.tables.gorla2022:searches"
+    other = "epsilometer.tables.gorla2022:searches"
+    assert BUILDERS.target("askin2022", "gorla2022.searches") == other
+    assert BUILDERS.target("my-own", "gorla2022.searches") == other
+    assert load(other).__name__ == "searches"
+
+
+def test_public_functions_are_known_in_the_order_of_the_module():
+    known = BUILDERS.known("gorla2022")
+    assert "searches" in known
+    assert "pd" not in known  # imported
+    assert not [name for name in known if name.startswith("_")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", ".", "serches", "_laplace", "pd", "pd.DataFrame", "TruncatedLaplaceLaw", "__doc__"),
+        *("gorla2022", "gorla2022.", "gorla2022.serches", "gorla2022._laplace"),
+        *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.storage.read_table"),
+        *("..storage.read_table", "../storage.read_table", "../tables/gorla2022.searches"),
+        *("__init__.searches", "gorla2022:searches", "gorla2022.searches ", "a/b.searches"),
+    ],
+)
+def test_no_other_name_is_found(name):
+    with pytest.raises(UnknownNameError, match="unknown table builder") as caught:
+        BUILDERS.target("gorla2022", name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_function_is_told_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"'serches'; did you mean 'searches'\?"):
+        BUILDERS.target("gorla2022", "serches")
+    with pytest.raises(UnknownNameError, match=r"'searches' \(none is defined\)"):
+        BUILDERS.target("my-own", "searches")
+
+
+@pytest.mark.parametrize("report", ["../tables/gorla2022", "..", "", "a.b", "/etc"])
+def test_a_report_of_any_name_has_no_module_outside(report):
+    assert BUILDERS.known(report) == []
+
+
+def test_nothing_is_imported_to_know_a_name():
+    """Renderers would import Matplotlib, at every start of the workflow."""
+    code = (
+        "import sys; from epsilometer.render import RENDERERS; "
+        "RENDERERS.target('gorla2022', sorted(RENDERERS.known('gorla2022'))[0]); "
+        "print(*{'matplotlib', 'epsilometer.render.gorla2022'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code]
+    environment = os.environ | {"PYTHONPATH": "src"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+    assert RENDERERS.known("gorla2022")
+
+
+def test_a_registry_loads_what_is_asked_for():
+    registry = Registry("thing", {"path": "pathlib:Path", "gone": "pathlib:Gone"})
+    assert registry.load("path").__name__ == "Path"
+    assert registry.module("path") == "pathlib"
+    assert list(registry) == ["path", "gone"]
+    assert len(registry) == 2
+    with pytest.raises(UnknownNameError, match="unknown thing 'pth'; did you mean 'path'"):
+        registry.load("pth")
+    with pytest.raises(AttributeError):
+        registry.load("gone")
+
+
+def test_a_package_without_the_module_knows_nothing():
+    assert Modules("thing", "epsilometer.tables").known("gorla") == []

@@ -1,0 +1,226 @@
+"""Both stages on files: what is selected is what is confirmed, from fresh draws."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilometer.errors import DataError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.stages import confirm, sample, screen, time, weigh
+from epsilometer.stages.estimate import estimates_of
+from epsilometer.storage import read_columns, read_samples
+
+COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
+SAMPLES = COMMON | {
+    "stage": "main",
+    "mechanism": "laplace",
+    "registered": MECHANISMS["laplace"],
+    "parameters": {},
+    "epsilon": 1.0,
+    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0, 0.0, 0.2]},
+    "sides": 6,
+    "n": 2000,
+    "runs": [0, 2],
+}
+LOSSES = COMMON | {
+    "samples": SAMPLES,
+    "region": [-1.0, 1.0],
+    "pairing": "consecutive",
+    "draws": 3000,
+}
+
+
+def quiet(_):
+    """Report no progress."""
+
+
+def specs(by, settings, **changed):
+    """Return the identities of all stages, by a screening method and of other samples."""
+    samples = SAMPLES | changed
+    method = {"registered": ESTIMATORS[by], "parameters": settings}
+    losses = LOSSES | {"samples": samples} | method
+    fresh = samples | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": losses}
+    return {
+        "samples": samples,
+        "losses": losses,
+        "fresh": fresh,
+        "evidence": COMMON | {"fresh": fresh},
+    }
+
+
+def run(folder, made):
+    """Run both stages, and return the paths by stage, and what is in the last two files."""
+    paths = {k: str(folder / f"{k}.parquet") for k in made}
+    samples, losses, fresh, evidence = (paths[k] for k in made)
+    sample.run(samples, made["samples"], quiet)
+    screen.run(samples, losses, made["losses"], quiet)
+    confirm.run(losses, fresh, made["fresh"], quiet)
+    weigh.run(fresh, losses, evidence, made["evidence"])
+    return paths, *(
+        pd.DataFrame(read_columns(paths[k], k, made[k])) for k in ("losses", "evidence")
+    )
+
+
+SCREENS = {"local_loss": {"floor": 1e-3}, "witness": {}}
+
+
+@pytest.fixture(params=SCREENS)
+def files(request, tmp_path):
+    """Run both stages by each screening method."""
+    made = specs(request.param, SCREENS[request.param])
+    return *run(tmp_path, made), made
+
+
+def test_every_pair_has_a_loss_and_one_is_selected(files):
+    _, losses, evidence, _ = files
+    assert losses.groupby("run").size().tolist() == [3, 3, 3]
+    assert losses.groupby("run")["selected"].sum().tolist() == [1, 1, 1]
+    best = losses.loc[losses.groupby("run")["loss"].idxmax()]
+    assert best["selected"].all()
+    assert best[["side_x", "side_x_prime"]].to_numpy().tolist() == [[2, 3]] * 3
+    assert evidence[["side_x", "side_x_prime"]].to_numpy().tolist() == [[2, 3]] * 3
+
+
+def test_fresh_samples_are_of_the_selected_pair_and_new(files):
+    paths, _, _, made = files
+    main = {(run, side): out for run, side, out in read_samples(paths["samples"], SAMPLES)}
+    fresh = {(run, side): out for run, side, out in read_samples(paths["fresh"], made["fresh"])}
+    assert set(fresh) == {(run, side) for run in range(3) for side in range(2)}
+    for (run, side), outputs in fresh.items():
+        assert outputs.size == 3000
+        assert not np.isin(outputs, main[run, 2 + side]).any()
+    assert np.median(fresh[0, 1]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_selected_losses_survive_the_file(files):
+    paths, losses, _, made = files
+    read = screen.selected(paths["losses"], made["losses"])
+    for row in losses[losses["selected"]].itertuples():
+        sides, found = read[row.run]
+        assert sides == (row.side_x, row.side_x_prime)
+        assert set(found) in ({"output", "sign"}, {"events"})
+    assert losses.loc[~losses["selected"], "found"].isna().all()
+
+
+def identity_of(estimator, parameters):
+    return {
+        "mechanism": "laplace",
+        "epsilon": 1.0,
+        "lambda": "inf",
+        "estimator": "e",
+        "cells": 0,
+        "inputs": {"id": "distances"},
+        "registered": ESTIMATORS[estimator],
+        "parameters": parameters,
+        "claims": {"lipschitz": None},
+    }
+
+
+BOUNDS = {"local_loss": "mpl", "witness": "berger_boos"}
+
+
+def test_estimates_from_either_stage(files):
+    paths, losses, _, made = files
+    (by,) = [k for k in SCREENS if ESTIMATORS[k] == made["losses"]["registered"]]
+    for reads, estimator, parameters, rows in (
+        ("losses", by, SCREENS[by], 9),
+        ("losses", by, SCREENS[by] | {"largest": True}, 3),
+        ("evidence", BOUNDS[by], {"after": "e"}, 3),
+    ):
+        spec = {"identity": identity_of(estimator, parameters), "reads": reads}
+        frame = pd.DataFrame(estimates_of([paths[reads]], spec | {"data": [made[reads]]}))
+        assert len(frame) == rows
+        assert (frame["estimate"] == frame["estimate_reverse"]).all()
+        assert frame["fresh"].unique().tolist() == [0 if reads == "losses" else 3000]
+        if reads == "evidence":
+            assert (frame["estimate"] < 1.05).all()
+            assert (frame["estimate"] > 0.3).all()
+        elif rows == 3:
+            assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
+
+
+def test_an_atom_is_told_by_file_and_run_or_is_an_ordinary_output(tmp_path):
+    clipped = {
+        "mechanism": "clipped",
+        "registered": f"{__name__}:Clipped",
+        "inputs": {"id": "pair", "values": [0.0, 1.0]},
+        "sides": 2,
+    }
+    with pytest.raises(DataError, match=r"samples.parquet: run 0: outputs are reals with an atom"):
+        run(tmp_path, specs("local_loss", {"floor": 1e-3}, **clipped))
+    _, losses, evidence = run(tmp_path, specs("witness", {}, **clipped))
+    assert (losses["loss"] > 0.7).all()
+    assert evidence["in_event"].map(lambda counts: counts[0] > 0).all()
+
+
+class Clipped:
+    outputs = "scalar"
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def sample(self, x, size, rng):
+        return np.clip(rng.laplace(x, 1, size), 0, 1)
+
+
+class TwoCoins:
+    """Shows two coins, the first of which tells; as tuples or, with noise, as vectors."""
+
+    dimension = 2
+
+    def __init__(self, epsilon, outputs="tuple"):
+        self.epsilon, self.outputs = epsilon, outputs
+
+    def sample(self, x, size, rng):
+        if self.outputs == "vector":
+            return rng.laplace([x, 0.0], 1.0, (size, 2))
+        return (rng.random((size, 2)) < [0.25 + 0.5 * x, 0.5]).astype(int)
+
+
+@pytest.mark.parametrize(("outputs", "truth"), [("tuple", math.log(3)), ("vector", 1.0)])
+@pytest.mark.parametrize("by", SCREENS)
+def test_outputs_of_several_entries_go_through_both_stages(tmp_path, by, outputs, truth):
+    two = {
+        "registered": f"{__name__}:TwoCoins",
+        "parameters": {"outputs": outputs},
+        "inputs": {"id": "pair", "values": [0, 1]},
+        "sides": 2,
+        "n": 4000,
+    }
+    made = specs(by, {"floor": 0.02} if by == "local_loss" else {}, **two)
+    made["losses"]["region"] = None
+    made["fresh"]["n"] = 20_000
+    paths, _, _ = run(tmp_path, made)
+    identity = identity_of(BOUNDS[by], {"after": "e"})
+    spec = {"identity": identity, "reads": "evidence", "data": [made["evidence"]]}
+    bound = estimates_of([paths["evidence"]], spec)["estimate"]
+    assert (bound < truth + 0.05).all()
+    assert (bound > (0.9 * truth if outputs == "tuple" else 0.2)).all()
+
+
+@pytest.mark.parametrize("by", SCREENS)
+def test_timings_are_of_every_run_and_of_a_real_bound(by):
+    member = {
+        "reads": "evidence",
+        "samples": SAMPLES,
+        "losses": specs(by, SCREENS[by])["losses"],
+        "fresh": 3000,
+        "estimates": {
+            "registered": ESTIMATORS[BOUNDS[by]],
+            "parameters": {"after": "e"},
+            "estimator": "mpl",
+            "lambda": "inf",
+        },
+    }
+    frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))
+    assert frame["run"].tolist() == [0, 1, 2]
+    assert frame["seconds"].to_numpy() == pytest.approx(
+        (frame["sampling"] + frame["estimating"]).to_numpy()
+    )
+    assert (frame[["sampling", "estimating"]] > 0).all(axis=None)
+    assert (frame["bound"] < 1.1).all()
+    assert (frame["bound"] > 0.3).all()
+    assert frame["pairs"].unique().tolist() == [3]

@@ -1,0 +1,171 @@
+"""Whatever a user writes, nothing of it is run, and nothing is written where it does not belong."""
+
+import ast
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer.stages import page
+from epsilometer.study.checking import checked
+from epsilometer.study.products import Product
+from epsilometer.study.reports import KINDS, all_audits, all_products
+from tests.unit.conftest import CONFIG
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = {
+    "space": "a b",
+    "single quote": "a'b",
+    "double quote": 'a"b',
+    "semicolon": "a; touch pwned",
+    "newline": "a\ntouch pwned",
+    "substitution": "$(touch pwned)",
+    "backticks": "`touch pwned`",
+    "up": "../pwned",
+    "absolute": "/etc/pwned",
+    "braces": "{config}",
+    "html": "<script>alert(1)</script>",
+    "null": "a\0b",
+    "option": "--help",
+}
+REPORT = "reports/gorla2022.yaml"
+
+
+@cache
+def loaded(file: str) -> Any:
+    return yaml.safe_load((CONFIG / file).read_text())
+
+
+def rename(data: dict, old: str, new: str) -> None:
+    data[new] = data.pop(old)
+
+
+NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # what becomes a part of a path
+    "mechanism": ("mechanisms.yaml", lambda d, s: rename(d, "laplace", s)),
+    "registered mechanism": ("mechanisms.yaml", lambda d, s: d["laplace"].update(mechanism=s)),
+    "inputs": ("mechanisms.yaml", lambda d, s: rename(d["truncated-laplace"]["inputs"], "ends", s)),
+    "estimator": ("estimators.yaml", lambda d, s: rename(d, "mpl-floor=0.001", s)),
+    "screen": ("estimators.yaml", lambda d, s: d["mpl-floor=0.001"]["parameters"].update(after=s)),
+    "classifier": (
+        "estimators.yaml",
+        lambda d, s: d["spectrum-knn"]["parameters"].update(classifier=s),
+    ),
+    "scikit-learn's class": (
+        "estimators.yaml",
+        lambda d, s: d["spectrum-network"]["parameters"]["options"].update(name=s),
+    ),
+    "experiment": (REPORT, lambda d, s: rename(d["experiments"], "safety", s)),
+    "sized experiment": (REPORT, lambda d, s: rename(d["scales"]["smoke"], "safety", s)),
+    "sized scale": (REPORT, lambda d, s: d["scales"].update({s: {}})),
+    "artifact": (REPORT, lambda d, s: rename(d["artifacts"], "fig4", s)),
+    "builder": (REPORT, lambda d, s: d["artifacts"]["fig4"]["table"].update(builder=s)),
+    "builder's module": (
+        REPORT,
+        lambda d, s: d["artifacts"]["fig4"]["table"].update(builder=f"{s}.safety_check"),
+    ),
+    "renderer": (REPORT, lambda d, s: d["artifacts"]["fig4"].update(figure=s)),
+    "grid": (REPORT, lambda d, s: d["experiments"]["safety"]["grid"][0].update(mechanism=[s])),
+    "scale": ("config.yaml", lambda d, s: d.update(scale=s)),
+    "defined scale": ("config.yaml", lambda d, s: rename(d["scales"], "paper", s)),
+    "report": ("config.yaml", lambda d, s: d.update(reports=[s])),
+    "rate": ("rates.yaml", lambda d, s: d["sample"]["nanoseconds"].update({s: 1.0})),
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_no_command_and_no_way_out(tmp_path, config_folder, name, hostile):
+    file, edit = NAMES[name]
+    data = deepcopy(loaded(file))
+    edit(data, HOSTILE[hostile])
+    (config_folder / file).write_text(json.dumps(data))  # which is YAML
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ConfigError) as refused:
+        checked("config")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert all(line.startswith("config/") for line in str(refused.value).splitlines())
+
+
+FILES = [name for name, text in HOSTILE.items() if not {"/", "\0"} & set(text)]
+
+
+@pytest.mark.parametrize("hostile", FILES)
+def test_the_name_of_a_report_is_no_command(config_folder, hostile):
+    others = config_folder / "reports/others.yaml"  # whose builders are found from anywhere
+    others.rename(others.with_stem(HOSTILE[hostile]))
+    (config_folder / "config.yaml").write_text(
+        (config_folder / "config.yaml").read_text().replace("[gorla2022, others]", "[gorla2022]")
+    )
+    with pytest.raises(ConfigError):
+        checked("config")
+
+
+@pytest.mark.parametrize("file", sorted(str(p.relative_to(CONFIG)) for p in CONFIG.rglob("*.yaml")))
+def test_yaml_is_data(config_folder, file):
+    text = (config_folder / file).read_text()
+    tag = 'x: !!python/object/apply:os.system ["touch pwned"]'
+    (config_folder / file).write_text(f"{text}\n{tag}\n")
+    with pytest.raises(ConfigError, match=f"config/{file}: .*python/object/apply"):
+        checked("config")
+    assert not Path("pwned").exists()
+
+
+def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
+    """Return why there is no such product; nothing if there is one."""
+    try:
+        kind.asked_for(study, wildcards).spec()
+    except EpsilometerError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
+def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
+    made = [*all_products(study), *all_audits(study)]
+    sound = next(p.wildcards for p in made if p.rule == kind.rule)
+    assert told(kind, study, sound) is None
+    said = {
+        (key, hostile): told(kind, study, sound | {key: text})
+        for key in sound
+        for hostile, text in HOSTILE.items()
+    }
+    assert [where for where, line in said.items() if line is None] == []
+    assert [where for where, line in said.items() if "\n" in line] == []
+
+
+def test_a_page_escapes_what_it_shows(tmp_path):
+    file = tmp_path / "page.html"
+    about = {"seed": 1, "scale": "smoke", "version": "0", "artifacts": []}
+    page.run(str(file), ROOT / "workflow/report/page.html.j2", {"title": HOSTILE["html"], **about})
+    assert "<script>alert" not in file.read_text()
+    assert "&lt;script&gt;" in file.read_text()
+
+
+FORBIDDEN = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
+CALLS = {"eval", "exec", "system", "popen", "unsafe_load", "full_load", "load_all"}
+
+
+def test_no_pickle_no_shell_no_eval():
+    """In no line of the library, its scripts or rules; arguments go to programs as lists."""
+    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py")]
+    assert files
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                module = getattr(node, "module", None) or ""
+                names = {module.split(".")[0], *(alias.name.split(".")[0] for alias in node.names)}
+                assert not names & FORBIDDEN, file
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                assert called not in CALLS, f"{file}:{node.lineno}"
+                options = {key.arg for key in node.keywords if ast.unparse(key.value) != "False"}
+                assert not {"shell", "allow_pickle"} & options, f"{file}:{node.lineno}"
+    for file in [ROOT / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]:
+        assert "shell:" not in file.read_text()
+        assert "run:" not in file.read_text()

@@ -1,0 +1,64 @@
+"""Histograms on files: of every run, side and prefix, straight from the draws."""
+
+import numpy as np
+import pytest
+
+from epsilometer.densities.ladder import ladder
+from epsilometer.errors import DataError
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.stages import histogram, sample
+from epsilometer.storage import read_counts, read_samples
+
+COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
+SAMPLES = COMMON | {
+    "stage": "main",
+    "mechanism": "tl",
+    "registered": MECHANISMS["truncated_laplace"],
+    "parameters": {"lower": 0.0, "upper": 1.0},
+    "epsilon": 1.0,
+    "inputs": {"id": "ends", "values": [0.0, 0.5, 1.0]},
+    "sides": 3,
+    "n": 100,
+    "runs": [2, 3],
+}
+RESPONSES = SAMPLES | {
+    "registered": MECHANISMS["randomized_response"],
+    "parameters": {"outcomes": 5},
+    "inputs": {"id": "ends", "values": [0, 4, 2]},
+}
+
+
+def quiet(_):
+    """Report no progress."""
+
+
+def counted(folder, samples, **how):
+    """Return the draws by run and side, and what the histograms of them hold."""
+    drawn, output = str(folder / "s.parquet"), str(folder / "h.parquet")
+    spec = COMMON | {"samples": samples} | how
+    sample.run(drawn, samples, quiet)
+    histogram.run(drawn, output, spec, quiet)
+    draws = {(run, side): outputs for run, side, outputs in read_samples(drawn, samples)}
+    return draws, read_counts(output, spec)
+
+
+@pytest.mark.parametrize(("n", "stops"), [("100", [100]), ("1..100", ladder(100))])
+@pytest.mark.parametrize(
+    ("samples", "support", "bins"),
+    [(SAMPLES, [0.0, 1.0], np.linspace(0, 1, 6)), (RESPONSES, None, np.arange(6) - 0.5)],
+    ids=["interval", "outcomes"],
+)
+def test_every_run_side_and_prefix_is_counted(tmp_path, n, stops, samples, support, bins):
+    draws, found = counted(tmp_path, samples, n=n, cells=5, support=support)
+    keys = [(run, side, stop) for run in (2, 3) for side in range(3) for stop in stops]
+    assert list(zip(found["run"], found["side"], found["n"], strict=True)) == keys
+    for (run, side, stop), counts in zip(keys, found["counts"], strict=True):
+        assert counts.tolist() == np.histogram(draws[run, side][:stop], bins)[0].tolist()
+
+
+def test_outputs_outside_the_claimed_support_are_told_with_run_and_side(tmp_path):
+    with pytest.raises(
+        DataError, match=r"s.parquet: run 2, side 0: sample has \d+ outputs outside"
+    ):
+        counted(tmp_path, SAMPLES, n="100", cells=5, support=[0.4, 0.5])
+    assert [path.name for path in tmp_path.iterdir()] == ["s.parquet"]

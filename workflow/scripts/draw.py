@@ -1,0 +1,17 @@
+"""Draw for the audits of one mechanism; where it breaks the job, that is the answer."""
+
+from epsilometer.runtime.job import job
+
+
+def stopped(cause):
+    """Write why there is no answer."""
+    from epsilometer.stages import draw
+
+    draw.write_failure(snakemake.output[0], *told, cause)
+
+
+told = snakemake.params.spec, snakemake.params.made_of
+with job(snakemake, stopped) as progress:
+    from epsilometer.stages import draw
+
+    draw.run(snakemake.output[0], *told, snakemake.params.folder, progress)
