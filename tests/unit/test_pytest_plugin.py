@@ -67,7 +67,9 @@ def test_other():
 @pytest.fixture
 def suite(pytester, monkeypatch):
     """Run a suite of these tests with this plugin alone, or in a process with all there are."""
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    # Where these say that it is CI, pytest prints every failure a second time, in its summary.
+    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
 
     def run(text, *options, conftest="", apart=False):
         pytester.makepyfile(test_it=HEADER + text)
