@@ -27,7 +27,7 @@ def density_estimate(table: pd.DataFrame) -> Figure:
     rug = np.full(len(draws), -0.02)
     ax.plot(draws["z"], rug, "|", color=style.GUIDE, markersize=6, markeredgewidth=0.6)
     ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
-    ax.legend(fontsize="x-small", loc="upper left")
+    style.legend(figure)
     return figure
 
 
@@ -51,7 +51,7 @@ def losses(table: pd.DataFrame) -> Figure:
             bottom.plot(rows["z"], rows["loss"])
         top.set(title=name, ylabel="density" if not discrete else "probability")
         bottom.set(xlabel="$t$", ylabel=r"loss $\ell(t)$", ylim=(0, None))
-        top.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -71,7 +71,7 @@ def empirical_loss(table: pd.DataFrame) -> Figure:
         r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
     )
     ax.set(xlabel="$t$", ylabel="privacy loss", ylim=(0, 1.15 * first["eps_hat"]))
-    ax.legend(fontsize="small", loc="lower left")
+    style.legend(figure)
     return figure
 
 
@@ -104,7 +104,8 @@ def bounds(table: pd.DataFrame) -> Figure:
         ax.set_axis_off()
     for row in axes:
         row[0].set(ylabel="share of runs")
-    _legend(figure, table)
+    _name_lines(figure, table)
+    style.legend(figure)
     return figure
 
 
@@ -118,15 +119,13 @@ def _low(rows: pd.DataFrame) -> float:
     return float(rows["bound"].quantile(0.01))
 
 
-def _legend(figure: Figure, table: pd.DataFrame) -> None:
-    """Say below the panels what the lines are, apart from their colours."""
+def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
+    """Name what the lines are, apart from their colours."""
     ax = figure.axes[0]
     for estimator in dict.fromkeys(table["estimator"]):
         ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small")
 
 
 def errors(table: pd.DataFrame) -> Figure:
@@ -168,5 +167,5 @@ def rare_match(table: pd.DataFrame) -> Figure:
     ax.axvline(-np.log(first["floor"]), color=style.GUIDE, linestyle="-.", label=r"$e^{-k} = \tau$")
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")
     ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
-    ax.legend(fontsize="xx-small")
+    style.legend(figure)
     return figure

@@ -21,16 +21,16 @@ def cell_means(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels(1, 2)
     left, right = axes[0]
     blue, orange = style.colours(2)
-    left.plot(table["z"], table["density"], color=blue, label="$p(z)$")
-    _steps(left, table, "cell_mean", orange, "$p_j / w$")
+    exact, cells = r"exact: $p(z)$, $\log\, p(z)/q(z)$", r"of cells: $p_j / w$, $\log\, p_j/q_j$"
+    left.plot(table["z"], table["density"], color=blue, label=exact)
+    _steps(left, table, "cell_mean", orange, cells)
     left.set(xlabel="$z$", ylabel="density", title="(a) a smooth density and its cell means")
-    right.plot(table["z"], table["log_ratio"], color=blue, label=r"$\log\, p(z)/q(z)$")
-    _steps(right, table, "cell_log_ratio", orange, r"$\log\, p_j/q_j$")
+    right.plot(table["z"], table["log_ratio"], color=blue, label=exact)
+    _steps(right, table, "cell_log_ratio", orange, cells)
     truth, gamma = table["truth"].iloc[0], table["gamma"].iloc[0]
     style.band(right, truth, gamma)
     right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
-    for ax in (left, right):
-        ax.legend()
+    style.legend(figure)
     return figure
 
 
@@ -80,7 +80,7 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
     ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"estimate $\tilde\varepsilon$")
     ax.set_xlim(right=_reach(table))
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -98,7 +98,7 @@ def share_within(table: pd.DataFrame) -> Figure:
     ax.set_xlim(right=_reach(table))
     style.guide(ax, first["n_pr"], r"$n_{\mathrm{PR}}$")
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -126,7 +126,7 @@ def safety_check(table: pd.DataFrame) -> Figure:
     ax.axhline(first["required"], color=style.TRUTH, linestyle="--", label="required probability")
     ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
     ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
-    ax.legend(fontsize="x-small", loc="center right", bbox_to_anchor=(1, 0.6))
+    style.legend(figure)
     return figure
 
 
@@ -158,7 +158,7 @@ def bernoulli_pair(table: pd.DataFrame) -> Figure:
         )
         ax.title.set_fontsize("small")
     axes[0, 0].set(ylabel="probability")
-    axes[0, 0].legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -170,6 +170,7 @@ def impossibility(table: pd.DataFrame) -> Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
     figure, axes = style.panels(2, len(estimators), sharex=True, sharey="row")
+    truth = r"above: exact; below: $1 - \delta$"
     for column, (estimator, order) in zip(axes.T, estimators, strict=True):
         rows = table[(table["estimator"] == estimator) & (table["lambda"] == order)]
         budgets = sorted(set(rows["budget"]))
@@ -182,10 +183,8 @@ def impossibility(table: pd.DataFrame) -> Figure:
             for ax in column:  # the budget counts both sides
                 ax.axvline(budget / 2, color=colour, linestyle=":", linewidth=1)
         column[1].plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label="its budget")
-        column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label="exact")
-        column[1].axhline(
-            1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"$1 - \delta$"
-        )
+        column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label=truth)
+        column[1].axhline(1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--")
         kind = "Algorithm 1" if np.isinf(float(order)) else rf"Algorithm 3, $\alpha = {order}$"
         how = "empty cells skipped" if "skip" in str(estimator) else "empty cells fail"
         column[0].set(title=f"{kind}\n{how}", xscale="log")
@@ -193,6 +192,5 @@ def impossibility(table: pd.DataFrame) -> Figure:
         column[1].set(xlabel="samples a side $n$")
     axes[0, 0].set(ylabel="mean answer")
     axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))
-    axes[0, 0].legend(fontsize="x-small")
-    axes[1, 0].legend(fontsize="x-small")
+    style.legend(figure)
     return figure

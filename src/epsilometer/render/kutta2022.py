@@ -118,6 +118,6 @@ def orders(table: pd.DataFrame) -> Figure:
         ax.set(title=name, xscale="log", xlabel=r"order $\lambda$", ylim=(0, None))
         ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
         ax.minorticks_off()
-        ax.legend(fontsize="x-small", loc="lower right")
     axes[0, 0].set(ylabel="divergence")
+    style.legend(figure)
     return figure

@@ -28,10 +28,7 @@ def spectra(table: pd.DataFrame) -> Figure:
         ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    if len(titles) > 2:
-        figure.legend(loc="outside lower center", ncols=2, fontsize="x-small", columnspacing=1)
-    else:
-        ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -72,7 +69,7 @@ def classical(table: pd.DataFrame) -> Figure:
     _curve(ax, table, style.colours(1)[0], "estimate")
     ax.plot([], [], color=style.colours(1)[0], linestyle="--", linewidth=1, label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -93,7 +90,7 @@ def among_neighbours(table: pd.DataFrame) -> Figure:
     _points(right, table["claim"], difference, "black", "estimate")
     left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     right.set(xlabel=_CLAIM, ylabel="difference from the exact curve")
-    left.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -107,7 +104,7 @@ def accuracies(table: pd.DataFrame) -> Figure:
     ax.set(
         xlabel="samples $n$", ylabel=r"theoretical accuracy $\alpha$", xscale="log", yscale="log"
     )
-    ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -126,7 +123,7 @@ def bootstrapped(table: pd.DataFrame) -> Figure:
     )
     ax.set(xlabel="samples $n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
-    ax.legend(fontsize="x-small")
+    style.legend(figure)
     return figure
 
 
@@ -142,7 +139,7 @@ def random_rows(table: pd.DataFrame) -> Figure:
         low = table["truth"].min() / 4
         ax.plot(unseen["rows"], [low] * len(unseen), "v", color=colour, label="estimate 0")
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
-    ax.legend(fontsize="small")
+    style.legend(figure)
     return figure
 
 
@@ -153,5 +150,5 @@ def coins(table: pd.DataFrame) -> Figure:
     for coin, marker in (("drawn", "s"), ("expected", "o")):
         ax.plot(table["claim"], table[f"std_{coin}"], marker=marker, markersize=3, label=coin)
     ax.set(xlabel=_CLAIM, ylabel=r"standard deviation of $\hat\delta$", ylim=(0, None))
-    ax.legend(title="coin", fontsize="small")
+    style.legend(figure, title="coin")
     return figure

@@ -13,6 +13,7 @@ from epsilometer.storage import atomic
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -70,6 +71,29 @@ def band(axes: Axes, truth: float, gamma: float) -> None:
         label=r"exact $\varepsilon \pm \gamma$",
     )
     axes.axhline(truth, color=TRUTH, linestyle="--", label=r"exact $\varepsilon$")
+
+
+def legend(figure: Figure, title: str | None = None) -> None:
+    """Say below the panels what is what, once for all of them: off every line and point."""
+    named: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    for columns in range(len(named), 0, -1):
+        box = figure.legend(
+            named.values(),
+            named.keys(),
+            loc="outside lower center",
+            ncols=columns,
+            fontsize="small",
+            columnspacing=1,
+            title=title,
+        )
+        size = box.get_window_extent()
+        if size.width <= figure.bbox.width or columns == 1:
+            break
+        box.remove()
+    figure.set_figheight(figure.get_figheight() + size.height / figure.dpi)
 
 
 def guide(axes: Axes, n: float, label: str) -> None:
