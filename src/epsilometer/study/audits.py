@@ -66,6 +66,13 @@ class Python(Model):
     function: str
 
 
+class Environment(Model):
+    """A function in an environment that is made for it, from the lock of that name."""
+
+    environment: str
+    function: str
+
+
 class Recorded(Model):
     """Outputs in one file of two columns, or in two files."""
 
@@ -76,7 +83,10 @@ class Recorded(Model):
 def _kind_of_mechanism(value: object) -> str:
     if not isinstance(value, dict):
         return "a function"
-    for key, kind in (("outputs", "recorded"), ("columns", "recorded"), ("command", "a command")):
+    for key, kind in (
+        *(("outputs", "recorded"), ("columns", "recorded")),
+        *(("command", "a command"), ("environment", "an environment")),
+    ):
         if key in value:
             return kind
     return "another interpreter" if {"python", "function"} & set(value) else "a command"
@@ -86,6 +96,7 @@ Mechanism = Annotated[
     Annotated[str, Tag("a function")]
     | Annotated[Command, Tag("a command")]
     | Annotated[Python, Tag("another interpreter")]
+    | Annotated[Environment, Tag("an environment")]
     | Annotated[Recorded, Tag("recorded")],
     Discriminator(_kind_of_mechanism),
 ]
@@ -170,6 +181,15 @@ Sizes = Annotated[
 ]
 
 
+class About(Model):
+    """What is known of a mechanism; each may be the value of a parameter (``$name``)."""
+
+    package: str | None = None
+    version: str | None = None
+    fault: str | None = None
+    source: str | None = None
+
+
 class AuditEntry(Model):
     """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it."""
 
@@ -185,6 +205,8 @@ class AuditEntry(Model):
     outcomes: Annotated[int, Field(ge=2)] | None = None
     support: tuple[float, float] | None = Field(default=None, strict=False)
     lipschitz: Annotated[float, Field(gt=0)] | None = None
+    about: About = About()
+    expected: Literal["violated", "not refuted"] | None = None
 
 
 class AuditsFile(Model):

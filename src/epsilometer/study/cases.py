@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -26,6 +26,7 @@ from epsilometer.options import ID
 from epsilometer.parsing import written
 from epsilometer.stages.draw import claim_of
 from epsilometer.study import audits, config
+from epsilometer.study.locks import Lock, find_lock
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # by who runs a program
@@ -51,6 +52,8 @@ class Case:
     inputs: Mapping[str, Any] | None
     samples: int
     claims: Mapping[str, Mapping[str, Any]]
+    about: Mapping[str, str | None] = field(default_factory=dict)
+    expected: str | None = None
 
     @property
     def many_pairs(self) -> bool:
@@ -73,10 +76,14 @@ class Audits:
         The YAML file; all that it names is relative to its folder.
     scale, scales
         Which of several sizes is meant, and which there are.
+    locks
+        The folder of locks beside ``envs`` in the file's own folder.
     """
 
-    def __init__(self, path: Path, scale: str, scales: Collection[str]) -> None:
+    def __init__(self, path: Path, scale: str, scales: Collection[str], locks: Path) -> None:
         self.path, self.scale = path, scale
+        self._folders_of_locks = [path.parent / "envs", locks]
+        self._locks: dict[str, Lock] = {}
         self.file = config.read(path, audits.AuditsFile)
         self.title = self.file.title or path.stem
         for key, sizes in self._sizes.items():
@@ -132,6 +139,12 @@ class Audits:
     def verdicts(self) -> int:
         """How many there are, over which alpha is split evenly."""
         return sum(len(case.claims) for case in self.all_cases())
+
+    @property
+    def locks(self) -> dict[str, Lock]:
+        """The locks that its environments are made from, by what paths call these."""
+        self.all_cases()
+        return {lock.key: lock for lock in self._locks.values()}
 
     @property
     def alpha(self) -> float:
@@ -201,7 +214,23 @@ class Audits:
             inputs=inputs,
             samples=samples,
             claims=self._claims(name, entry, arguments),
+            about=self._about(name, entry, arguments),
+            expected=entry.expected,
         )
+
+    def _about(
+        self, name: str, entry: audits.AuditEntry, arguments: Mapping[str, Any]
+    ) -> dict[str, str | None]:
+        """Return what is known of a mechanism, with the values of the parameters it names."""
+        said = entry.about.model_dump()
+        for key, text in said.items():
+            if text is not None and re.fullmatch(r"\$\w+", text):
+                if text[1:] not in arguments:
+                    near = suggest(text[1:], arguments)
+                    message = f"unknown parameter {text[1:]!r}{near}"
+                    raise self._wrong(name, f"about.{key}", message)
+                said[key] = _text(arguments[text[1:]])
+        return said
 
     def _mechanism(
         self, name: str, entry: audits.AuditEntry, arguments: Mapping[str, Any]
@@ -234,7 +263,19 @@ class Audits:
             raise self._wrong(name, "mechanism", str(as_argument_error(error))) from None
         if isinstance(given, str):
             return {"function": spec}, rest
+        if isinstance(given, audits.Environment):
+            lock = self._lock(name, filled(given.environment))
+            return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
         return {"python": filled(given.python), "function": spec}, rest
+
+    def _lock(self, name: str, environment: str) -> Lock:
+        """Return the lock that an entry names."""
+        try:
+            if environment not in self._locks:
+                self._locks[environment] = find_lock(environment, self._folders_of_locks)
+        except KeyError as error:
+            raise self._wrong(name, "mechanism.environment", error.args[0]) from None
+        return self._locks[environment]
 
     def _samples(self, name: str, entry: audits.AuditEntry) -> int:
         key, sizes = f"audits.{name}.samples", entry.samples
@@ -300,7 +341,7 @@ class Audits:
 
 
 def read_audits(
-    place: Path, scale: str, scales: Collection[str], *, asked: bool
+    place: Path, scale: str, scales: Collection[str], locks: Path, *, asked: bool
 ) -> dict[str, Audits]:
     """Return the files of a folder, or the one file that is named, by their names.
 
@@ -320,7 +361,7 @@ def read_audits(
     for file in files:
         if not re.fullmatch(ID, file.stem):
             raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
-    found = {file.stem: Audits(file, scale, scales) for file in files}
+    found = {file.stem: Audits(file, scale, scales, locks) for file in files}
     return {name: one for name, one in found.items() if asked or one.has_sizes}
 
 
@@ -356,7 +397,7 @@ def _texts(mechanism: Any) -> list[tuple[str, str]]:
         return [("mechanism", mechanism)]
     return [
         (f"mechanism.{key}", text)
-        for key in ("command", "python", "function", "outputs")
+        for key in ("command", "python", "environment", "function", "outputs")
         if hasattr(mechanism, key)
         for text in _listed(getattr(mechanism, key))
     ]

@@ -92,7 +92,22 @@ class Study:
         """The files of audits, by name."""
         asked = self.main.audits
         place = self.file("audits") if asked is None else Path(asked)
-        return read_audits(place, self.scale, self.main.scales, asked=asked is not None)
+        return self._read_audits(place, asked=asked is not None)
+
+    @cached_property
+    def museum(self) -> dict[str, Audits]:
+        """The files of the museum, by what they are called among all files of audits."""
+        found = self._read_audits(self.file("audits/museum"), asked=False)
+        return {f"museum-{name}": one for name, one in found.items()}
+
+    @cached_property
+    def every_audits(self) -> dict[str, Audits]:
+        """The files of audits, those of the museum among them."""
+        return {**self.audits, **self.museum}
+
+    def _read_audits(self, place: Path, *, asked: bool) -> dict[str, Audits]:
+        locks = self._folder.parent / "envs/museum"
+        return read_audits(place, self.scale, self.main.scales, locks, asked=asked)
 
     @property
     def wanted(self) -> list[str]:
