@@ -5,8 +5,8 @@
     found = em.audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
     print(found)
 
-See `audit`, `audit_outputs`, `samples_needed` and the claims `pure`, `approximate`, `renyi`, `gdp`
-and `zcdp`. They are loaded when they are first asked for.
+See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`, `approximate`,
+`renyi`, `gdp` and `zcdp`. They are loaded when they are first asked for.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ __version__ = "0.3.0"
 if TYPE_CHECKING:
     from epsilometer.audit.auditing import audit, audit_outputs
     from epsilometer.audit.claims import approximate, gdp, pure, renyi, zcdp
+    from epsilometer.audit.domains import domain
     from epsilometer.audit.power import samples_needed
     from epsilometer.audit.verdict import Verdict
 
 _HOMES = {
     "audit": "epsilometer.audit",  # the package itself can be called
     "audit_outputs": "epsilometer.audit.auditing",
+    "domain": "epsilometer.audit.domains",
     "samples_needed": "epsilometer.audit.power",
     "Verdict": "epsilometer.audit.verdict",
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "epsilometer.audit.claims"),
@@ -34,6 +36,7 @@ __all__ = [
     "approximate",
     "audit",
     "audit_outputs",
+    "domain",
     "gdp",
     "pure",
     "renyi",

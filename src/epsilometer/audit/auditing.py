@@ -26,6 +26,7 @@ from epsilometer.audit.asked import (
     source_of,
 )
 from epsilometer.audit.bets import Round
+from epsilometer.audit.candidates import Candidates, accepted, named_error
 from epsilometer.audit.claims import (
     AnyClaim,
     Delta,
@@ -40,7 +41,7 @@ from epsilometer.audit.schedule import Step, least_samples, schedule
 from epsilometer.audit.sources import Source
 from epsilometer.audit.verdict import Bound, Verdict
 from epsilometer.audit.wealth import Wealth
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 
 Sample = NDArray[Any]
@@ -82,7 +83,8 @@ def audit(
         A callable ``(x, size, rng)``, one draw a call ``(x)`` or ``(x, rng)``, the place of one
         (``file.py:function``, ``package.module:function``), or a `Source`.
     pairs
-        Pairs ``(x, x')`` of inputs that the claim calls neighbours, with names if it is a mapping.
+        Pairs ``(x, x')`` of inputs that the claim calls neighbours, with names if it is a mapping;
+        of those of a `domain`, the ones that the mechanism refuses on both sides are left out.
     claim
         `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
     samples
@@ -140,16 +142,20 @@ def audit(
     )
     if samples is not None and budget is not None:
         raise ArgumentError("budget", "and samples must not both be given")
+    refused: list[Check] = []
+    if isinstance(pairs, Candidates):
+        kept, refused = accepted(source, pairs, plan.seed)
+        plan = replace(plan, names=tuple(kept), inputs=tuple(kept.values()))
     if budget is not None:
         checks.positive("budget", budget)
         samples = _affordable(source, plan, budget)
     n = checks.integer("samples", _SAMPLES if samples is None else samples)
-    steps = schedule(n, len(named))
+    steps = schedule(n, len(plan.names))
 
-    seen = list(checked or ())
+    seen = [*refused, *(checked or ())]
     if check_sampler and checked is None:
         _tell(progress, 0.0, "is it a sampler?")
-        seen = check_source(source, plan.inputs[0] if plan.inputs else (), n, plan.seed)
+        seen += check_source(source, plan.inputs[0] if plan.inputs else (), n, plan.seed)
     if any(found.result == "failed" for found in seen):
         return invalid(plan, seen)
     inputs = plan.inputs or ()
@@ -158,7 +164,10 @@ def audit(
     def fresh(pair: int, side: int, size: int) -> Any:
         calls[pair][side] += 1
         own = _seed(plan.seed, "draws", pair, side, calls[pair][side])
-        return source.draw(inputs[pair][side], size, own)
+        try:
+            return source.draw(inputs[pair][side], size, own)
+        except MechanismError as error:
+            raise named_error(error, plan.names[pair]) from error.__cause__
 
     if plan.method == "exact":
         return _exact(fresh, n, plan, seen, progress)

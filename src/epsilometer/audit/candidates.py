@@ -1,0 +1,121 @@
+"""Candidate pairs: which of them a mechanism takes at all.
+
+A mechanism may refuse some inputs of a domain, as an empty table: pairs of which it refuses both
+are left out, and the verdict says so. Where it refuses one only, that alone tells them apart.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epsilometer.audit.sampler import Check
+from epsilometer.audit.sources import Failure, Source
+from epsilometer.audit.verdict import as_plain, input_words
+from epsilometer.errors import MechanismError
+from epsilometer.seeds import generator
+
+Pair = tuple[Any, Any]
+
+_PATIENCE = 60.0  # seconds in which at least one input should be taken
+_TOLD = 3  # names of pairs that are told
+
+
+class Candidates(dict[str, Pair]):
+    """Pairs ``(x, x')`` by their names, of which those are left out that a mechanism refuses.
+
+    ``given`` are names of pairs that are not: those of a mapping that is added with ``|``, for one.
+    """
+
+    def __init__(
+        self, pairs: Mapping[str, Pair] | Iterable[tuple[str, Pair]] = (), given: Iterable[str] = ()
+    ) -> None:
+        super().__init__(pairs)
+        self.given = frozenset(given)
+
+    def __or__(self, other: Any) -> Candidates:
+        """Return these pairs and others."""
+        return self._with(self, other)
+
+    def __ror__(self, other: Any) -> Candidates:
+        """Return other pairs and these."""
+        return self._with(other, self)
+
+    def _with(self, first: Mapping[str, Pair], second: Mapping[str, Pair]) -> Candidates:
+        given = [one.given if isinstance(one, Candidates) else set(one) for one in (first, second)]
+        return Candidates({**first, **second}, given[0] | given[1])
+
+
+def accepted(
+    source: Source, pairs: Mapping[str, Pair], seed: int
+) -> tuple[dict[str, Pair], list[Check]]:
+    """Return the pairs that a mechanism takes, and what is to be said of the others.
+
+    One draw is made of each input, with seeds of their own: what is left out does not depend on
+    the draws of the audit. All pairs are returned, but for those of `Candidates`. Pairs with inputs
+    on which it failed as an outcome come last.
+
+    Raises
+    ------
+    MechanismError
+        If a mechanism takes one input of a pair only, or none of any pair.
+    """
+    if not isinstance(pairs, Candidates):
+        return dict(pairs), []
+    began = time.monotonic()
+    known: dict[str, tuple[bool, MechanismError | None]] = {}
+
+    def tried(x: Any) -> tuple[bool, MechanismError | None]:
+        """Return whether a draw is a failure, and why there is none."""
+        key = json.dumps(as_plain(x), sort_keys=True)
+        if key not in known:
+            own = int(generator(seed, "audit", "candidates", key).integers(2**31))
+            try:
+                output = source.draw(x, 1, own)
+                known[key] = isinstance(output[0], Failure), None
+            except MechanismError as error:
+                known[key] = False, error
+        return known[key]
+
+    found: dict[str, Pair] = {}
+    failing: dict[str, Pair] = {}
+    refused: dict[str, MechanismError] = {}
+    for name, (x, y) in pairs.items():
+        (failed, error), (failed_prime, error_prime) = tried(x), tried(y)
+        if error is None and error_prime is None:
+            (failing if failed or failed_prime else found)[name] = (x, y)
+        elif error is not None and error_prime is not None:
+            if name in pairs.given:
+                raise named_error(error, name)
+            refused[name] = error
+            if len(refused) == len(known) // 2 and time.monotonic() > began + _PATIENCE:
+                break
+        else:
+            taken, other = (y, x) if error is not None else (x, y)
+            raise MechanismError(
+                f"{error or error_prime}: on {input_words(other, 40)}, but not on its neighbour "
+                f"{input_words(taken, 40)}, which tells them apart ({name}); let failures be "
+                "outcomes, or declare inputs on which it draws"
+            )
+    if refused and not found and not failing:
+        raise next(iter(refused.values()))
+    return found | failing, _told(refused, len(pairs))
+
+
+def named_error(error: MechanismError, name: str) -> MechanismError:
+    """Return an error that says on which pair it was, where pairs have names."""
+    return MechanismError(f"{error}: pair {name!r}") if name else error
+
+
+def _told(refused: Mapping[str, MechanismError], number: int) -> list[Check]:
+    if not refused:
+        return []
+    names = ", ".join(repr(name) for name in list(refused)[:_TOLD])
+    more = f" and {len(refused) - _TOLD} more" if len(refused) > _TOLD else ""
+    words = (
+        f"{len(refused)} of {number} pairs are left out, of which it refuses both inputs: {names}"
+        f"{more}; {next(iter(refused.values()))}"
+    )
+    return [Check("inputs", "note", words)]

@@ -1,0 +1,366 @@
+"""What an input may be, or an entry of a row: numbers, choices, bits, several columns.
+
+Each knows its two ends, other values that tell much, and which two values are neighbours; what
+finds faults comes first. Bounds that are taken for others, positions that are left out, values that
+are not clipped, floats that become coarse show at such places (Casacuberta et al. 2022; Haney et
+al. 2022).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+
+Named = tuple[str, Any, Any]
+"""A name, x and x'."""
+
+_SMALL = 14  # so many whole numbers have at most a hundred pairs
+_MOST_CHOICES = 50  # of more, so many are taken, evenly
+_COLUMNS = 8  # of more, so many are changed alone, evenly
+_FAR = (1.0, 1000.0)  # widths of the interval beyond its ends
+_ROUNDED = 1 + 1e-9
+_LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)
+_BORDERS = (7, 8, 31, 32, 63, 64)  # bits at which a byte or a word begins or ends
+
+
+class Entry(Protocol):
+    """Values of one kind."""
+
+    @property
+    def low(self) -> Any:
+        """One end."""
+
+    @property
+    def high(self) -> Any:
+        """The other."""
+
+    def at(self, share: float) -> Any:
+        """Return a value so far on the way from one end to the other, 0 to 1."""
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a value at random."""
+
+    def others(self) -> list[Any]:
+        """Return values beside the ends, those that tell most first."""
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield neighbours, those that tell most first; some may come twice, or be equal."""
+
+
+def shown(value: Any, most: int = 32) -> str:
+    """Return a value in few letters.
+
+    >>> shown(5.0), shown([0.1, "a"])
+    ('5', '[0.1, "a"]')
+    """
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    if isinstance(value, list):
+        text = f"[{', '.join(shown(part) for part in value)}]"
+    elif isinstance(value, dict):
+        text = ", ".join(f"{key} {shown(part)}" for key, part in value.items())
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def spread(size: int, most: int) -> list[int]:
+    """Return at most so many of the first ``size`` numbers, evenly, with both ends.
+
+    >>> spread(9, 3)
+    [0, 4, 8]
+    """
+    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
+
+
+@dataclass(frozen=True)
+class Number:
+    """Numbers from ``low`` to ``high``, whole ones or all.
+
+    Parameters
+    ----------
+    clipped
+        Whether inputs may lie beyond, as the mechanism brings them back.
+    distance
+        How far neighbours are apart; any two are neighbours if it is None.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+    clipped: bool = False
+    distance: float | None = None
+
+    def at(self, share: float) -> float:
+        """Return a number on the way from low to high, of four digits."""
+        value = (1 - share) * self.low + share * self.high
+        return self._inside(value if self.whole else float(f"{value:.4g}"))
+
+    def drawn(self, rng: np.random.Generator) -> float:
+        """Return a number at random, of four digits."""
+        return self.at(float(rng.random()))
+
+    def others(self) -> list[float]:
+        """Return numbers beyond the ends, where they are clipped, the middle, and 0."""
+        found = self._beyond() if self.clipped else []
+        return [*found, self.at(0.5), *([self._made(0)] if self.low < 0 < self.high else [])]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield two numbers, or two that are a distance apart."""
+        for name, x, y in self._any(rng) if self.distance is None else self._apart(rng):
+            yield f"{name}: {shown(x)} against {shown(y)}", x, y
+
+    def _any(self, rng: np.random.Generator) -> Iterator[Named]:
+        low, high, middle = self.low, self.high, self.at(0.5)
+        yield "both ends", low, high
+        if self.clipped:
+            above, below, *far = self._beyond()
+            yield "out of bounds", below, above
+            yield "above the upper end", high, above
+            yield "below the lower end", low, below
+            yield from (("far out of bounds", middle, x) for x in far)
+        yield "lower end", low, middle
+        yield "upper end", middle, high
+        if self.whole and high - low < _SMALL:
+            yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
+            return
+        near = self._made(1 if self.whole else (high - low) / 1000)
+        yield "near the lower end", low, self._inside(low + near)
+        yield "near the upper end", self._inside(high - near), high
+        if low < 0 < high:
+            yield "around 0", self._inside(-near), self._inside(near)
+            yield "0 and the lower end", low, self._made(0)
+            yield "0 and the upper end", self._made(0), high
+        for _ in range(4):
+            yield "two at random", self.drawn(rng), self.drawn(rng)
+
+    def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
+        step = self.distance
+        assert step is not None
+        half = step // 2 if self.whole else step / 2
+        for name, x in self._places(step, half, rng):
+            start = self._made(x)
+            end = self._made(start + step)
+            near = end - start <= step * _ROUNDED  # floats may be so coarse that it is not
+            if self.low <= start and end <= self.high and near:
+                yield name, start, end
+        middle = self.at(0.5)
+        for part in (half, 1 if self.whole else step / 1000):
+            if middle + part <= self.high:
+                yield "nearer", middle, self._made(middle + part)
+        if self.clipped:
+            above, below, *_ = self._beyond()
+            yield "above the upper end", above, self._made(above + step)
+            yield "below the lower end", self._made(below - step), below
+
+    def _places(
+        self, step: float, half: float, rng: np.random.Generator
+    ) -> Iterator[tuple[str, float]]:
+        """Yield where the smaller of two numbers is, and what that is called."""
+        low, high = self.low, self.high
+        yield from (("from 0", 0), ("lower end", low), ("upper end", high - step))
+        yield from (("to 0", -step), ("around 0", -half))
+        size = max(abs(low), abs(high))
+        for power in dict.fromkeys((2.0 ** math.floor(math.log2(size)), 1.0)):
+            for sign in (1, -1):
+                where = sign * power
+                yield f"around {where:g}, where floats become coarser", where - half
+                yield f"to {where:g}", where - step
+                yield f"from {where:g}", where
+        if not self.whole:
+            yield from (("halves", 0.5), ("thirds", 1 / 3), ("of seventeen digits", math.pi))
+        yield "middle", self.at(0.5)
+        yield from (("large", offset) for offset in _LARGE)
+        yield from (("at random", low + float(rng.random()) * (high - low)) for _ in range(4))
+
+    def _beyond(self) -> list[float]:
+        width = self.high - self.low
+        found = [(self.high + far * width, self.low - far * width) for far in _FAR]
+        finite = [ends for ends in found if all(map(math.isfinite, ends))]
+        return [self._made(end) for ends in finite for end in ends] or [self.high, self.low]
+
+    def _made(self, value: float) -> float:
+        return round(value) if self.whole else float(value) + 0.0  # not -0.0
+
+    def _inside(self, value: float) -> float:
+        return self._made(min(max(value, self.low), self.high))
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One of some values, of which any two are neighbours."""
+
+    options: Sequence[Any]
+
+    @property
+    def low(self) -> Any:
+        """The first."""
+        return self.options[0]
+
+    @property
+    def high(self) -> Any:
+        """The last."""
+        return self.options[-1]
+
+    def at(self, share: float) -> Any:
+        """Return a choice by its place."""
+        return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a choice at random."""
+        return self.options[int(rng.integers(len(self.options)))]
+
+    def others(self) -> list[Any]:
+        """Return all but the first and the last."""
+        return list(self.options[1:-1])
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield the first and the last, those that follow each other, and all others."""
+        some = [self.options[i] for i in spread(len(self.options), _MOST_CHOICES)]
+        last = len(some) - 1
+        two = sorted(combinations(range(len(some)), 2), key=lambda ij: ij[1] - ij[0])
+        for i, j in [(0, last), *two]:
+            yield f"{shown(some[i])} against {shown(some[j])}", some[i], some[j]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Vectors of zeros and ones; neighbours differ in one, or any two are."""
+
+    size: int
+    flip_one: bool = True
+
+    @property
+    def low(self) -> list[int]:
+        """All zeros."""
+        return [0] * self.size
+
+    @property
+    def high(self) -> list[int]:
+        """All ones."""
+        return [1] * self.size
+
+    def at(self, share: float) -> list[int]:
+        """Return ones, and zeros after them."""
+        ones = round(share * self.size)
+        return [1] * ones + [0] * (self.size - ones)
+
+    def drawn(self, rng: np.random.Generator) -> list[int]:
+        """Return bits at random."""
+        return [int(bit) for bit in rng.integers(0, 2, self.size)]
+
+    def others(self) -> list[list[int]]:
+        """Return a single one at the end, another at the beginning, and ones in turn."""
+        return [[*self.low[1:], 1], [1, *self.low[1:]], self._in_turn]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield neighbours: the last bit, the first, then all positions."""
+        vectors = [
+            ("all zeros", self.low),
+            ("all ones", self.high),
+            ("zeros and ones in turn", self._in_turn),
+            ("random bits", self.drawn(rng)),
+        ]
+        if not self.flip_one:
+            for (name, x), (other, y) in combinations(vectors, 2):
+                yield f"{name} against {other}", x, y
+            yield "ones in turn against zeros in turn", self._in_turn, self._flipped(self._in_turn)
+            for _ in range(4):
+                yield "random bits against others", self.drawn(rng), self.drawn(rng)
+        n = self.size
+        places = [n - 1, 0, n // 2, n - 2, 1, *_BORDERS, *range(n)]
+        places = [i for i in dict.fromkeys(places) if 0 <= i < n]
+        for some, which in ((places[:2], vectors), (places, vectors[:2]), (places, vectors[2:])):
+            for i in some:
+                for name, x in which:
+                    where = {0: "first bit", n - 1: "last bit"}.get(i, f"bit {i + 1} of {n}")
+                    yield f"{where} flipped of {name}", x, self._flipped(x, i)
+
+    @property
+    def _in_turn(self) -> list[int]:
+        return [i % 2 for i in range(self.size)]
+
+    @staticmethod
+    def _flipped(bits: list[int], *places: int) -> list[int]:
+        return [1 - bit if i in places or not places else bit for i, bit in enumerate(bits)]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Rows of several columns, as lists, or as mappings where the columns have names."""
+
+    columns: Sequence[Entry]
+    names: Sequence[str] | None = None
+
+    @property
+    def low(self) -> Any:
+        """One end of all columns."""
+        return self._row([column.low for column in self.columns])
+
+    @property
+    def high(self) -> Any:
+        """The other."""
+        return self._row([column.high for column in self.columns])
+
+    def at(self, share: float) -> Any:
+        """Return a row all of whose entries are so far on their way."""
+        return self._row([column.at(share) for column in self.columns])
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a row at random."""
+        return self._row([column.drawn(rng) for column in self.columns])
+
+    def others(self) -> list[Any]:
+        """Return rows that are at the other end in one column, then such as have other values."""
+        chosen = spread(len(self.columns), _COLUMNS)
+        found = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
+        found.append(self.at(0.5))
+        more = [[self._with(i, value) for value in self.columns[i].others()] for i in chosen]
+        return [*found, *in_turn(more)]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield rows that differ in all columns, then in one, then random ones."""
+        chosen = spread(len(self.columns), _COLUMNS)
+        each = [list(column.pairs(rng)) for column in self.columns]
+        x, y = ([pair[0][side] for pair in each] for side in (1, 2))
+        found = [(x, y)]
+        alone = [
+            [
+                ([*x[:i], start, *x[i + 1 :]], [*x[:i], end, *x[i + 1 :]])
+                for _, start, end in each[i]
+            ]
+            for i in chosen
+        ]
+        found += in_turn(alone)
+        for a, b in found:
+            yield self._named(self._row(a), self._row(b))
+        for _ in range(4):
+            some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
+            yield self._named(*(self._row([pair[side] for pair in some]) for side in (1, 2)))
+
+    @staticmethod
+    def _named(x: Any, y: Any) -> Named:
+        return f"{shown(x)} against {shown(y)}", x, y
+
+    def _with(self, i: int, value: Any) -> Any:
+        row = [column.low for column in self.columns]
+        return self._row([*row[:i], value, *row[i + 1 :]])
+
+    def _row(self, values: list[Any]) -> Any:
+        return values if self.names is None else dict(zip(self.names, values, strict=True))
+
+
+def in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the first of each list, then the second of each, and so on.
+
+    >>> in_turn([[1, 2, 3], [4]])
+    [1, 4, 2, 3]
+    """
+    longest = max(map(len, lists), default=0)
+    return [some[i] for i in range(longest) for some in lists if i < len(some)]
