@@ -184,32 +184,18 @@ class WorkerSource:
             raise MechanismError(f"{self.name}: {error}") from None
 
 
-class PythonWorker(WorkerSource):
-    """A Python function in another interpreter; see `python_worker`."""
+class _PythonProgram(WorkerSource):
+    """What `serving` runs in another interpreter."""
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
         super().__init__(command, **options)
         self._interpreter = command[0]
-        found = self._describe()
-        self.seeded = bool(found["seeded"])
-        self.description = f"{found['description']}, in {self._interpreter}"
-        self._digest: dict[str, str] = found["digest"]
 
-    def digest(self) -> dict[str, str]:
-        """Return what the other interpreter finds: SHA-256 of files, versions, and itself."""
-        return {**self._digest, "interpreter": self._interpreter}
-
-    def _seed(self, seed: int) -> int:
-        return seed
-
-    def _describe(self) -> dict[str, Any]:
+    def _told(self, request: str) -> dict[str, Any]:
+        """Return the answer to a request that is not for draws; it has a digest."""
         reply = Reply(1, failures=False)
-        try:
-            self._ask('{"describe": true}\n', reply)
-            found = reply.message()
-        except MechanismError as error:
-            message = f"{self._interpreter!r} does not run it: {error}"
-            raise ArgumentError("python", message) from None
+        self._ask(f"{request}\n", reply)
+        found = reply.message()
         if "error" in found:
             self.close()
             misuse = Misuse(
@@ -222,7 +208,38 @@ class PythonWorker(WorkerSource):
         if "digest" not in found:
             self.close()
             raise ArgumentError("python", f"{self._interpreter!r} is no interpreter of Python")
-        return found
+        return {**found, "digest": {**found["digest"], "interpreter": self._interpreter}}
+
+
+class PythonWorker(_PythonProgram):
+    """A Python function in another interpreter; see `python_worker`."""
+
+    def __init__(self, command: Sequence[str], **options: Any) -> None:
+        super().__init__(command, **options)
+        try:
+            found = self._told('{"describe": true}')
+        except MechanismError as error:
+            message = f"{self._interpreter!r} does not run it: {error}"
+            raise ArgumentError("python", message) from None
+        self.seeded = bool(found["seeded"])
+        self.description = f"{found['description']}, in {self._interpreter}"
+        self._digest: dict[str, str] = found["digest"]
+
+    def digest(self) -> dict[str, str]:
+        """Return what the other interpreter finds: SHA-256 of files, versions, and itself."""
+        return dict(self._digest)
+
+    def _seed(self, seed: int) -> int:
+        return seed
+
+
+class _PythonAccountant(_PythonProgram):
+    """An accountant in another interpreter; see `python_account`."""
+
+    def number(self, parameters: Mapping[str, Any]) -> tuple[float, dict[str, str]]:
+        """Return what it answers, and what it is made of."""
+        found = self._told(json.dumps({"account": dict(parameters)}))
+        return float(found["number"]), found["digest"]
 
 
 def python_worker(
@@ -250,6 +267,49 @@ def python_worker(
     ArgumentError
         If there is no such interpreter, or the source cannot be found, loaded or sampled there.
     """
+    words, name = _python_program(interpreter, spec, folder)
+    options = json.dumps({"failures": failures, "parameters": parameters})
+    given: dict[str, Any] = {"timeout": timeout, "failures": failures, "folder": folder, "env": env}
+    return PythonWorker([*words, options], **given, name=name)
+
+
+def python_account(
+    interpreter: str,
+    spec: str,
+    parameters: Mapping[str, Any],
+    *,
+    timeout: float = 60.0,
+    folder: str | os.PathLike[str] | None = None,
+) -> tuple[float, dict[str, str]]:
+    """Return what an accountant answers in another interpreter, and what it is made of.
+
+    Parameters
+    ----------
+    interpreter
+        As for `python_worker`.
+    spec
+        ``file.py:function`` or ``package.module:function``; it is given what it names of the
+        ``parameters``.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such interpreter or function.
+    MechanismError
+        If it fails, or answers with no level.
+    """
+    words, name = _python_program(interpreter, spec, folder)
+    accountant = _PythonAccountant(words, timeout=timeout, folder=folder, name=name)
+    try:
+        return accountant.number(parameters)
+    finally:
+        accountant.close()
+
+
+def _python_program(
+    interpreter: str, spec: str, folder: str | os.PathLike[str] | None
+) -> tuple[list[str], str]:
+    """Return what runs a function elsewhere, and what errors call it."""
     try:
         where, function, is_file = parsed(spec)
     except Misuse as error:
@@ -259,15 +319,8 @@ def python_worker(
         inside = path / "bin" / "python"
         hint = f"; did you mean {f'{interpreter}/bin/python'!r}?" if inside.exists() else ""
         raise ArgumentError("python", f"{interpreter!r} is a folder{hint}")
-    options = json.dumps({"failures": failures, "parameters": parameters})
-    return PythonWorker(
-        [interpreter, str(Path(program.__file__).resolve()), spec, options],
-        timeout=timeout,
-        failures=failures,
-        folder=folder,
-        env=env,
-        name=f"{Path(where).name if is_file else where}:{function}",
-    )
+    name = f"{Path(where).name if is_file else where}:{function}"
+    return [interpreter, str(Path(program.__file__).resolve()), spec], name
 
 
 def _split(command: str | Sequence[str]) -> list[str]:

@@ -33,13 +33,19 @@ def _order(value: object) -> object:
     return float(value) if quoted else value  # type: ignore[arg-type]
 
 
+def _function(value: object) -> object:
+    """Read ``{function: file.py:function}`` as that place."""
+    is_one = isinstance(value, dict) and list(value) == ["function"]
+    return value["function"] if is_one else _number(value)  # type: ignore[index]
+
+
 def _reference(value: float | str) -> float | str:
-    if isinstance(value, str) and not re.fullmatch(r"\$\w+", value):
-        raise ValueError("must be a number, or $name of a parameter")
+    if isinstance(value, str) and ":" not in value and not re.fullmatch(r"\$\w+", value):
+        raise ValueError("must be a number, or $name of a parameter, or file.py:function")
     return value
 
 
-Level = Annotated[float | str, BeforeValidator(_number), AfterValidator(_reference)]
+Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
 Order = Annotated[float, BeforeValidator(_order)]
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
 Values = Annotated[
@@ -156,7 +162,10 @@ Pairs = Annotated[
 
 
 class ClaimEntry(Model):
-    """What is claimed: one notion, at a level that may be a parameter's (``$name``)."""
+    """What is claimed: one notion, at a level that may be a parameter's (``$name``).
+
+    Or it is what an accountant answers, ``file.py:function``.
+    """
 
     epsilon: Level | None = None
     delta: Level | None = None
@@ -201,6 +210,7 @@ class AuditEntry(Model):
     reads: list[str] = Field(default_factory=list)
     method: Literal["anytime", "exact"] | None = None
     failures: bool = False
+    as_reals: bool = False
     timeout: Annotated[float, Field(gt=0)] = 60.0
     outcomes: Annotated[int, Field(ge=2)] | None = None
     support: tuple[float, float] | None = Field(default=None, strict=False)

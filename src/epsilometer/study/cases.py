@@ -16,6 +16,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from epsilometer.audit.accounting import (
+    check_place,
+    functions,
+    of_any_level,
+    unanswered,
+    with_given,
+)
 from epsilometer.audit.claims import Claim, EventClaim, parts
 from epsilometer.audit.schedule import least_samples
 from epsilometer.audit.serving.errors import Misuse
@@ -59,6 +66,18 @@ class Case:
     def many_pairs(self) -> bool:
         """Whether how often each pair is drawn from follows from what they show."""
         return self.inputs is not None and len(self.inputs.get("pairs", "..")) > 1
+
+    @property
+    def accounts(self) -> list[Mapping[str, Any]]:
+        """The claims of which accountants answer a level."""
+        return [one["claim"] for one in self.claims.values() if unanswered(one["claim"])]
+
+    @property
+    def accountants(self) -> list[dict[str, Any]]:
+        """The functions that answer levels, in the interpreter of the mechanism."""
+        where = ("python", "environment", "lock")
+        there = {key: self.mechanism[key] for key in where if key in self.mechanism}
+        return [{**there, "function": function} for function in functions(self.accounts)]
 
     @property
     def files(self) -> list[str]:
@@ -310,27 +329,37 @@ class Audits:
             said = claim.model_dump(exclude_none=True)
             said = {what: self._level(name, key, level, arguments) for what, level in said.items()}
             detect = said.pop("detect", None)
+            if isinstance(detect, Mapping):
+                raise self._wrong(name, f"{key}.detect", "must be a number, or $name of one")
             if "renyi" in said:
                 said["renyi"] = [[order, said["renyi"][order]] for order in sorted(said["renyi"])]
+            said = with_given(said, arguments)
             try:
-                made = parts(claim_of(said))
+                made = parts(claim_of(of_any_level(said)))
                 if entry.method == "exact" and not isinstance(made[0], EventClaim):
                     raise ArgumentError("method", "must be anytime for Rényi divergences and zcdp")
-                _check_detect(detect, made)
+                _check_detect(detect, made, known=not unanswered(said))
             except ArgumentError as error:
                 raise self._wrong(name, key, one_line(error)) from None
             called = _claim_name(said)
-            if called in found:
+            if any(one["claim"] == said for one in found.values()):
                 raise self._wrong(name, key, f"claims {called} twice")
-            found[called] = {"claim": said, "detect": detect}
+            times = sum(re.sub(r"~\d+$", "", other) == called for other in found)
+            found[f"{called}~{times + 1}" if times else called] = {"claim": said, "detect": detect}
         return found
 
     def _level(self, name: str, key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
-        """Return a number, or that of the parameter that is referred to."""
+        """Return a number, that of the parameter that is referred to, or the function to ask."""
         if isinstance(level, dict):
             return {o: self._level(name, key, one, arguments) for o, one in level.items()}
         if not isinstance(level, str):
             return level
+        if ":" in level:
+            try:
+                check_place(level)
+            except ArgumentError as error:
+                raise self._wrong(name, key, str(error)) from None
+            return {"function": level}
         if level[1:] not in arguments:
             near = suggest(level[1:], arguments)
             raise self._wrong(name, key, f"unknown parameter {level[1:]!r}{near}")
@@ -373,12 +402,12 @@ def _near(place: Path, known: Iterable[str]) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def _check_detect(detect: float | None, made: tuple[Claim, ...]) -> None:
+def _check_detect(detect: float | None, made: tuple[Claim, ...], *, known: bool) -> None:
     if detect is None:
         return
     if len(made) > 1:
         raise ArgumentError("detect", "needs a claim of one order")
-    if detect <= made[0].level:
+    if known and detect <= made[0].level:
         raise ArgumentError("detect", f"must be above the claim, {made[0].level:g}")
 
 
@@ -404,8 +433,10 @@ def _texts(mechanism: Any) -> list[tuple[str, str]]:
 
 
 def _referred(entry: audits.AuditEntry, parameter: str) -> bool:
-    """Tell whether a claim refers to a parameter."""
+    """Tell whether a claim refers to a parameter; an accountant may."""
     said = json.dumps([claim.model_dump() for claim in entry.claims])
+    if re.search(r'"[^"\s]+:[^"\s]+"', said):
+        return True
     return re.search(rf"\${parameter}\b", said) is not None
 
 
@@ -434,8 +465,12 @@ def _parameters_name(arguments: Mapping[str, Any]) -> str:
 
 def _claim_name(said: Mapping[str, Any]) -> str:
     if "renyi" in said:
-        return "_".join(f"renyi-{written(a)}={written(level)}" for a, level in said["renyi"])
-    return "_".join(f"{key}={written(level)}" for key, level in said.items())
+        return "_".join(f"renyi-{written(a)}={_level_name(level)}" for a, level in said["renyi"])
+    return "_".join(f"{key}={_level_name(level)}" for key, level in said.items())
+
+
+def _level_name(level: Any) -> str:
+    return "claimed" if isinstance(level, Mapping) else written(level)
 
 
 def _plain_set(one: Any) -> tuple[str, dict[str, Any]]:

@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from .accounting import account
 from .digests import source_digests
 from .errors import Broken, Misuse
 from .loading import load
@@ -17,34 +18,38 @@ def main(spec: str, options: str = "{}") -> None:
     """Answer requests from standard input until it ends; the mechanism has neither it nor stdout.
 
     ``options``, in JSON, are those of `load`. A request ``{"describe": true}`` is answered by the
-    ``description`` of the source, whether it is ``seeded``, and its ``digest``.
+    ``description`` of the source, whether it is ``seeded``, and its ``digest``; a request
+    ``{"account": {...}}``, by the ``number`` that the function, an accountant, answers to these
+    parameters, and its ``digest``.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     sampler: Sampler | None = None
-    problem: dict[str, Any] = {}
-    try:
-        sampler = load(spec, **json.loads(options))
-    except Misuse as error:
-        problem = {"argument": error.argument, "error": error.message, "fatal": True}
-        problem.update(wanted=error.wanted, choices=error.choices)
     for line in requests:
         request = json.loads(line)
-        if sampler is None:
-            reply = _line(problem)
-        elif "describe" in request:
-            found = {"description": sampler.description, "seeded": sampler.seeded}
-            reply = _line({**found, "digest": source_digests(spec)})
-        else:
-            try:
-                outputs = sampler.draw(request["input"], request["size"], request["seed"])
-                reply = _written(outputs)
-            except Broken as error:
-                reply = _line({"error": str(error), "fatal": True})
+        try:
+            if "account" in request:
+                number = account(spec, parameters=request["account"])
+                reply = _line({"number": number, "digest": source_digests(spec)})
+            else:
+                sampler = sampler or load(spec, **json.loads(options))
+                reply = _answer(sampler, spec, request)
+        except Misuse as error:
+            problem = {"argument": error.argument, "error": error.message, "fatal": True}
+            reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})
+        except Broken as error:
+            reply = _line({"error": str(error), "fatal": True})
         answers.write(reply)
         answers.flush()
+
+
+def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
+    if "describe" in request:
+        found = {"description": sampler.description, "seeded": sampler.seeded}
+        return _line({**found, "digest": source_digests(spec)})
+    return _written(sampler.draw(request["input"], request["size"], request["seed"]))
 
 
 def _line(found: Any) -> bytes:

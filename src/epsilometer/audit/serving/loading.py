@@ -56,6 +56,21 @@ def load(
     Misuse
         If it cannot be found or loaded, or is no function that can be sampled.
     """
+    found, name, place = find(spec, folder)
+    with place.entered(), contextlib.redirect_stdout(sys.stderr):
+        if parameters:
+            found = bound(found, parameters, name)
+        return Sampler(found, name, failures=failures, place=place)
+
+
+def find(spec: str, folder: str | os.PathLike[str] = ".") -> tuple[Any, str, Place]:
+    """Return what a source names, what errors call it, and where its modules are found.
+
+    Raises
+    ------
+    Misuse
+        If it cannot be found or loaded.
+    """
     where, function, is_file = parsed(spec)
     base = Path(folder).resolve()
     path = base / where
@@ -71,10 +86,7 @@ def load(
         except BaseException as error:
             raise _not_loaded(error, where) from error
         found = _attribute(module, function, Path(where).name if is_file else where)
-        name = f"{path.name if is_file else where}:{function}"
-        if parameters:
-            found = bound(found, parameters, name)
-        return Sampler(found, name, failures=failures, place=place)
+    return found, f"{path.name if is_file else where}:{function}", place
 
 
 def check_file(path: Path, where: str) -> None:
