@@ -57,9 +57,10 @@ class NoisyGradientDescent:
 
 @compiled
 def _descend(outputs, total, people, steps, rate, noise, rng):  # type: ignore[no-untyped-def]
+    down = -rate / people
     for i in range(outputs.size):
         theta = 0.0
         for _ in range(steps):
             gradient = people * theta - total  # the sum of theta - x_i
-            theta += -rate / people * gradient + noise * rng.standard_normal()
+            theta += down * gradient + noise * rng.standard_normal()
         outputs[i] = theta

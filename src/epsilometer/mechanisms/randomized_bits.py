@@ -56,15 +56,17 @@ class RandomizedBits:
 
 @compiled
 def _respond(outputs, bits, truthful, shuffled, rng):  # type: ignore[no-untyped-def]
-    answers = np.empty(bits.size, np.int32)
+    """Flip bits of the whole answer, and swap them, without a branch to be guessed wrong."""
+    kept = 0
+    for j in range(bits.size):
+        kept |= bits[j] << j
     for i in range(outputs.size):
+        answers = kept
         for j in range(bits.size):
-            answers[j] = bits[j] if rng.random() < truthful else 1 - bits[j]
+            answers ^= (rng.random() >= truthful) << j
         if shuffled:
             for j in range(bits.size - 1, 0, -1):
                 k = int(rng.random() * (j + 1))
-                answers[j], answers[k] = answers[k], answers[j]
-        packed = 0
-        for j in range(bits.size):
-            packed |= answers[j] << j
-        outputs[i] = packed
+                differ = ((answers >> j) ^ (answers >> k)) & 1
+                answers ^= (differ << j) | (differ << k)
+        outputs[i] = answers
