@@ -1,0 +1,377 @@
+"""A level may be what an accountant answers: asked where the mechanism runs, and never stale."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.audit.accounting import ask, ask_all, filled, told, unanswered, with_given
+from epsilometer.cli import main
+from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.stages import draw
+from epsilometer.storage import read_draws
+from epsilometer.study.audited import made_of
+from epsilometer.study.checking import checked
+from epsilometer.study.reports import all_audits
+from tests.unit.test_draw import drawn, spec_of, verdict_of  # noqa: F401 - a fixture
+
+ACCOUNTANT = """
+import sys
+import numpy as np
+import tables
+
+def epsilon(sigma, steps=1): return steps / sigma
+def at(delta, **rest): return delta * 1e5 + len(rest)
+def curve(order): return np.float32(order / 2)
+def array(): return np.array([0.25])
+def prints():
+    print("noise on stdout")
+    return 3
+def where(): return float(len(sys.executable))
+def nan(): return float("nan")
+def zero(): return 0
+def huge(): return 10**400
+def word(): return "1.0"
+def true(): return True
+def nothing(): return None
+def pair(): return (1.0, 1e-5)
+def fails(): raise ValueError("no\\nbudget")
+def leaves(): sys.exit(3)
+def position(sigma, /): return 1.0
+def table(): return tables.LEVEL
+level = 1.0
+class Kind:
+    def method(self): return 2.5
+"""
+WRONG = [  # function, what is given, the error, what it says
+    ("nan", {}, MechanismError, "a.py:nan: returned nan; an accountant returns a finite positive"),
+    ("zero", {}, MechanismError, "a.py:zero: returned 0; an accountant returns a finite positive"),
+    ("huge", {}, MechanismError, "finite positive number"),
+    ("word", {}, MechanismError, "returned an object of type str; an accountant returns one numb"),
+    ("true", {}, MechanismError, "returned an object of type bool"),
+    ("nothing", {}, MechanismError, "returned None; an accountant returns one number"),
+    ("pair", {}, MechanismError, "returned an object of type tuple"),
+    ("fails", {}, MechanismError, r"a.py:fails: ValueError: no budget \(a.py:\d+\)"),
+    ("leaves", {}, MechanismError, r"called sys.exit\(3\)"),
+    ("epsilon", {"sigm": 1}, ArgumentError, "needs 'sigma', which is no parameter; did you mean"),
+    ("epsilon", {}, ArgumentError, "needs 'sigma', which is no parameter"),
+    ("position", {"sigma": 1}, ArgumentError, "takes 'sigma' by position"),
+    ("level", {}, ArgumentError, "is no function but an object of type float"),
+    ("Kind", {}, ArgumentError, "is no function but a class"),
+    ("epsilom", {}, ArgumentError, "has no function 'epsilom'; did you mean 'epsilon'"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.py").write_text(ACCOUNTANT)
+    (tmp_path / "tables.py").write_text("LEVEL = 1.5\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("interpreter", [None, sys.executable])
+def test_a_function_is_given_what_it_names(folder, interpreter):
+    def answer(function, **given):
+        return ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter).level
+
+    assert answer("epsilon", sigma=2, clip=9) == 0.5
+    assert answer("epsilon", sigma=2, steps=8) == 4
+    assert answer("at", delta=1e-5, other=1, more=2) == 3
+    assert answer("curve", order=3.0) == 1.5
+    assert answer("array") == 0.25
+    assert answer("prints") == 3
+    assert answer("Kind.method") == 2.5
+    assert answer("table") == 1.5
+
+
+@pytest.mark.parametrize("interpreter", [None, sys.executable])
+@pytest.mark.parametrize(("function", "given", "error", "words"), WRONG)
+def test_what_is_no_level_is_told_in_a_line(folder, interpreter, function, given, error, words):
+    with pytest.raises(error, match=words) as caught:
+        ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_it_runs_in_the_interpreter_that_is_named(folder):
+    link = folder / "a-python-of-a-long-name"
+    link.symlink_to(sys.executable)
+    there = ask("a.py:where", {}, folder=folder, interpreter=str(link))
+    here = ask("a.py:where", {}, folder=folder)
+    assert there.level == len(str(link))
+    assert here.level == len(sys.executable)
+    assert there.digest["interpreter"] == str(link)
+    assert there.digest["a.py"] == here.digest["a.py"]
+    assert {"tables.py", "numpy", "python"} <= set(here.digest)
+
+
+def test_no_interpreter_is_told(folder):
+    with pytest.raises(ArgumentError, match="is not there"):
+        ask("a.py:array", {}, folder=folder, interpreter="./python")
+
+
+# --- plain claims ---------------------------------------------------------------------------------
+
+
+def test_levels_are_given_parameters_and_what_is_claimed_beside_them(folder):
+    here = {"folder": folder}
+    claim = with_given({"epsilon": {"function": "a.py:at"}, "delta": 4e-5}, {"sigma": 1.0})
+    assert claim["epsilon"]["given"] == {"sigma": 1.0, "delta": 4e-5}
+    curve = with_given({"renyi": [[2.0, {"function": "a.py:curve"}], [8.0, 5.0]]}, {})
+    answers = json.loads(json.dumps(ask_all([claim, curve, claim], **here)))
+    assert len(answers) == 2
+    assert filled(claim, answers)[0] == {"epsilon": 5.0, "delta": 4e-5}
+    plain, who = filled(curve, answers)
+    assert plain == {"renyi": [[2.0, 1.0], [8.0, 5.0]]}
+    assert {name: answer.place for name, answer in who.items()} == {"order 2": "a.py:curve"}
+    assert unanswered({"gdp": 1.0}) is None
+    assert unanswered(curve) == (
+        {"notion": "renyi", "from": {"order 2": "a.py:curve"}},
+        "order 2 (from a.py:curve)",
+    )
+
+
+def test_one_that_fails_is_kept_for_the_claim_that_asked(folder):
+    good, bad = ({"gdp": {"function": f"a.py:{f}", "given": {}}} for f in ("array", "fails"))
+    answers = ask_all([bad, good], folder=folder)
+    assert filled(good, answers)[0] == {"gdp": 0.25}
+    with pytest.raises(MechanismError, match="ValueError: no budget"):
+        filled(bad, answers)
+
+
+def test_a_verdict_says_where_its_claim_is_from(folder):
+    rng = np.random.default_rng(1)
+    found = em.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), em.pure(0.5))
+    answers = {"epsilon": ask("a.py:epsilon", {"sigma": 2}, folder=folder)}
+    verdict = told(found, answers)
+    assert verdict.claimed == "epsilon = 0.5 (from a.py:epsilon)"
+    assert str(verdict).startswith("VIOLATED: epsilon = 0.5 (from a.py:epsilon) is claimed, eps")
+    assert verdict.to_plain()["claim"]["from"] == {"epsilon": "a.py:epsilon"}
+    assert set(answers["epsilon"].digest) <= set(verdict.provenance["made of"])
+    assert told(found, {}) is found
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+COMMANDS = [  # the claim, the level, the words, the exit code
+    (["--epsilon", "a.py:array"], 0.25, "epsilon = 0.25 (from a.py:array)", 1),
+    (["--epsilon", "a.py:at", "--delta", "4e-5"], 4, "(4, 4e-05) (from a.py:at)", 0),
+    (["--epsilon", "4", "--delta", "a.py:array"], 4, "(4, 0.25) (from a.py:array)", 0),
+    (["--gdp", "a.py:prints"], 3, "(Gaussian differential privacy) (from a.py:prints)", 0),
+    (["--zcdp", "a.py:prints"], 3, "(zero-concentrated differential privacy) (from a", 0),
+    (["--renyi", "2=a.py:curve"], 1, "of order 2 of 1 (from a.py:curve)", 0),
+    (["--epsilon", "a.py:where", "--python", sys.executable], len(sys.executable), "= ", 0),
+]
+MECHANISM = "def noisy(x, size, rng):\n    return x + rng.laplace(size=size)\n"
+AUDIT = ["audit", "own.py:noisy", "--pair", "0", "1", "--samples", "4000", "--as-reals", "--quiet"]
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    (folder / "own.py").write_text(MECHANISM)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(("words", "level", "claimed", "code"), COMMANDS)
+def test_the_command_line_asks(here, capsys, words, level, claimed, code):
+    assert main([*AUDIT, *words, "--json", "-"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert claimed in found["claimed"]
+    assert found["bounds"][0]["claimed"] == level
+    assert "a.py" in found["provenance"]["made of"]
+    assert " ".join(words) in found["replay"].replace("'", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--epsilon", "a.py:nan"], "--epsilon: a.py:nan: returned nan; an accountant returns"),
+        (["--gdp", "a.py:fails"], "--gdp: a.py:fails: ValueError: no budget (a.py:"),
+        (["--renyi", "2=a.py:zero"], "--renyi: a.py:zero: returned 0"),
+        (["--epsilon", "b.py:epsilon"], "b.py: is not there; did you mean 'a.py'?"),
+        (["--epsilon", "a.py"], "a.py: names no function; write file:function"),
+        (["--epsilon", "one"], "--epsilon: 'one' is no number"),
+        (["--epsilon", "a.py:table", "--detect", "1"], "--detect: must be above the claim, 1.5"),
+    ],
+)
+def test_the_command_line_tells_what_is_wrong(here, capsys, words, said):
+    assert main([*AUDIT, *words]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(f"epsilometer: {said}")
+    assert len(err.splitlines()) == 1
+    assert not out
+
+
+def test_samples_needed_asks_too(here, capsys):
+    assert main(["samples-needed", "--epsilon", "a.py:array", "--detect", "1"]) == 0
+    assert "where epsilon = 0.25 is claimed" in capsys.readouterr().out
+
+
+# --- the workflow ---------------------------------------------------------------------------------
+
+ENTRY = """
+audits:
+  one:
+    mechanism: {mechanism}
+    parameters: {{sigma: [1, 4]}}
+    pairs: {pairs}
+    claims: {claims}
+"""
+CLAIMS = "[{epsilon: 'a.py:epsilon'}, {epsilon: {function: a.py:at}, delta: 1e-5}, {gdp: 2}]"
+PAIR = "{near: [0, 1]}"
+
+
+@pytest.fixture
+def audits(config_folder, folder):
+    """Return what writes a file of audits and gives what is made of it, by rule."""
+
+    def write(mechanism="own.py:noisy", pairs=PAIR, claims=CLAIMS):
+        for file in (folder / "a.py", folder / "tables.py"):
+            (config_folder / "audits" / file.name).write_text(file.read_text())
+        text = ENTRY.format(mechanism=mechanism, pairs=pairs, claims=claims)
+        (config_folder / "audits/small.yaml").write_text(text)
+        made_of.cache_clear()
+        found = list(all_audits(checked("config")))
+        return {rule: [p for p in found if p.rule == rule] for rule in ("draw", "audit")}
+
+    write.folder = config_folder / "audits"
+    return write
+
+
+def test_paths_say_that_a_level_is_claimed(audits):
+    found = audits(claims=CLAIMS.replace("{gdp", "{epsilon: 'a.py:array'}, {gdp"))
+    names = [p.path.rpartition("/")[2] for p in found["audit"]]
+    of_one = ["epsilon=claimed", "epsilon=claimed_delta=1e-05", "epsilon=claimed~2", "gdp=2"]
+    assert names == [f"{name}.parquet" for name in of_one * 2]
+    given = {"sigma": 1, "delta": 1e-5}
+    claim = {"epsilon": {"function": "a.py:at", "given": given}, "delta": 1e-5}
+    assert found["audit"][1].spec()["claim"] == claim
+    assert found["draw"][0].spec()["accounts"][1] == claim
+    assert len(found["draw"][0].spec()["accounts"]) == 3
+
+
+@pytest.mark.parametrize("mechanism", ["own.py:noisy", "{python: ../p, function: 'own.py:noisy'}"])
+@pytest.mark.parametrize("file", ["a.py", "tables.py"])
+def test_an_edit_of_the_accountant_makes_its_audits_again(audits, folder, mechanism, file):
+    def specs():
+        made = audits(mechanism)
+        return [p.spec() for p in made["audit"]] + [p.made_of() for p in made["draw"]]
+
+    before = specs()
+    assert specs() == before
+    with (folder / file).open("a") as text:
+        text.write("\n# edited\n")
+    assert all(old != new for old, new in zip(before, specs(), strict=True))
+
+
+def test_versions_that_an_accountant_imports_count(audits):
+    (own,) = {p.made_of() for p in audits(claims="[{gdp: 2}]")["draw"]}
+    (both,) = {p.made_of() for p in audits()["draw"]}
+    assert "numpy=" in both.partition(" + ")[2]
+    assert both.startswith(f"{own} + ")
+    (gone,) = {p.made_of() for p in audits(claims="[{gdp: b.py:f}]")["draw"]}
+    assert "missing=b.py is not there" in gone.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ("[{epsilon: 'a.py:'}]", "claims.0: a.py: names no function; write file:function"),
+        ("[{epsilon: 'a.py:la place'}]", "claims.0: .* is no Python name"),
+        ("[{epsilon: {functoin: a.py:epsilon}}]", "claims.0.epsilon.*: .*number"),
+        ("[{epsilon: {function: 3}}]", "claims.0.epsilon.*: .*number"),
+        ("[{gdp: 1, detect: 'a.py:array'}]", "claims.0.detect: must be a number"),
+        ("[{gdp: a.py:array}, {gdp: {function: a.py:array}}]", "claims.1: claims gdp=claimed twi"),
+        ("[{gdp: a.py:array, delta: 1}]", "has delta without epsilon"),
+        ("[{renyi: {1: a.py:curve}}]", "order must be above 1"),
+    ],
+)
+def test_a_mistake_is_a_line_with_file_and_key(audits, claims, said):
+    with pytest.raises(ConfigError, match=said) as caught:
+        audits(claims=claims)
+    assert all(
+        line.startswith("config/audits/small.yaml: ") for line in str(caught.value).split("\n")
+    )
+
+
+def test_a_command_may_leave_a_parameter_to_the_accountant(audits):
+    found = audits(mechanism="{command: ./draws}", claims="[{epsilon: 'a.py:epsilon'}]")
+    assert [p.spec()["accounts"][0]["epsilon"]["given"]["sigma"] for p in found["draw"]] == [1, 4]
+    with pytest.raises(ConfigError, match="'sigma' is used nowhere"):
+        audits(mechanism="{command: ./draws}", claims="[{epsilon: 1}]")
+
+
+def job_of(claims, given=None, **changed):
+    said = [with_given(claim, given or {}) for claim in claims]
+    return spec_of(accounts=said, **{"claims": said, "as_reals": True, **changed}), said
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_the_job_that_draws_asks_and_the_verdict_has_the_number(drawn, tmp_path, pairs):  # noqa: F811
+    (drawn.folder / "a.py").write_text(ACCOUNTANT)
+    (drawn.folder / "tables.py").write_text("LEVEL = 1.5\n")
+    good, bad = ({"epsilon": {"function": f"a.py:{f}"}, "delta": 1e-5} for f in ("at", "fails"))
+    spec, (good, bad) = job_of([good, bad], {"sigma": 2})
+    spec["pairs"] = {"pairs": spec["pairs"]["pairs"][:pairs]}
+    if pairs == 1:  # as what is drawn of one pair depends on no claim
+        spec["claims"] = [{"epsilon": 1.0}]
+    draws = drawn(spec)
+    found = verdict_of(spec, good, draws, tmp_path)
+    assert found["claimed"] == "(epsilon, delta) = (2, 1e-05) (from a.py:at)"
+    assert found["verdict"] == "not refuted"
+    lost = verdict_of(spec, bad, draws, tmp_path)
+    assert lost["verdict"] == "failed"
+    assert lost["claimed"] == "epsilon (from a.py:fails)"
+    assert lost["reasons"][0].startswith("a.py:fails: ValueError: no budget")
+
+
+def test_numbers_are_the_same_as_if_they_had_been_written(drawn, tmp_path):  # noqa: F811
+    """Asking moves no draw, in this interpreter and in another; several pairs follow it."""
+    (drawn.folder / "a.py").write_text(
+        "import random\ndef mu():\n    return random.random() * 0 + 0.3\n"
+    )
+    (plain,) = ({"gdp": 0.3},)
+    for function in ("laplace", "own_state"):
+        spec = spec_of(function, [plain], as_reals=True)
+        wanted = verdict_of(spec, plain, drawn(spec), tmp_path)
+        asking, (said,) = job_of([{"gdp": {"function": "a.py:mu"}}], function=function)
+        made = verdict_of(asking, said, drawn(asking), tmp_path)
+        assert made.pop("claimed") == f"{wanted.pop('claimed')} (from a.py:mu)"
+        assert made["provenance"]["made of"].keys() == {*wanted["provenance"]["made of"], "a.py"}
+        for key in ("verdict", "bound", "witness", "draws", "p_value", "seed"):
+            assert made[key] == wanted[key], key
+
+
+def test_another_interpreter_answers_in_the_job(drawn):  # noqa: F811
+    (drawn.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
+    place = {"python": sys.executable, "function": "own.py:laplace"}
+    spec, (said,) = job_of([{"gdp": {"function": "a.py:where"}}], mechanism=place)
+    kept, _ = read_draws(drawn(spec), spec)
+    (answer,) = kept["facts"]["accounts"]
+    assert answer["asked"] == said["gdp"]
+    assert answer["level"] == len(sys.executable)
+    assert answer["digest"]["interpreter"] == sys.executable
+
+
+def test_recorded_outputs_have_an_accountant_of_this_interpreter(drawn, tmp_path):  # noqa: F811
+    (drawn.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.laplace(0, 1, 500), rng.laplace(3, 1, 500)])
+    np.savetxt(drawn.folder / "x.csv", rows, delimiter=",", header="x,y", comments="")
+    place = {"outputs": ["x.csv"], "columns": None}
+    spec, (said,) = job_of([{"epsilon": {"function": "a.py:array"}}], mechanism=place)
+    spec["pairs"] = None
+    found = verdict_of(spec, said, drawn(spec), tmp_path)
+    assert (found["verdict"], found["claim"]["epsilon"]) == ("violated", 0.25)
+    assert Path(drawn.folder, "x.csv").exists()
+
+
+def test_the_name_of_the_claim_is_not_the_mechanisms_business():
+    """What a job is told of an accountant is no part of the mechanism's own parameters."""
+    spec, _ = job_of([{"gdp": {"function": "a.py:where"}}])
+    assert spec["given"] == {}
+    assert draw.claim_of({"gdp": 1.0}) == em.gdp(1.0)
