@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epsilometer.audit.arguments import (
@@ -115,7 +116,7 @@ def _audit(words: Sequence[str]) -> int:
     claim = claim_of(options)
     from epsilometer.audit.files import Files
 
-    read = [options.remove_a_row, options.replace_a_row, *(options.outputs or ())]
+    read = [*_tables(options), *(options.outputs or ())]
     read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
     alone = options.json == "-"
     files = Files(None if alone else options.json, options.junit, options.output, read)
@@ -172,11 +173,11 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
         )
     finally:
         source.close()
-    tables = [name for name in (options.remove_a_row, options.replace_a_row) if name]
-    if tables:
-        from epsilometer.audit.recorded import digest
+    if tables := _tables(options):
+        from epsilometer.audit.serving.digests import sha256
 
-        made_of = {**verdict.provenance["made of"], **digest(tables)}
+        digests = {name: sha256(Path(name)) for name in tables}
+        made_of = {**verdict.provenance["made of"], **digests}
         verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
     same = sum(x == y for x, y in pairs.values())
     if not same:
@@ -192,6 +193,12 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
         "seed": options.seed or 0,
         "detect": options.detect,
         "outcomes": options.outcomes,
+def _tables(options: argparse.Namespace) -> list[str]:
+    """Return the files that inputs are from."""
+    declared = (options.domain or (None, None))[1]
+    return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
+
+
         "support": None if options.support is None else tuple(options.support),
         "lipschitz": options.lipschitz,
     }

@@ -7,12 +7,14 @@ import contextlib
 import difflib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from epsilometer.errors import ArgumentError, one_line
 
 if TYPE_CHECKING:
+    from epsilometer.audit.candidates import Candidates
     from epsilometer.audit.claims import AnyClaim
     from epsilometer.audit.sources import Source
 
@@ -35,7 +37,7 @@ CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
 _CLAIMS = ("epsilon", "renyi", "gdp", "zcdp")
 _CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
 _SOURCES = ("source", "command", "outputs")
-_NEIGHBOURS = ("pair", "patterns", "remove_a_row", "replace_a_row")
+_NEIGHBOURS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
 _NEEDS = {  # an option: those of which one must be there, too
     "delta": ("epsilon",),
     "python": ("source",),
@@ -137,6 +139,7 @@ def audit_parser() -> _Parser:
     parser.many("--pair", ("X", "X'"), "neighbouring inputs, in JSON (repeatable)", type=_json)
     once("--patterns", "LENGTH", "ten pairs of answers to so many counting queries", type=_whole)
     once("--remove-a-row", "TABLE", "inputs are a table, and it without a row: .csv, .parquet")
+    once("--domain", "DOMAIN", "of inputs, in JSON or a file of it: many pairs", type=_declared)
     once("--replace-a-row", "TABLE", "inputs are a table, and it with another row")
     once("--samples", "N", "draws of a side, over all pairs (default 100000)", type=_draws)
     once("--budget", "TIME", "in place of --samples: 60s, 5m, 1h", type=_seconds)
@@ -220,6 +223,24 @@ def _order(text: str) -> tuple[float, float]:
     return _real(order), _real(epsilon)
 
 
+def _declared(text: str) -> tuple[Any, str | None]:
+    """Return what is declared, and the file that it is from."""
+    if text.lstrip()[:1] in "{[":
+        return _json(text), None
+    try:
+        held = Path(text).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        hint = """write JSON, as in '{"values": [0, 1]}', or a file of it"""
+        raise argparse.ArgumentTypeError(f"{text!r} is not there; {hint}") from None
+    except (OSError, ValueError) as error:
+        message = f"{text!r} cannot be read: {one_line(error)}"
+        raise argparse.ArgumentTypeError(message) from None
+    try:
+        return _json(held), text
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+
+
 # --- what is asked for ----------------------------------------------------------------------------
 
 
@@ -285,7 +306,7 @@ def source_of(options: argparse.Namespace) -> Source:
     return sources.load(options.source, failures=failures)
 
 
-def pairs_of(options: argparse.Namespace) -> dict[str, tuple[Any, Any]]:
+def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
     """Return the pairs of inputs by name, at least one."""
     from epsilometer.audit import neighbours
 
@@ -297,6 +318,18 @@ def pairs_of(options: argparse.Namespace) -> dict[str, tuple[Any, Any]]:
         if path is not None:
             named |= {label: (x, y) for x, y, label in neighbours.neighbours(path, kind)}
     if not named:
-        choices = "--patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
+        choices = "--domain JSON, --patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
         raise ArgumentError("--pair", f"none is given; write --pair X X', {choices}")
     return {"": named["pair 1"]} if list(named) == ["pair 1"] else named
+    if options.domain is not None:
+        return named | _candidates(options.domain[0])
+
+
+def _candidates(declared: Any) -> Candidates:
+    from epsilometer.audit.domains import domain
+
+    try:
+        return domain(declared)
+    except ArgumentError as error:
+        message = str(error).removeprefix("domain").lstrip(". ")
+        raise ArgumentError("--domain", message) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from epsilometer.audit.sampler import Check
@@ -23,47 +23,53 @@ _PATIENCE = 60.0  # seconds in which at least one input should be taken
 _TOLD = 3  # names of pairs that are told
 
 
-class Candidates(dict[str, Pair]):
+class Candidates(Mapping[str, Pair]):
     """Pairs ``(x, x')`` by their names, of which those are left out that a mechanism refuses.
 
-    ``given`` are names of pairs that are not: those of a mapping that is added with ``|``, for one.
+    Not those that are ``given`` by name: of a mapping that is added with ``|``, all.
     """
 
-    def __init__(
-        self, pairs: Mapping[str, Pair] | Iterable[tuple[str, Pair]] = (), given: Iterable[str] = ()
-    ) -> None:
-        super().__init__(pairs)
+    def __init__(self, pairs: Mapping[str, Pair], given: Iterable[str] = ()) -> None:
+        self._pairs = dict(pairs)
         self.given = frozenset(given)
 
-    def __or__(self, other: Any) -> Candidates:
+    def __getitem__(self, name: str) -> Pair:
+        return self._pairs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pairs)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __repr__(self) -> str:
+        return f"Candidates({self._pairs!r})"
+
+    def __or__(self, other: Mapping[str, Pair]) -> Candidates:
         """Return these pairs and others."""
-        return self._with(self, other)
+        return _both(self, other)
 
-    def __ror__(self, other: Any) -> Candidates:
+    def __ror__(self, other: Mapping[str, Pair]) -> Candidates:
         """Return other pairs and these."""
-        return self._with(other, self)
-
-    def _with(self, first: Mapping[str, Pair], second: Mapping[str, Pair]) -> Candidates:
-        given = [one.given if isinstance(one, Candidates) else set(one) for one in (first, second)]
-        return Candidates({**first, **second}, given[0] | given[1])
+        return _both(other, self)
 
 
-def accepted(
-    source: Source, pairs: Mapping[str, Pair], seed: int
-) -> tuple[dict[str, Pair], list[Check]]:
+def _both(first: Mapping[str, Pair], second: Mapping[str, Pair]) -> Candidates:
+    given = [one.given if isinstance(one, Candidates) else set(one) for one in (first, second)]
+    return Candidates({**first, **second}, given[0] | given[1])
+
+
+def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pair], list[Check]]:
     """Return the pairs that a mechanism takes, and what is to be said of the others.
 
     One draw is made of each input, with seeds of their own: what is left out does not depend on
-    the draws of the audit. All pairs are returned, but for those of `Candidates`. Pairs with inputs
-    on which it failed as an outcome come last.
+    the draws of the audit. Pairs with inputs on which it failed as an outcome come last.
 
     Raises
     ------
     MechanismError
         If a mechanism takes one input of a pair only, or none of any pair.
     """
-    if not isinstance(pairs, Candidates):
-        return dict(pairs), []
     began = time.monotonic()
     known: dict[str, tuple[bool, MechanismError | None]] = {}
 

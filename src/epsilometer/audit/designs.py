@@ -62,7 +62,7 @@ class Table:
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
         large = [n for n in (self.longest, self.longest - 1) if n >= max(least, _SMALL + 1)]
         large = large or [self.longest]
-        small = [n for n in range(least, _SMALL + 1) if n not in large]
+        small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
         changes = self._changes(rng)
         first, *rest = [
             (large[n], changes[change], others, _PLACES[place])

@@ -33,6 +33,7 @@ _KEYS = {  # of each kind, the first of which it must have
     "counts": ("keys",),
     "patterns": (),
 }
+KINDS = tuple(_KEYS)
 _ENTRIES = ("values", "choices", "bits")
 
 Pairs = Callable[[np.random.Generator], Iterator[Named]]
@@ -109,7 +110,7 @@ def domain(
 
 def _top(where: str, declared: Mapping[str, Any]) -> Pairs:
     """Return what makes pairs of a domain of inputs."""
-    kind = _kind(where, declared, tuple(_KEYS))
+    kind = _kind(where, declared, KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
         return lambda _: iter(patterns(size))
@@ -260,13 +261,13 @@ def _flag(where: str, declared: Mapping[str, Any], key: str) -> bool:
 
 def _real(where: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        _refuse(where, "of finite numbers", value)
+        _refuse(where, "a finite number", value)
     return float(value)
 
 
 def _whole(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
-        _refuse(where, "of whole numbers", value)
+        _refuse(where, "a whole number", value)
     return int(value)
 
 

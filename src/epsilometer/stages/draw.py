@@ -25,10 +25,13 @@ import numpy as np
 
 from epsilometer.audit import claims
 from epsilometer.audit.claims import AnyClaim
+from epsilometer.audit.candidates import accepted
 from epsilometer.audit.neighbours import neighbours, patterns
 from epsilometer.audit.recorded import digest, read
+from epsilometer.audit.domains import domain
 from epsilometer.audit.sources import Failure, Source, load
 from epsilometer.audit.verdict import as_plain, input_words
+from epsilometer.audit.sampler import Check
 from epsilometer.audit.words import Other
 from epsilometer.audit.worker import WorkerSource, python_worker
 from epsilometer.errors import ArgumentError, DataError, EpsilometerError, one_line
@@ -147,12 +150,17 @@ def source_of(spec: Mapping[str, Any]) -> Source:
             place["function"],
             timeout=spec["timeout"],
             failures=failures,
+        refused: list[Check] = []
+        if "domain" in spec["pairs"]:
+            kept, refused = accepted(source, domain(spec["pairs"]["domain"]), spec["audit_seed"])
+            pairs = [(name, x, y) for name, (x, y) in kept.items()]
             parameters=given,
         )
     return load(place["function"], failures=failures, parameters=given)
 
 
 def pairs_of(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+        seen = [*refused, *seen]
     """Yield name, x and x' of each pair of a set."""
     if "pairs" in inputs:
         yield from (tuple(pair) for pair in inputs["pairs"])
@@ -208,6 +216,8 @@ class Tape:
         self._held: dict[tuple[int, int], list[Any]] = {}
         for pair, side, outputs in batches:
             self._held.setdefault((pair, side), []).append(outputs)
+    elif "domain" in inputs:
+        yield from ((name, x, y) for name, (x, y) in domain(inputs["domain"]).items())
         self._next: Counter[tuple[int, int]] = Counter()
         self.seeded, self.description = True, ""
         self.error: EpsilometerError | None = None

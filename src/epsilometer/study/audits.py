@@ -130,10 +130,26 @@ class Rows(Model):
 
 Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
+def _numbers(value: object) -> object:
+    """Read numbers as `_number` does, but for words that may be chosen."""
+    if isinstance(value, dict):
+        return {key: one if key == "choices" else _numbers(one) for key, one in value.items()}
+    return [_numbers(one) for one in value] if isinstance(value, list) else _number(value)
+
+
+class Domain(Model):
+    """Inputs of a declared domain: so many pairs of neighbours at most."""
+
+    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
+    limit: PositiveInt | None = None
+
+
 
 def _kind_of_set(value: object) -> str:
     if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
         return "named pairs"
+    if isinstance(value, dict) and isinstance(value.get("domain"), dict):
+        return "a domain"
     return (
         "rows of a table"
         if any(isinstance(part, str) for part in value.values())
@@ -150,7 +166,8 @@ def _kind_of_pairs(value: object) -> str:
 Set = Annotated[
     Annotated[dict[str, Pair], _SOME, Tag("named pairs")]
     | Annotated[Patterns, Tag("ten patterns")]
-    | Annotated[Rows, Tag("rows of a table")],
+    | Annotated[Rows, Tag("rows of a table")]
+    | Annotated[Domain, Tag("a domain")],
     Discriminator(_kind_of_set),
 ]
 Pairs = Annotated[

@@ -24,6 +24,7 @@ from epsilometer.audit.accounting import (
     with_given,
 )
 from epsilometer.audit.claims import Claim, EventClaim, parts
+from epsilometer.audit.domains import KINDS, domain
 from epsilometer.audit.schedule import least_samples
 from epsilometer.audit.serving.errors import Misuse
 from epsilometer.audit.serving.loading import parsed
@@ -219,7 +220,7 @@ class Audits:
         mechanism, rest = self._mechanism(name, entry, arguments)
         samples = self._samples(name, entry)
         if inputs is not None and not {"remove", "replace"} & set(inputs):
-            number = len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
+            number = _number_of(inputs)
             if samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
                 raise self._wrong(name, "samples", message)
@@ -313,7 +314,10 @@ class Audits:
         several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
         found: dict[str, dict[str, Any] | None] = {}
         for one in entry.pairs if several else [entry.pairs]:
-            key, plain = _plain_set(one)
+            try:
+                key, plain = _plain_set(one)
+            except ArgumentError as error:
+                raise self._wrong(name, "pairs", one_line(error)) from None
             if plain in found.values():
                 raise self._wrong(name, "pairs", f"names {key} twice")
             times = sum(re.sub(r"~\d+$", "", other) == key for other in found)
@@ -473,8 +477,20 @@ def _level_name(level: Any) -> str:
     return "claimed" if isinstance(level, Mapping) else written(level)
 
 
+def _number_of(inputs: Mapping[str, Any]) -> int:
+    """Return how many pairs a set has that names no table."""
+    if "domain" in inputs:
+        return len(domain(inputs["domain"]))
+    return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
+
+
 def _plain_set(one: Any) -> tuple[str, dict[str, Any]]:
     """Return a set of pairs as jobs are told it, and what paths call it."""
+    if isinstance(one, audits.Domain):
+        declared = one.domain if one.limit is None else {**one.domain, "limit": one.limit}
+        domain(declared)
+        kind = next(kind for kind in KINDS if kind in declared)
+        return f"domain-{kind}", {"domain": declared}
     if isinstance(one, audits.Patterns):
         return f"patterns={one.patterns}", {"patterns": one.patterns}
     if isinstance(one, audits.Rows):

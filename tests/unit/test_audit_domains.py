@@ -1,0 +1,618 @@
+"""Declared domains: which pairs they are, what they find, what a mechanism refuses of them."""
+
+import json
+import math
+import re
+import sys
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import yaml
+
+import epsilometer as em
+from epsilometer.audit.candidates import Candidates, accepted
+from epsilometer.audit.designs import covering
+from epsilometer.audit.sources import callable_source
+from epsilometer.audit.worker import python_worker
+from epsilometer.cli import main
+from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.stages import draw
+from epsilometer.study.cases import Audits
+from tests.unit.test_draw import spec_of, verdict_of
+
+DECLARATIONS = {
+    "numbers": {"values": [0, 1]},
+    "around 0": {"values": [-2.5, 7]},
+    "clipped": {"values": [-5, 5], "clipped": True},
+    "huge": {"values": [-1.7e308, 1.7e308], "clipped": True},
+    "whole": {"values": [3, 9], "whole": True},
+    "whole, many": {"values": [-1000, 10**6], "whole": True, "clipped": True},
+    "apart": {"values": [-(10**6), 10**6], "distance": 1},
+    "apart, whole": {"values": [0, 10], "whole": True, "distance": 2},
+    "apart, clipped": {"values": [0, 10], "distance": 0.5, "clipped": True},
+    "apart, coarse": {"values": [-1e18, 1e18], "distance": 0.3},
+    "choices": {"choices": ["a", "b", None, 4, [1, 2]]},
+    "many choices": {"choices": list(range(300))},
+    "bits": {"bits": 8},
+    "one bit": {"bits": 1},
+    "many bits": {"bits": 200},
+    "any bits": {"bits": 5, "neighbours": "any"},
+    "table": {"rows": {"values": [0, 5]}, "length": [0, 20]},
+    "table, clipped": {"rows": {"values": [0, 5], "clipped": True}, "length": [0, 20]},
+    "short table": {"rows": {"values": [0, 5], "whole": True}, "length": [1, 2]},
+    "fixed table": {"rows": {"choices": ["a", "b", "c"]}, "length": 7},
+    "replaced": {"rows": {"values": [0, 1]}, "length": [0, 9], "neighbours": "replace a row"},
+    "near": {"rows": {"values": [0, 9], "whole": True, "distance": 1}, "length": 4},
+    "columns": {"rows": [{"values": [0, 1]}, {"choices": ["a", "b", "c"]}], "length": [0, 30]},
+    "named": {"rows": {"age": {"values": [0, 99]}, "answers": {"bits": 3}}, "length": [5, 6]},
+    "wide": {"rows": [{"values": [0, 1]}] * 40, "length": [0, 12]},
+    "counts": {"counts": [0, 50], "keys": ["a", "b", "c", "d"]},
+    "full counts": {"counts": [2, 3], "keys": ["a"]},
+    "patterns": {"patterns": 6},
+}
+
+
+@pytest.fixture(params=DECLARATIONS, scope="module")
+def declared(request):
+    """One declaration after another, with its pairs."""
+    declaration = DECLARATIONS[request.param]
+    return declaration, em.domain(declaration)
+
+
+# --- which pairs they are -------------------------------------------------------------------------
+
+
+def test_pairs_are_a_hundred_at_most_each_once_and_plain(declared):
+    _, pairs = declared
+    assert 1 <= len(pairs) <= 100
+    texts = {
+        frozenset(json.dumps(side, allow_nan=False) for side in pair) for pair in pairs.values()
+    }
+    assert len(texts) == len(pairs)
+    assert all(len(text) == 2 for text in texts)
+    for pair in pairs.values():
+        assert [json.loads(json.dumps(side)) for side in pair] == list(pair)
+
+
+def test_the_same_declaration_gives_the_same_pairs_and_the_limit_the_first(declared):
+    declaration, pairs = declared
+    again = em.domain(json.loads(json.dumps(declaration)))
+    assert json.dumps(dict(again)) == json.dumps(dict(pairs))
+    few = em.domain({**declaration, "limit": 7})
+    assert list(few.items()) == list(pairs.items())[:7]
+
+
+@pytest.mark.parametrize("name", ["numbers", "apart", "bits", "table", "columns", "counts"])
+def test_another_seed_gives_other_random_inputs_only(name):
+    one, other = (em.domain(DECLARATIONS[name], seed=seed) for seed in (0, 1))
+    assert em.domain({**DECLARATIONS[name], "seed": 1}).keys() == other.keys()
+    assert dict(one) != dict(other)
+    same = [key for key in one if key in other and one[key] == other[key]]
+    assert same[:2] == list(one)[:2]
+    assert not [key for key in same if "random" in key]
+
+
+def test_pairs_are_neighbours_as_declared(declared):
+    declaration, pairs = declared
+    for x, y in pairs.values():
+        assert neighbours(declaration, x, y), (x, y)
+
+
+def neighbours(declaration, x, y):
+    """Tell by the declaration alone."""
+    if "rows" in declaration:
+        return tables(declaration, x, y)
+    if "counts" in declaration:
+        low, high = declaration["counts"]
+        counts = [[side.get(key, 0) for key in declaration["keys"]] for side in (x, y)]
+        assert all(low <= count <= high for side in counts for count in side)
+        assert all(count > 0 for side in (x, y) for count in side.values())
+        return sorted(abs(a - b) for a, b in zip(*counts, strict=True))[-2:] in ([0, 1], [1])
+    if "patterns" in declaration:
+        return max(abs(a - b) for a, b in zip(x, y, strict=True)) == 1
+    return values(declaration, x, y)
+
+
+def values(declaration, x, y):
+    if "choices" in declaration:
+        return x in declaration["choices"] and y in declaration["choices"]
+    if "bits" in declaration:
+        assert set(x) | set(y) <= {0, 1}
+        assert len(x) == len(y) == declaration["bits"]
+        differ = sum(a != b for a, b in zip(x, y, strict=True))
+        return differ == 1 or (declaration.get("neighbours") == "any" and differ > 0)
+    low, high = declaration["values"]
+    kind = int if declaration.get("whole") else float
+    assert all(type(side) is kind and math.isfinite(side) for side in (x, y))
+    inside = all(low <= side <= high for side in (x, y))
+    near = abs(x - y) <= declaration.get("distance", math.inf) * (1 + 1e-9)
+    return near and (inside or declaration.get("clipped", False))
+
+
+def tables(declaration, x, y):
+    shortest, longest = np.broadcast_to(declaration["length"], 2)
+    rows = declaration["rows"]
+    assert all(shortest <= len(side) <= longest for side in (x, y))
+    for row in [*x, *y]:
+        columns = {0: rows} if "values" in rows or "choices" in rows else rows
+        entries = {0: row} if columns is not rows else row
+        keys = columns if isinstance(columns, dict) else range(len(columns))
+        assert len(entries) == len(columns)
+        assert all(
+            values({"neighbours": "any"} | columns[k], entries[k], entries[k])
+            for k in keys
+            if "bits" not in columns[k]
+        )
+    if isinstance(declaration["length"], int) or declaration.get("neighbours"):
+        differ = [(a, b) for a, b in zip(x, y, strict=True) if a != b]
+        if "distance" in rows:
+            assert all(abs(a - b) <= rows["distance"] for a, b in differ)
+        return len(differ) == 1
+    long, short = (x, y) if len(x) > len(y) else (y, x)
+    return any([*long[:i], *long[i + 1 :]] == short for i in range(len(long)))
+
+
+def test_tables_are_short_and_long_odd_and_even_changed_at_all_places():
+    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
+    lengths = {max(map(len, pair)) for pair in pairs.values()}
+    assert {1, 2, 3, 4, 19, 20} <= lengths
+    assert pairs["5 removed, the only row"] == ([5.0], [])
+    assert pairs["5 removed, last of 3 rows, others 0"] == ([0.0, 0.0, 5.0], [0.0, 0.0])
+    for place, others in product(("first", "middle", "last"), ("0", "5", "0 and 5 in turn")):
+        told = f"{place} of \\d+ rows, others {others}$"
+        assert any(re.search(told, name) for name in pairs), told
+
+
+@pytest.mark.parametrize("name", ["numbers", "around 0", "clipped", "table", "table, clipped"])
+def test_inputs_lie_beyond_the_bounds_where_they_are_clipped(name):
+    declaration = DECLARATIONS[name]
+    entry = declaration.get("rows", declaration)
+    numbers = np.concatenate(
+        [np.ravel(side) for pair in em.domain(declaration).values() for side in pair]
+    )
+    low, high = entry["values"]
+    assert {low, high} <= set(numbers)
+    assert (numbers.min() < low and numbers.max() > high) == entry.get("clipped", False)
+
+
+def test_every_bit_is_flipped_and_every_choice_is_there():
+    flipped = {
+        tuple(i for i in range(8) if x[i] != y[i]) for x, y in em.domain({"bits": 8}).values()
+    }
+    assert flipped == {(i,) for i in range(8)}
+    pairs = em.domain({"choices": list("abcdefghijkl")})
+    assert {frozenset(pair) for pair in pairs.values()} == set(
+        map(frozenset, combinations("abcdefghijkl", 2))
+    )
+    first, *_ = em.domain({"choices": list("abc")}).values()
+    assert first == ("a", "c")
+
+
+def test_few_inputs_are_all_there():
+    pairs = em.domain({"values": [0, 4], "whole": True})
+    assert {frozenset(pair) for pair in pairs.values()} == set(
+        map(frozenset, combinations(range(5), 2))
+    )
+    assert list(em.domain({"values": [0, 1], "whole": True}).values()) == [(0, 1)]
+
+
+def test_floats_are_where_they_become_coarser():
+    starts = [x for x, _ in em.domain(DECLARATIONS["apart"]).values()]
+    assert {0.0, -1.0, -0.5, 1e6 - 1, -1e6, 2**19 - 0.5, 1 / 3} <= set(starts)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 1, 1), (2, 12, 5, 3), (4, 3, 2)])
+def test_any_two_levels_of_two_factors_are_put_together(sizes):
+    points = list(covering(sizes))
+    assert points[0] == (0,) * len(sizes)
+    assert len(set(points)) == len(points)
+    for i, j in combinations(range(len(sizes)), 2):
+        assert {(p[i], p[j]) for p in points} == set(product(range(sizes[i]), range(sizes[j])))
+    alone = sum(sizes) - len(sizes) + 1
+    assert len(points) <= alone + 1.5 * math.prod(sorted(sizes)[-2:])
+
+
+MISTAKES = [
+    (7, 'domain must be a mapping, as {"values": [0, 1]}, got 7'),
+    ({}, "domain must be one of values, choices, bits, rows, counts, patterns"),
+    ({"valus": [0, 1]}, "got 'valus'; did you mean 'values'?"),
+    ({"values": [0, 1], "length": 3}, "domain has no key 'length' beside 'values' (known: "),
+    ({"values": [1, 0]}, "domain.values must be [lower, upper] with lower < upper, got [1, 0]"),
+    ({"values": [1, 1]}, "domain.values must be [lower, upper] with lower < upper, got [1, 1]"),
+    ({"values": 3}, "domain.values must be two numbers, [lower, upper], got 3"),
+    ({"values": ["a", 1]}, "domain.values must be a finite number, got 'a'"),
+    ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
+    ({"values": [0, 1.5], "whole": True}, "domain.values must be a whole number, got 1.5"),
+    ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
+    ({"values": [0, 1], "distance": 2}, "domain.distance must be above 0, and 1 at most, got 2"),
+    ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
+    ({"choices": ["a"]}, "domain.choices must be a list of two values or more"),
+    ({"choices": ["a", "b", "a"]}, 'domain.choices has "a" twice'),
+    ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
+    ({"bits": 0}, "domain.bits must be from 1 to 10000, got 0"),
+    ({"bits": 4, "neighbours": "flip two"}, "did you mean 'flip one'?"),
+    ({"rows": {"values": [0, 1]}}, "domain.length is missing; write [0, 20], or one number"),
+    ({"rows": 4, "length": 3}, "domain.rows must be a domain, a list of one for each column"),
+    ({"rows": [], "length": 3}, "domain.rows must be a domain, a list of one for each column"),
+    ({"rows": {"patterns": 4}, "length": 3}, "domain.rows must be one of values, choices, bits"),
+    (
+        {"rows": [{"values": [0, 1]}, {"bits": "x"}], "length": 3},
+        "domain.rows.2.bits must be a whole",
+    ),
+    ({"rows": {"age": {"value": [0, 1]}}, "length": 3}, "domain.rows.age must be one of .*values"),
+    ({"rows": {"values": [0, 1]}, "length": [5, 2]}, "domain.length must be [lower, upper] with"),
+    ({"rows": {"values": [0, 1]}, "length": [0, 0]}, "domain.length must "),
+    (
+        {"rows": {"values": [0, 1]}, "length": [-1, 4]},
+        "domain.length must be from 0 to 10000, got -1",
+    ),
+    (
+        {"rows": {"values": [0, 1]}, "length": 4, "neighbours": "add"},
+        "domain.length must be a range .*as \\[3, 4\\], got 4",
+    ),
+    (
+        {"rows": {"values": [0, 1]}, "length": 4, "neighbours": "replaced"},
+        "did you mean 'replace a row'?",
+    ),
+    (
+        {"rows": {"values": [0, 1], "distance": 1}, "length": [0, 4]},
+        "goes with neighbours: 'replace a row'",
+    ),
+    ({"counts": [0, 5]}, "domain.keys must be a list of words, got None"),
+    ({"counts": [0, 5], "keys": ["a", "a"]}, "domain.keys has a key twice"),
+    ({"counts": [5, 5], "keys": ["a"]}, "domain.counts must be [lower, upper] with lower < upper"),
+    ({"patterns": 1}, "domain.patterns must be from 2 to 10000, got 1"),
+    ({"bits": 4, "limit": 0}, "domain.limit must be at least 1, got 0"),
+    ({"bits": 4, "seed": -1}, "domain.seed must be at least 0, got -1"),
+]
+
+
+@pytest.mark.parametrize(("declaration", "words"), MISTAKES, ids=lambda value: str(value)[:40])
+def test_a_mistake_is_told_by_its_place(declaration, words):
+    with pytest.raises(ArgumentError) as told:
+        em.domain(declaration)
+    assert "\n" not in str(told.value)
+    literal = (
+        re.escape(words).replace(r"\.\*", ".*").replace(r"\\\[", r"\[").replace(r"\\\]", r"\]")
+    )
+    assert re.search(literal, str(told.value)), str(told.value)
+
+
+# --- what they find -------------------------------------------------------------------------------
+
+
+def never_flips_the_last(x, rng):
+    """Randomised response at epsilon ln 3, but for the last bit."""
+    kept = rng.random(len(x)) < 0.75
+    kept[-1] = True
+    return tuple(int(bit) if keep else 1 - bit for bit, keep in zip(x, kept, strict=True))
+
+
+def tells_rare_keys(x, size, rng):
+    """Which keys pass a threshold of noisy counts, but one that is too low."""
+    return [[key for key, n in x.items() if n + rng.laplace() > 0.5] for _ in range(size)]
+
+
+def classes_of_the_data(x, size, rng):
+    """A noisy mean for each class that there is."""
+    classes = sorted({row[1] for row in x})
+    noise = rng.laplace(0, 5, (size, max(len(classes), 1)))
+    return [(*classes, round(one, 1)) for one in noise[:, 0]]
+
+
+def pairs_up(x, size, rng):
+    """Differences of rows of either half of the table; the last is left over, if odd."""
+    half = len(x) // 2
+    apart = np.array(x[:half]) - np.array(x[half : 2 * half])
+    return float(np.abs(apart).sum()) + rng.laplace(0, 5, size)
+
+
+def noise_by_the_lower_bound(x, size, rng):
+    """A sum of numbers in [2, 5], with noise that is enough for 2 only."""
+    return float(np.clip(x, 2, 5).sum()) + rng.laplace(0, 2, size)
+
+
+def clips_from_above_only(x, size, rng):
+    return float(np.minimum(x, 5).sum()) + rng.laplace(0, 5, size)
+
+
+def loses_its_noise(x, size, rng):
+    """A sum whose noise is right, but for tables of three rows, the first of which is largest."""
+    if len(x) == 3 and x[0] == max(x) > 0:
+        return rng.laplace(0, 1, size) + 20
+    return rng.laplace(0, 5, size) + sum(x)
+
+
+FAULTS = [
+    (never_flips_the_last, {"bits": 8}, 1.2, "^last bit flipped"),
+    (tells_rare_keys, {"counts": [0, 100], "keys": list("abcd")}, 1, r"^1 of \"\w\" without it"),
+    (
+        classes_of_the_data,
+        {"rows": [{"values": [0, 1]}, {"choices": ["n", "y"]}], "length": [1, 20]},
+        1,
+        '"y"',
+    ),
+    (
+        pairs_up,
+        {"rows": {"values": [0, 5]}, "length": [0, 20]},
+        1,
+        "others (from|0 and 5 in turn|at random)",
+    ),
+    (noise_by_the_lower_bound, {"rows": {"values": [2, 5]}, "length": [0, 12]}, 1, "^5 removed"),
+    (
+        clips_from_above_only,
+        {"rows": {"values": [0, 5], "clipped": True}, "length": [0, 20]},
+        1,
+        "^-",
+    ),
+    (loses_its_noise, {"rows": {"values": [0, 5]}, "length": [0, 20]}, 1, "of 3 rows|of 4 rows"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "declaration", "epsilon", "name"),
+    FAULTS,
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
+    pairs = em.domain(declaration)
+    found = em.audit(
+        mechanism,
+        pairs,
+        em.pure(epsilon),
+        samples=30_000,
+        stop=True,
+        alpha=0.001,
+        details=False,
+        check_sampler=False,
+        as_reals=True,
+    )
+    assert found.verdict == "violated"
+    assert found.pairs == len(pairs)
+    assert re.search(name, found.name), found.name
+
+
+# --- what a mechanism refuses ---------------------------------------------------------------------
+
+
+TABLE = {"rows": {"values": [0, 5]}, "length": [0, 20], "neighbours": "replace a row", "limit": 30}
+
+
+def noisy_sum(x, size, rng):
+    return float(np.sum(x)) + rng.laplace(0, 5, size)
+
+
+def of_three_or_more(x, size, rng):
+    if len(x) < 3:
+        raise ValueError("three rows are needed")
+    return noisy_sum(x, size, rng)
+
+
+def told(found):
+    return [check["words"] for check in found.checks if check["name"] == "inputs"]
+
+
+def test_candidates_that_are_all_taken_are_pairs_like_others():
+    pairs = em.domain(TABLE)
+    one, other = (
+        em.audit(noisy_sum, some, em.pure(1.0), samples=15_000, details=False, as_reals=True)
+        for some in (pairs, dict(pairs))
+    )
+    assert one.pairs == len(pairs)
+    assert (one.bounds, one.witness, one.checks) == (other.bounds, other.witness, other.checks)
+
+
+@pytest.mark.parametrize("method", ["anytime", "exact"])
+def test_pairs_of_which_both_inputs_are_refused_are_left_out_and_said(method):
+    pairs = em.domain(TABLE)
+    short = [name for name, (x, _) in pairs.items() if len(x) < 3]
+    assert short
+    found = em.audit(
+        of_three_or_more,
+        pairs,
+        em.pure(1.0),
+        samples=15_000,
+        details=False,
+        method=method,
+        as_reals=True,
+    )
+    assert found.verdict == "not refuted"
+    assert found.pairs == len(pairs) - len(short)
+    (words,) = told(found)
+    assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
+    assert repr(short[0]) in words
+    assert "ValueError: three rows are needed (test_audit_domains.py:" in words
+    assert words in str(found)
+
+
+def test_where_one_input_alone_is_refused_it_is_told_as_what_it_is():
+    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
+    words = r"ValueError: three rows are needed .*: on \[.*\], but not on its neighbour \[.*\]"
+    with pytest.raises(MechanismError, match=words) as error:
+        em.audit(of_three_or_more, pairs, em.pure(1.0))
+    assert "removed, last of 3 rows, others 0" in str(error.value)
+    assert "\n" not in str(error.value)
+
+    def one(x, rng):
+        return float(of_three_or_more(x, 1, rng)[0])
+
+    found = em.audit(
+        one, pairs, em.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
+    )
+    assert found.verdict == "violated"
+    assert sorted(map(len, found.pair)) == [2, 3]
+    assert not told(found)
+    assert {check["result"] for check in found.checks} == {"passed"}
+
+
+def least(pairs):
+    from epsilometer.audit.schedule import least_samples
+
+    return least_samples(len(pairs))
+
+
+def test_where_all_is_refused_or_a_pair_was_given_it_is_an_error():
+    def never(x, size, rng):
+        raise KeyError("nothing")
+
+    with pytest.raises(MechanismError, match="KeyError: 'nothing'"):
+        em.audit(never, em.domain({"bits": 4}), em.pure(1.0))
+    mine = {"mine": ([1.0], [2.0])}
+    for pairs in (em.domain(TABLE) | mine, mine | em.domain(TABLE)):
+        assert isinstance(pairs, Candidates)
+        with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
+            em.audit(of_three_or_more, pairs, em.pure(1.0))
+    with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
+        em.audit(
+            of_three_or_more,
+            {"other": ([1.0] * 3, [2.0] * 3), **mine},
+            em.pure(1.0),
+            check_sampler=False,
+        )
+
+
+def test_each_input_is_tried_once():
+    seen = []
+
+    def counted(x, size, rng):
+        seen.append((json.dumps(x), size))
+        return noisy_sum(x, size, rng)
+
+    pairs = em.domain({"values": [0, 3], "whole": True})
+    kept, words = accepted(callable_source(counted), pairs, 0)
+    assert kept == dict(pairs)
+    assert words == []
+    assert sorted(seen) == [(str(x), 1) for x in range(4)]
+
+
+def test_inputs_that_fail_as_outcomes_are_not_those_that_are_checked():
+    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [1, 20]})
+
+    def one(x):
+        if len(x) > 18:
+            raise ValueError("too many")
+        return 1.0
+
+    kept, words = accepted(callable_source(one, failures=True), pairs, 0)
+    assert words == []
+    failing = [len(max(pair, key=len)) > 18 for pair in kept.values()]
+    assert any(failing)
+    assert failing == sorted(failing)
+    assert kept == dict(pairs)
+
+
+# --- the doors ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    (tmp_path / "survey.py").write_text(
+        "def noisy_sum(x, size, rng):\n"
+        "    if len(x) < 3:\n"
+        "        raise ValueError('three rows are needed')\n"
+        "    return sum(x) + rng.laplace(0, 1, size)\n"
+    )
+    (tmp_path / "table.json").write_text(json.dumps(TABLE))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("typed", ["table.json", json.dumps(TABLE)])
+def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
+    words = ["audit", "survey.py:noisy_sum", "--domain", typed, "--epsilon", "1", "--json", "-"]
+    words += ["--pair", "[0, 0, 0]", "[5, 0, 0]", "--samples", "15000", "--quiet", "--as-reals"]
+    assert main(words) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "violated"
+    pairs = em.domain(TABLE)
+    short = [name for name, (x, _) in pairs.items() if len(x) < 3]
+    assert found["pairs"] == len(pairs) - len(short) + 1
+    assert any("pairs are left out" in check["words"] for check in found["checks"])
+    assert ("table.json" in found["provenance"]["made of"]) == (typed == "table.json")
+    assert "--domain" in found["replay"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["--domain", "nowhere.json"], "--domain: 'nowhere.json' is not there; write JSON"),
+        (["--domain", "survey.py"], "--domain: 'survey.py': "),
+        (["--domain", '{"bits": '], "is no JSON"),
+        (["--domain", '{"bits": 0}'], "--domain: bits must be from 1 to 10000, got 0"),
+        (["--domain", '{"bit": 4}'], "--domain: must be one of values, "),
+        (["--domain", "table.json", "--json", "table.json"], "--json: 'table.json' is what is aud"),
+        (["--domain", "table.json", "--domain", "table.json"], "--domain: is given twice"),
+    ],
+)
+def test_mistakes_on_the_command_line(survey, typed, words, capsys):
+    assert main(["audit", "survey.py:noisy_sum", "--epsilon", "1", *typed]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_in_another_interpreter_refusals_are_told_alike(survey):
+    source = python_worker(sys.executable, "survey.py:noisy_sum")
+    try:
+        kept, (note,) = accepted(source, em.domain(TABLE), 0)
+    finally:
+        source.close()
+    assert all(len(x) > 2 for x, _ in kept.values())
+    assert "ValueError: three rows are needed (survey.py:3)" in note.words
+
+
+def cases_of(tmp_path, pairs, **more):
+    file = tmp_path / "mine.yaml"
+    entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
+    text = yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5")
+    file.write_text(text)
+    return Audits(file, "smoke", ["smoke"], tmp_path / "envs").all_cases()
+
+
+def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
+    apart = {"values": [0, 1], "distance": 0.00001}
+    sets = [
+        {"domain": TABLE},
+        {"domain": apart, "limit": 5},
+        {"domain": {"bits": 4}},
+        {"patterns": 4},
+    ]
+    cases = cases_of(tmp_path, sets)
+    names = [case.pairs for case in cases]
+    assert names == ["domain-rows", "domain-values", "domain-bits", "patterns=4"]
+    assert cases[0].inputs == {"domain": TABLE}
+    assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
+    assert all(case.many_pairs and not case.files for case in cases)
+    made = {name: (x, y) for name, x, y in draw.pairs_of(cases[0].inputs)}
+    assert made == dict(em.domain(TABLE))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "more", "words"),
+    [
+        ({"domain": {"bits": 0}}, {}, "sum.pairs: domain.bits must be from 1 to 10000, got 0"),
+        ({"domain": {"bit": 4}}, {}, "sum.pairs: domain must be one of .*did you mean 'bits'"),
+        ({"domain": {"bits": 4}, "limt": 3}, {}, "pairs.limt: unknown key; did you mean 'limit'"),
+        ({"domain": {"bits": 4}, "limit": 0}, {}, "pairs.limit: .*greater than 0"),
+        ({"domain": {"bits": 8}}, {"samples": 100}, "samples: must be at least .* for 32 pairs"),
+        ([{"domain": {"bits": 8}}] * 2, {}, "pairs: names domain-bits twice"),
+    ],
+)
+def test_mistakes_in_a_file_of_audits(tmp_path, pairs, more, words):
+    with pytest.raises(ConfigError, match=words):
+        cases_of(tmp_path, pairs, **more)
+
+
+def test_the_workflow_says_what_an_audit_of_it_says(survey, tmp_path):
+    place = {"function": "survey.py:noisy_sum"}
+    spec = spec_of(samples=15_000, mechanism=place, as_reals=False)
+    spec |= {"pairs": {"domain": TABLE}}
+    draws = str(tmp_path / "draws.parquet")
+    draw.run(draws, spec, "of nothing", str(tmp_path), lambda _: None)
+    made = verdict_of(spec, {"epsilon": 1.0}, draws, tmp_path)
+    live = em.audit(
+        "survey.py:noisy_sum", em.domain(TABLE), em.pure(1.0), samples=15_000, seed=5
+    ).to_plain()
+    for key in ("verdict", "bound", "witness", "pair", "name", "pairs", "draws", "checks"):
+        assert made[key] == live[key], key
+    assert any("pairs are left out" in check["words"] for check in made["checks"])
