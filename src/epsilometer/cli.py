@@ -187,18 +187,18 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
     return replace(verdict, checks=[*verdict.checks, note])
 
 
-def _common(options: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "alpha": _ALPHA if options.alpha is None else options.alpha,
-        "seed": options.seed or 0,
-        "detect": options.detect,
-        "outcomes": options.outcomes,
 def _tables(options: argparse.Namespace) -> list[str]:
     """Return the files that inputs are from."""
     declared = (options.domain or (None, None))[1]
     return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
 
 
+def _common(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "alpha": _ALPHA if options.alpha is None else options.alpha,
+        "seed": options.seed or 0,
+        "detect": options.detect,
+        "outcomes": options.outcomes,
         "support": None if options.support is None else tuple(options.support),
         "lipschitz": options.lipschitz,
     }

@@ -137,9 +137,9 @@ def audit_parser() -> _Parser:
     once("--columns", "NAME", "of recorded outputs", nargs="+")
     once("--timeout", "SECONDS", "for a batch of a worker (default 60)", type=_seconds)
     parser.many("--pair", ("X", "X'"), "neighbouring inputs, in JSON (repeatable)", type=_json)
+    once("--domain", "DOMAIN", "of inputs, in JSON or a file of it: many pairs", type=_declared)
     once("--patterns", "LENGTH", "ten pairs of answers to so many counting queries", type=_whole)
     once("--remove-a-row", "TABLE", "inputs are a table, and it without a row: .csv, .parquet")
-    once("--domain", "DOMAIN", "of inputs, in JSON or a file of it: many pairs", type=_declared)
     once("--replace-a-row", "TABLE", "inputs are a table, and it with another row")
     once("--samples", "N", "draws of a side, over all pairs (default 100000)", type=_draws)
     once("--budget", "TIME", "in place of --samples: 60s, 5m, 1h", type=_seconds)
@@ -216,13 +216,6 @@ def _json(text: str) -> Any:
         raise argparse.ArgumentTypeError(f"{shown!r} is no JSON: {why}{hint}") from None
 
 
-def _order(text: str) -> tuple[float, float]:
-    order, sign, epsilon = text.partition("=")
-    if not sign:
-        raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
-    return _real(order), _real(epsilon)
-
-
 def _declared(text: str) -> tuple[Any, str | None]:
     """Return what is declared, and the file that it is from."""
     if text.lstrip()[:1] in "{[":
@@ -239,6 +232,13 @@ def _declared(text: str) -> tuple[Any, str | None]:
         return _json(held), text
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+
+
+def _order(text: str) -> tuple[float, float]:
+    order, sign, epsilon = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
+    return _real(order), _real(epsilon)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
@@ -317,12 +317,12 @@ def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
     for path, kind in ((options.remove_a_row, "remove"), (options.replace_a_row, "replace")):
         if path is not None:
             named |= {label: (x, y) for x, y, label in neighbours.neighbours(path, kind)}
+    if options.domain is not None:
+        return named | _candidates(options.domain[0])
     if not named:
         choices = "--domain JSON, --patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
         raise ArgumentError("--pair", f"none is given; write --pair X X', {choices}")
     return {"": named["pair 1"]} if list(named) == ["pair 1"] else named
-    if options.domain is not None:
-        return named | _candidates(options.domain[0])
 
 
 def _candidates(declared: Any) -> Candidates:

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 
 from epsilometer.audit import claims
-from epsilometer.audit.claims import AnyClaim
 from epsilometer.audit.candidates import accepted
+from epsilometer.audit.claims import AnyClaim
+from epsilometer.audit.domains import domain
 from epsilometer.audit.neighbours import neighbours, patterns
 from epsilometer.audit.recorded import digest, read
-from epsilometer.audit.domains import domain
+from epsilometer.audit.sampler import Check
 from epsilometer.audit.sources import Failure, Source, load
 from epsilometer.audit.verdict import as_plain, input_words
-from epsilometer.audit.sampler import Check
 from epsilometer.audit.words import Other
 from epsilometer.audit.worker import WorkerSource, python_worker
 from epsilometer.errors import ArgumentError, DataError, EpsilometerError, one_line
@@ -104,12 +104,17 @@ def _drawn(
     np.random.seed(spec["audit_seed"])  # noqa: NPY002
     try:
         progress(f"drawing from {source.description}")
+        refused: list[Check] = []
+        if "domain" in spec["pairs"]:
+            kept, refused = accepted(source, domain(spec["pairs"]["domain"]), spec["audit_seed"])
+            pairs = [(name, x, y) for name, (x, y) in kept.items()]
         facts: dict[str, Any] = {
             "source": source.description,
             "digest": source.digest(),
             "pairs": [[name, *map(_shown, pair)] for name, *pair in pairs],
         }
         seen = check_source(source, pairs[0][1:], spec["samples"], spec["audit_seed"])
+        seen = [*refused, *seen]
         facts["checks"] = [found.to_plain() for found in seen]
         if any(found.result == "failed" for found in seen):
             return [], facts
@@ -150,22 +155,19 @@ def source_of(spec: Mapping[str, Any]) -> Source:
             place["function"],
             timeout=spec["timeout"],
             failures=failures,
-        refused: list[Check] = []
-        if "domain" in spec["pairs"]:
-            kept, refused = accepted(source, domain(spec["pairs"]["domain"]), spec["audit_seed"])
-            pairs = [(name, x, y) for name, (x, y) in kept.items()]
             parameters=given,
         )
     return load(place["function"], failures=failures, parameters=given)
 
 
 def pairs_of(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-        seen = [*refused, *seen]
     """Yield name, x and x' of each pair of a set."""
     if "pairs" in inputs:
         yield from (tuple(pair) for pair in inputs["pairs"])
     elif "patterns" in inputs:
         yield from patterns(inputs["patterns"])
+    elif "domain" in inputs:
+        yield from ((name, x, y) for name, (x, y) in domain(inputs["domain"]).items())
     else:
         kind = "remove" if "remove" in inputs else "replace"
         for x, y, label in neighbours(inputs[kind], kind, limit=inputs["limit"]):
@@ -216,8 +218,6 @@ class Tape:
         self._held: dict[tuple[int, int], list[Any]] = {}
         for pair, side, outputs in batches:
             self._held.setdefault((pair, side), []).append(outputs)
-    elif "domain" in inputs:
-        yield from ((name, x, y) for name, (x, y) in domain(inputs["domain"]).items())
         self._next: Counter[tuple[int, int]] = Counter()
         self.seeded, self.description = True, ""
         self.error: EpsilometerError | None = None

@@ -128,8 +128,6 @@ class Rows(Model):
         return self
 
 
-Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
-
 def _numbers(value: object) -> object:
     """Read numbers as `_number` does, but for words that may be chosen."""
     if isinstance(value, dict):
@@ -144,12 +142,14 @@ class Domain(Model):
     limit: PositiveInt | None = None
 
 
+Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
+
 
 def _kind_of_set(value: object) -> str:
-    if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
-        return "named pairs"
     if isinstance(value, dict) and isinstance(value.get("domain"), dict):
         return "a domain"
+    if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
+        return "named pairs"
     return (
         "rows of a table"
         if any(isinstance(part, str) for part in value.values())
