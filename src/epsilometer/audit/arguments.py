@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from epsilometer.errors import ArgumentError, one_line
+from epsilometer.errors import ArgumentError, MechanismError, one_line
 
 if TYPE_CHECKING:
+    from epsilometer.audit.accounting import Answer
     from epsilometer.audit.candidates import Candidates
     from epsilometer.audit.claims import AnyClaim
     from epsilometer.audit.sources import Source
@@ -22,7 +23,8 @@ _AUDIT = """\
 epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
 
 SOURCE  file.py:function or package.module:function, --command PROGRAM, or --outputs FILE [FILE]
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
+CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO; each a number, or
+        file.py:function that answers it"""
 _EPILOG = """\
 exit codes:
   0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
@@ -64,11 +66,11 @@ class _Parser(argparse.ArgumentParser):
         shape = argparse.RawDescriptionHelpFormatter
         super().__init__(usage=usage, epilog=epilog, allow_abbrev=False, formatter_class=shape)
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
-        self.once("--epsilon", "E", "pure differential privacy", type=_real)
-        self.once("--delta", "D", "with --epsilon: approximate", type=_real)
+        self.once("--epsilon", "E", "pure differential privacy", type=_level)
+        self.once("--delta", "D", "with --epsilon: approximate", type=_level)
         self.many("--renyi", "ORDER=EPS", "of an order, in nats (repeatable)", type=_order)
-        self.once("--gdp", "MU", "Gaussian differential privacy", type=_real)
-        self.once("--zcdp", "RHO", "zero-concentrated differential privacy", type=_real)
+        self.once("--gdp", "MU", "Gaussian differential privacy", type=_level)
+        self.once("--zcdp", "RHO", "zero-concentrated differential privacy", type=_level)
         self.once("--alpha", "A", "probability of a false alarm (default .05)", type=_real)
 
     def error(self, message: str) -> NoReturn:
@@ -155,6 +157,7 @@ def audit_parser() -> _Parser:
         stop="end as soon as the claim is refuted",
         exact="one exact test at the end, in place of bets on the way",
         failures="an exception, or an exit code, is an outcome",
+        as_reals="outputs stand for reals: do not look at their lowest bits",
         no_checks="do not ask first whether it is a sampler",
         quiet="say nothing on the way",
     )
@@ -177,6 +180,10 @@ def _real(text: str) -> float:
     except ValueError:
         hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
         raise argparse.ArgumentTypeError(f"{text!r} is no number{hint}") from None
+
+
+def _level(text: str) -> float | str:
+    return text if ":" in text or text.endswith(".py") else _real(text)
 
 
 def _whole(text: str) -> int:
@@ -234,11 +241,11 @@ def _declared(text: str) -> tuple[Any, str | None]:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
 
 
-def _order(text: str) -> tuple[float, float]:
+def _order(text: str) -> tuple[float, float | str]:
     order, sign, epsilon = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
-    return _real(order), _real(epsilon)
+    return _real(order), _level(epsilon)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
@@ -273,6 +280,40 @@ def check_together(options: argparse.Namespace) -> None:
             raise ArgumentError(
                 second, f"does not go with {first}; there is one {word.lower()} an audit"
             )
+
+
+def accounted(options: argparse.Namespace) -> dict[str, Answer]:
+    """Put numbers in the places of functions that answer levels; return who answered, by name."""
+    levels = ("epsilon", "delta", "gdp", "zcdp")
+    named = {name: getattr(options, name, None) for name in levels}
+    orders = options.renyi or []
+    if not any(isinstance(level, str) for level in (*named.values(), *(eps for _, eps in orders))):
+        return {}
+    from epsilometer.audit.accounting import ask
+
+    elsewhere = {"interpreter": getattr(options, "python", None)}
+    elsewhere["timeout"] = getattr(options, "timeout", None) or 60.0
+    numbers = {name: level for name, level in named.items() if isinstance(level, float)}
+    answers: dict[str, Answer] = {}
+
+    def level(name: str, said: Any, beside: Mapping[str, float]) -> float:
+        if isinstance(said, str):
+            option = f"--{'renyi' if name.startswith('order') else name}"
+            try:
+                answers[name] = ask(said, beside, **elsewhere)
+            except MechanismError as error:
+                raise ArgumentError(option, str(error)) from error
+            said = answers[name].level
+        return float(said)
+
+    for name, said in named.items():
+        if said is not None:
+            setattr(options, name, level(name, said, numbers))
+    if orders:
+        options.renyi = [
+            (order, level(f"order {order:g}", said, {"order": order})) for order, said in orders
+        ]
+    return answers
 
 
 def claim_of(options: argparse.Namespace) -> AnyClaim:
