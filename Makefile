@@ -4,6 +4,7 @@
 #   make test                              all tests but the next two
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make test-faults                       kills, full disks, damage
+#   make museum [ROOMS=a,b]                known faults of released packages, each in its environment
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
 #   make lint                              style, types, import contracts, the workflow's own lint
@@ -13,7 +14,7 @@ SCALE ?= quick
 FOLD ?= 1
 BIN := .venv/bin
 
-.PHONY: figures report plan smoke test test-slurm test-faults levels audit-levels lint format benchmark rates lock clean
+.PHONY: figures report plan museum smoke test test-slurm test-faults levels audit-levels lint format benchmark rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -23,6 +24,9 @@ report: figures
 
 plan: .venv/run
 	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+
+museum: .venv/run
+	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(ROOMS),'rooms=[$(ROOMS)]')
 
 # Tests compare with the smoke scale, which is made, or found, in this folder, once for all of them.
 smoke: .venv/develop

@@ -5,6 +5,7 @@
 #   snakemake --cores 2 --config scale=paper     as large as the papers ran it
 #   snakemake --cores 2 audits                   every file of config/audits/; or those of a file or a
 #                                                folder anywhere: --config audits=../mine.yaml
+#   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
 import sys
@@ -55,6 +56,11 @@ rule audits:
         make.audits(),
 
 
+rule museum:
+    input:
+        make.museum(),
+
+
 for name in study.reports:
 
     rule:
@@ -69,6 +75,7 @@ include: "workflow/rules/estimate.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 include: "workflow/rules/audit.smk"
+include: "workflow/rules/museum.smk"
 
 
 # Within an allocation jobs run in its Snakemake, not each in an srun and a Snakemake of its own.

@@ -9,7 +9,7 @@ import pytest
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.study.products import Product
-from epsilometer.study.reports import KINDS, all_audits, all_products
+from epsilometer.study.reports import KINDS, all_audits, all_of_the_museum, all_products
 from epsilometer.study.study import Study
 
 
@@ -23,7 +23,7 @@ def asked_for(study: Study, path: str) -> Product:
 
 
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
-    made = [*all_products(study), *all_audits(study)]
+    made = [*all_products(study), *all_audits(study), *all_of_the_museum(study)]
     assert {product.rule for product in made} == {kind.rule for kind in KINDS}
     for product in made:
         again = asked_for(study, product.path)

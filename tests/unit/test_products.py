@@ -17,7 +17,15 @@ from epsilometer.study.checking import checked
 from epsilometer.study.estimates import Estimates
 from epsilometer.study.products import Product
 from epsilometer.study.reductions import REDUCTIONS
-from epsilometer.study.reports import KINDS, Rules, Runs, Summary, all_audits, all_products
+from epsilometer.study.reports import (
+    KINDS,
+    Rules,
+    Runs,
+    Summary,
+    all_audits,
+    all_of_the_museum,
+    all_products,
+)
 from epsilometer.study.study import Study
 from tests.unit.loading import EVERY_SCRIPT
 
@@ -26,6 +34,7 @@ OTHERS = {  # what rules write beside their product's path
     "summarise": [paths.RUNS],
     "audit": [paths.beside(paths.VERDICT, ".html")],
     "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
+    "exhibit": [paths.beside(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
 }
 
 
@@ -51,7 +60,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 @pytest.fixture(scope="module")
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
-    return [*all_products(real), *all_audits(real)]
+    return [*all_products(real), *all_audits(real), *all_of_the_museum(real)]
 
 
 def job(product: Product) -> tuple[str, str]:

@@ -6,6 +6,8 @@
 
 
 rule draw:
+    input:
+        unpack(make.draw.needs),
     output:
         make.draw.path,
     log:

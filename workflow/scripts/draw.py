@@ -14,4 +14,5 @@ told = snakemake.params.spec, snakemake.params.made_of
 with job(snakemake, stopped) as progress:
     from epsilometer.stages import draw
 
-    draw.run(snakemake.output[0], *told, snakemake.params.folder, progress)
+    folder, environment = snakemake.params.folder, snakemake.input.get("environment", [None])
+    draw.run(snakemake.output[0], *told, folder, progress, environment[0])

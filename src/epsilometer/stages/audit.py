@@ -17,8 +17,8 @@ from epsilometer.errors import DataError, EpsilometerError, MechanismError, one_
 from epsilometer.stages.draw import Tape, apart, claim_of
 from epsilometer.storage import atomic, read_draws, write_columns
 
-FAILED = "failed"
-"""The word of an audit that could not be made."""
+FAILED, MISSING = "failed", "missing"
+"""The words of an audit that could not be made, and of one whose environment could not be."""
 
 _log = logging.getLogger("epsilometer")
 
@@ -42,7 +42,10 @@ def run(
     try:
         if "failed" in facts:
             raise MechanismError(facts["failed"])
-        found = _verdict(spec, facts, held, progress)
+        if "missing" in facts:
+            found, word = without(spec, facts["missing"]), MISSING
+        else:
+            found = _verdict(spec, facts, held, progress)
     except DataError:
         raise
     except EpsilometerError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,34 +14,52 @@ import pandas as pd
 from epsilometer.audit.verdict import short
 from epsilometer.storage import atomic, read_columns, write_table
 
-WORDS = ("violated", "failed", "invalid", "undecided", "not refuted", "holds")
+WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
+_AS_GOOD = {"holds": "not refuted"}
 _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
 _NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
 
 
 def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page of one file of audits."""
-    identity = spec["identity"]
-    found = [
-        (member, json.loads(read_columns(path, "verdict", member["identity"])["json"][0]))
-        for path, member in zip(verdicts, spec["members"], strict=True)
-    ]
-    rows = [row(member, verdict) for member, verdict in found]
-    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
-    table = pd.DataFrame(rows).astype(types)
+    rows = [row(member, verdict) for member, verdict in read(verdicts, spec["members"])]
     about = {"title": spec["title"], "alpha_of_all": spec["alpha"]}
-    write_table(table, made.parquet, "table", {**identity, **about})
-    with atomic(made.csv) as part:
-        table.to_csv(part, index=False)
-    words = [verdict["verdict"] for _, verdict in found]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    text = environment.from_string(Path(template).read_text(encoding="utf-8")).render(
-        **identity,
+    write(rows, made, {**spec["identity"], **about})
+    words = [one["verdict"] for one in rows]
+    show(
+        made.page,
+        template,
+        **spec["identity"],
         **about,
         counts=[(word, words.count(word)) for word in WORDS if word in words],
         rows=[shown(one, Path(made.page).parent) for one in rows],
     )
-    with atomic(made.page) as part:
+
+
+def read(
+    verdicts: Sequence[str], members: Sequence[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Any]]:
+    """Return what is known of each verdict, and all that it says."""
+    return [
+        (member, json.loads(read_columns(path, "verdict", member["identity"])["json"][0]))
+        for path, member in zip(verdicts, members, strict=True)
+    ]
+
+
+def write(rows: Sequence[Mapping[str, Any]], made: Any, identity: Mapping[str, Any]) -> None:
+    """Write rows as CSV and Parquet."""
+    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
+    table = pd.DataFrame(rows).astype(types)
+    write_table(table, made.parquet, "table", identity)
+    with atomic(made.csv) as part:
+        table.to_csv(part, index=False)
+
+
+def show(page: str, template: str, **values: Any) -> None:
+    """Write a page from a Jinja template."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    text = environment.from_string(Path(template).read_text(encoding="utf-8")).render(**values)
+    with atomic(page) as part:
         part.write_text(text, encoding="utf-8")
 
 
@@ -56,6 +75,8 @@ def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]
         "pairs": drawn["set"],
         "claim": verdict["claimed"],
         "verdict": verdict["verdict"],
+        "expected": member["expected"],
+        "as_expected": as_expected(verdict["verdict"], member["expected"]),
         "quantity": worst.get("quantity"),
         "claimed_level": worst.get("claimed"),
         "bound": verdict["bound"],
@@ -78,6 +99,13 @@ def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
+def as_expected(word: str, expected: str | None) -> str | None:
+    """Return yes or no; nothing where nothing is expected, or nothing could be found out."""
+    if expected is None or word == "missing":
+        return None
+    return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
+
+
 def mechanism(place: Mapping[str, Any]) -> str:
     """Return where draws come from, as an entry says it."""
     if "outputs" in place:
@@ -85,8 +113,8 @@ def mechanism(place: Mapping[str, Any]) -> str:
     if "command" in place:
         given = place["command"]
         return given if isinstance(given, str) else " ".join(given)
-    inside = f" in {place['python']}" if "python" in place else ""
-    return f"{place['function']}{inside}"
+    inside = place.get("environment", place.get("python"))
+    return f"{place['function']} in {inside}" if inside else str(place["function"])
 
 
 def arguments(given: Mapping[str, Any]) -> str | None:
@@ -105,6 +133,6 @@ def shown(made: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     rounded = {key: None if made[key] is None else short(made[key]) for key in _NUMBERS}
     seen = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
     counts = seen.format(**made) if made["witness"] else ""
-    page = Path(made["path"]).relative_to(folder).with_suffix(".html")
+    page = Path(os.path.relpath(made["path"], folder)).with_suffix(".html")
     cells = {**made, **rounded, "counts": counts, "page": page.as_posix()}
     return {key: "" if value is None else value for key, value in cells.items()}

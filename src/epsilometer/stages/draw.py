@@ -11,6 +11,7 @@ import base64
 import json
 import logging
 import math
+import os
 import random
 import time
 from collections import Counter
@@ -50,16 +51,21 @@ def run(
     made_of: str,
     folder: str,
     progress: Callable[[str], None],
+    environment: str | None = None,
 ) -> None:
     """Draw what ``spec`` asks for, with a mechanism of ``folder``, into one file.
 
-    What goes wrong with the mechanism is kept in its place: it is an answer, too.
+    What goes wrong with the mechanism is kept in its place: it is an answer, too. So is that there
+    is no such ``environment``, which is what the job that makes them wrote of it.
     """
     began = time.perf_counter()
     batches: list[Batch] = []
     try:
+        placed = spec if environment is None else _placed(spec, environment, folder)
         with chdir(folder):
-            batches, facts = _drawn(spec, progress)
+            batches, facts = _drawn(placed, progress)
+    except _MissingError as error:
+        facts = {"missing": one_line(error)}
     except EpsilometerError as error:
         facts = {"failed": one_line(error)}
     except Exception as error:
@@ -72,6 +78,19 @@ def run(
 def write_failure(output: str, spec: Mapping[str, Any], made_of: str, cause: str) -> None:
     """Write that there are no draws, and why: of a job that had to be stopped."""
     _write([], output, spec, made_of, {"failed": cause, "seconds": 0.0})
+
+
+class _MissingError(EpsilometerError):
+    """There is no environment to draw in."""
+
+
+def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
+    """Return what is to be drawn with the interpreter of its environment."""
+    made = json.loads(Path(environment).read_text(encoding="utf-8"))
+    if made["problem"] is not None:
+        raise _MissingError(made["problem"])
+    python = os.path.relpath(made["python"], folder)
+    return {**spec, "mechanism": {**spec["mechanism"], "python": python}}
 
 
 def _write(
@@ -150,13 +169,16 @@ def source_of(spec: Mapping[str, Any]) -> Source:
         return WorkerSource(place["command"], timeout=spec["timeout"], failures=failures)
     given = dict(spec["given"])
     if "python" in place:
-        return python_worker(
+        worker = python_worker(
             place["python"],
             place["function"],
             timeout=spec["timeout"],
             failures=failures,
             parameters=given,
         )
+        name = place.get("environment", place["python"])
+        worker.description = worker.description.replace(f"in {place['python']}", f"in {name}")
+        return worker
     return load(place["function"], failures=failures, parameters=given)
 
 

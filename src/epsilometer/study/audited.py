@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 import os
+import platform
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,11 +28,12 @@ from epsilometer.seeds import generator
 from epsilometer.study import paths
 from epsilometer.study.cases import Audits, Case
 from epsilometer.study.costs import Load
+from epsilometer.study.environments import Environment
 from epsilometer.study.products import Needs, Product, Rule, Spec, entry
 from epsilometer.study.study import Study
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
-_BAD, _TOLD = ("violated", "failed", "invalid"), 12
+_BAD, _TOLD = ("violated", "failed", "missing", "invalid"), 12
 _ANY_CLAIM = [{"epsilon": 1.0}]
 
 
@@ -43,12 +45,12 @@ class _Of(Product):
 
     def check(self) -> None:
         """Raise `EpsilometerError` unless there is such a file."""
-        entry(self.study.audits, "file of audits", self.audits)
+        entry(self.study.every_audits, "file of audits", self.audits)
 
     @property
     def file_of_audits(self) -> Audits:
         """The file, read."""
-        return self.study.audits[self.audits]
+        return self.study.every_audits[self.audits]
 
     def folder(self) -> str:
         """Return what paths in the file are relative to."""
@@ -63,15 +65,8 @@ class _Of(Product):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        return f"snakemake --cores 1 --force {self.path} --config {settings} {audits}"
-
-    def stopped(self) -> str:
-        """Return why jobs that made this had to be stopped so far; one more makes it again."""
-        log = Path(paths.log(self.template).format(**self.wildcards))
-        try:
-            return log.with_suffix(".stopped").read_text(encoding="utf-8")
-        except OSError:
-            return ""
+        named = "" if self.audits in self.study.museum else f" {audits}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings}{named}"
 
 
 @dataclass(frozen=True)
@@ -118,8 +113,12 @@ class Draws(_Case):
     template: ClassVar[str] = paths.DRAWS
 
     def needs(self) -> Needs:
-        """Return nothing: it begins with files that are not the workflow's."""
-        return {}
+        """Return its environment, if it has one; else it begins with files of others'."""
+        place = self.case.mechanism
+        if "environment" not in place:
+            return {}
+        key = "{environment}~{lock}".format(**place)
+        return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
         """Return what is drawn from what; how often of which pair follows from the claims."""
@@ -185,6 +184,11 @@ class Verdict(_Case):
             "draws": self.draws.spec() | {"made_of": self.draws.made_of()},
         }
 
+    def member(self) -> Spec:
+        """Return what a table of verdicts is told of it."""
+        said = {"about": dict(self.case.about), "expected": self.case.expected}
+        return {"path": self.path, "identity": self.spec(), **said}
+
 
 @dataclass(frozen=True)
 class Conclusion(_Of):
@@ -208,19 +212,19 @@ class Conclusion(_Of):
 
     def spec(self) -> Spec:
         """Return what is shown."""
-        members = [{"path": one.path, "identity": one.spec()} for one in self.verdicts]
+        members = [one.member() for one in self.verdicts]
         file = self.file_of_audits
         spec = {
             "title": file.title,
             "alpha": file.file.alpha,
-            "template": _digest(_TEMPLATE.read_text(encoding="utf-8")),
+            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "members": members,
         }
-        made_of = _digest(json.dumps(spec, sort_keys=True))
-        return {"identity": self.common | {"audits": self.audits, "made_of": made_of}, **spec}
+        named = {"audits": self.audits, "made_of": digest_of(spec)}
+        return {"identity": self.common | named, **spec}
 
 
-KINDS: tuple[type[Product], ...] = (Draws, Verdict, Conclusion)
+KINDS: tuple[type[Product], ...] = (Environment, Draws, Verdict, Conclusion)
 
 
 class AuditRule(Rule):
@@ -238,10 +242,6 @@ class AuditRule(Rule):
         """Return the command that does a job again."""
         return self._of(wildcards).replay()
 
-    def stopped(self, wildcards: Any) -> str:
-        """Return why a job had to be stopped before."""
-        return self._of(wildcards).stopped()
-
     def _of(self, wildcards: Any) -> _Of:
         found = self.product(wildcards)
         assert isinstance(found, _Of)
@@ -256,7 +256,7 @@ def told(study: Study, name: str) -> list[str]:
         with Path(made.path).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         words = [row["verdict"] for row in rows]
-        bad = [_line(row) for row in rows if row["verdict"] in _BAD]
+        bad = [line_of(row) for row in rows if _is_bad(row)]
     except (OSError, KeyError, ValueError):
         return []
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
@@ -264,13 +264,18 @@ def told(study: Study, name: str) -> list[str]:
     return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
 
 
-def _line(row: Mapping[str, str]) -> str:
+def _is_bad(row: Mapping[str, str]) -> bool:
+    return row["as_expected"] == "no" or (row["verdict"] in _BAD and row["as_expected"] != "yes")
+
+
+def line_of(row: Mapping[str, str]) -> str:
     """Return what is wrong with a row of a table."""
     of = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
     said = row["error"]
-    if row["verdict"] == "violated":
+    if row["bound"] and not said:
         said = f"{row['quantity']} is at least {float(row['bound']):.3g}"
-    return f"    {row['verdict']}: {of}: {row['claim']}: {said}"
+    unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
+    return f"    {row['verdict']}{unlike}: {of}: {row['claim']}: {said}"
 
 
 # --- what audits are made of ----------------------------------------------------------------------
@@ -301,25 +306,33 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
         return WorkerSource(mechanism["command"], folder=folder).digest()
     if "function" not in mechanism:
         return {}
+    function = mechanism["function"]
+    if "environment" in mechanism:
+        told = {key: mechanism[key] for key in ("environment", "lock")}
+        return _own_files(function, folder) | told | {"python": platform.python_version()}
     if "python" not in mechanism:
-        return digests(mechanism["function"], folder=folder)
-    return _elsewhere(mechanism["python"], mechanism["function"], folder)
+        return digests(function, folder=folder)
+    return _own_files(function, folder) | _elsewhere(mechanism["python"], folder)
 
 
-def _elsewhere(interpreter: str, spec: str, folder: str) -> dict[str, str]:
-    """Return what a function in another interpreter is made of, as far as its files tell."""
-    found = {}
+def _own_files(spec: str, folder: str) -> dict[str, str]:
+    """Return what a function in another interpreter is made of, as far as files here tell."""
     where, _, is_file = parsed(spec)
-    if is_file or Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
-        here = digests(spec, folder=folder)
-        found = {name: value for name, value in here.items() if name.endswith(".py")}
+    if not is_file and not Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
+        return {}
+    here = digests(spec, folder=folder)
+    return {name: value for name, value in here.items() if name.endswith(".py")}
+
+
+def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
+    """Return what another interpreter is."""
     python = Path(folder, interpreter) if os.sep in interpreter else Path(interpreter)
     installed = sorted(
         path.name
         for kind in ("*.dist-info", "*.egg-info")
         for path in python.parent.parent.glob(f"lib/python*/site-packages/{kind}")
     )
-    return {**found, "interpreter": interpreter, "installed": _digest("\n".join(installed))}
+    return {"interpreter": interpreter, "installed": digest_of(installed)}
 
 
 def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
@@ -335,5 +348,6 @@ def _short(text: str) -> str:
     return text[:16] if is_digest else one_line(text)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def digest_of(spec: object) -> str:
+    """Return a short name for what a file was made of."""
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

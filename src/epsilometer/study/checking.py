@@ -42,10 +42,27 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
-    for audits in study.audits.values():
+    for audits in study.every_audits.values():
         audits.all_cases()
+    _check_museum(study)
     _check_writable(study)
     return study
+
+
+def _check_museum(study: Study) -> None:
+    """Check that rooms have names of their own, and that those exist that are asked for."""
+    rooms: dict[str, Path] = {}
+    for name, audits in study.museum.items():
+        if name in study.audits:
+            message = f"cannot be called {name!r}, as a file of the museum is"
+            raise ConfigError(str(study.audits[name].path), "", message)
+        for room in audits.file.audits:
+            if room in rooms:
+                raise ConfigError(str(audits.path), f"audits.{room}", f"is also in {rooms[room]}")
+            rooms[room] = audits.path
+    file = "--config" if "rooms" in study.overrides else str(study.file("config.yaml"))
+    for room in study.main.rooms or ():
+        check_known(file, "rooms", "room", room, rooms)
 
 
 def _check_mechanisms(study: Study) -> None:
@@ -107,7 +124,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    if name in ("all", "audits", *(kind.rule for kind in KINDS)):
+    if name in ("all", "audits", "museum", *(kind.rule for kind in KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():
         if scale not in study.main.scales:

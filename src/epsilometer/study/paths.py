@@ -30,8 +30,10 @@ _CASE = "{audits}/{entry}/{parameters}/{pairs}"
 DRAWS = f"{RESULTS}/draws/{_CASE}.parquet"
 VERDICT = f"{RESULTS}/audits/{_CASE}/{{claim}}.parquet"
 AUDITS = f"{RESULTS}/audits/{{audits}}.csv"
+MUSEUM = f"{RESULTS}/museum/museum.csv"
+ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
 
-ONE_NAME = dict.fromkeys(("scale", "report", "audits"), "[^/]+")
+ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment"), "[^/]+")
 """What these wildcards stand for is in no folder, which tells paths apart."""
 
 
@@ -42,4 +44,5 @@ def beside(path: str, suffix: str) -> str:
 
 def log(path: str) -> str:
     """Return where the job that makes a path logs."""
-    return beside(path, ".log").replace(RESULTS, f"{RESULTS}/logs", 1)
+    first = path.split("/")[:2]
+    return "/".join([*first, "logs", *beside(path, ".log").split("/")[2:]])

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from epsilometer import __version__, parsing
@@ -55,7 +56,7 @@ class Product(ABC):
     def asked_for(cls, study: Study, wildcards: Any) -> Self:
         """Return what a path asks for; raise `EpsilometerError` if it means nothing here."""
         given = dict(wildcards.items())
-        scale = given.pop("scale")
+        scale = given.pop("scale", study.scale)
         if scale not in study.main.scales:
             raise EpsilometerError(f"unknown scale {scale!r}{suggest(scale, study.main.scales)}")
         if scale != study.scale:
@@ -125,6 +126,14 @@ class Product(ABC):
         """Return what its job takes."""
         return cost(self.study.rates, self.rule, self.load())
 
+    def stopped(self) -> str:
+        """Return why jobs that made this had to be stopped so far; one more makes it again."""
+        log = Path(paths.log(self.template).format(**self.wildcards))
+        try:
+            return log.with_suffix(".stopped").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
 
 def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     """Return an entry of the configuration by its name."""
@@ -180,6 +189,10 @@ class Rule:
     def code(self, wildcards: Any) -> str:
         """Return the digest of a job's code."""
         return self.product(wildcards).code()
+
+    def stopped(self, wildcards: Any) -> str:
+        """Return why a job had to be stopped before."""
+        return self.product(wildcards).stopped()
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory that a job asks for; more at every attempt."""

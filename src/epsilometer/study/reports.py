@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,9 +20,10 @@ from epsilometer.sizes import Batch
 from epsilometer.stages import tabulate
 from epsilometer.study import config, paths
 from epsilometer.study.audited import KINDS as AUDITED
-from epsilometer.study.audited import AuditRule, Conclusion, told
+from epsilometer.study.audited import AuditRule, Conclusion, digest_of, told
 from epsilometer.study.costs import Load
 from epsilometer.study.estimates import Estimates
+from epsilometer.study.museum import Exhibition, told_of
 from epsilometer.study.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer.study.reductions import (
     Confirmation,
@@ -62,7 +61,7 @@ class _Experiment(Product):
     def identity(self) -> Spec:
         """Return what is made, and a digest of all it is made of."""
         named = {"report": self.report, "experiment": self.experiment}
-        return self.common | named | {"made_of": _digest(self.members())}
+        return self.common | named | {"made_of": digest_of(self.members())}
 
     @abstractmethod
     def members(self) -> list[Spec]:
@@ -224,7 +223,7 @@ class Table(_Shown):
             "data": [[_identity(one) for one in parts] for parts in self._parts()],
         }
         named = {"report": self.report, "artifact": self.artifact}
-        return {"identity": self.common | named | {"made_of": _digest(spec)}, **spec}
+        return {"identity": self.common | named | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
         """Return the builder's."""
@@ -308,7 +307,7 @@ class Page(Product):
         return {
             **self.common,
             "title": report.title,
-            "template": _digest(_TEMPLATE.read_text(encoding="utf-8")),
+            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "artifacts": [
                 {
                     "id": name,
@@ -332,6 +331,7 @@ KINDS: tuple[type[Product], ...] = (
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Figure, Page),
     *AUDITED,
+    Exhibition,
 )
 
 
@@ -351,6 +351,11 @@ class Rules(SimpleNamespace):
         """Return the tables of all files of audits."""
         return [Conclusion(self._study, name).path for name in self._study.audits]
 
+    def museum(self) -> list[str]:
+        """Return the table of the museum, if it has any room at this scale."""
+        made = Exhibition(self._study)
+        return [made.path] if made.verdicts else []
+
 
 def all_products(study: Study) -> Iterator[Product]:
     """Yield what is made where nothing is asked for, each job once, what is needed first."""
@@ -362,6 +367,11 @@ def all_audits(study: Study) -> Iterator[Product]:
     return everything(Conclusion(study, name) for name in study.audits)
 
 
+def all_of_the_museum(study: Study) -> Iterator[Product]:
+    """Yield what is made where the museum is asked for, each job once, what is needed first."""
+    return everything([Exhibition(study)])
+
+
 def refuse_foreign_results(study: Study) -> None:
     """Raise `DataError` where results of another seed or version were put into the folder."""
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
@@ -370,19 +380,15 @@ def refuse_foreign_results(study: Study) -> None:
 def where_results_are(study: Study) -> str:
     """Return the lines that tell a user where to look, of what there is so far."""
     results = Path(paths.RESULTS.format(scale=study.scale))
-    kinds = ("tables", "figures", "estimates", "audits")
+    kinds = ("tables", "figures", "estimates", "audits", "museum")
     made = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
     pages = [Path(Page(study, report).path) for report in study.reports]
     lines = [f"Done: {made}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-    return "\n".join(lines + [line for name in study.audits for line in told(study, name)])
+    lines += [line for name in study.audits for line in told(study, name)]
+    return "\n".join(lines + told_of(study))
 
 
 def _identity(product: Product) -> Any:
     """Return what a file says that it is."""
     return product.identity() if isinstance(product, _Experiment) else product.spec()
-
-
-def _digest(spec: object) -> str:
-    """Return a short name for all that a file was made of."""
-    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -35,6 +35,7 @@ from epsilometer.registry import Registry
 from epsilometer.sizes import Batch, Draws
 from epsilometer.study import config
 from epsilometer.study.cases import Audits, read_audits
+from epsilometer.study.locks import Lock
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ class Study:
     def _read_audits(self, place: Path, *, asked: bool) -> dict[str, Audits]:
         locks = self._folder.parent / "envs/museum"
         return read_audits(place, self.scale, self.main.scales, locks, asked=asked)
+
+    @cached_property
+    def locks(self) -> dict[str, Lock]:
+        """What environments for audits are made from, by what paths call these."""
+        return {key: lock for one in self.every_audits.values() for key, lock in one.locks.items()}
 
     @property
     def wanted(self) -> list[str]:

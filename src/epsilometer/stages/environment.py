@@ -1,0 +1,103 @@
+"""Makes an environment of its own for mechanisms: what a lock says is in it, and nothing else.
+
+That it cannot be made, as no wheel is there for this Python, is an answer, kept in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import distributions
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+_PASSES = re.compile(  # what may be another time
+    r"Retrying \(|ConnectionError|timed out|name resolution|unreachable|No space left",
+    re.IGNORECASE,
+)
+_HELPS = ": the network or the disk failed, and the same command tries again"
+
+
+def run(
+    output: str,
+    spec: Mapping[str, Any],
+    notes: str | os.PathLike[str],
+    progress: Callable[[str], None],
+) -> None:
+    """Make an environment beside ``output``, a file of JSON that says what is in it.
+
+    What half of it was there is removed before, and after where it cannot be made. A cause that
+    passes, such as a network that is not there, is also added to the file ``notes``.
+    """
+    folder = Path(output).parent / "venv"
+    shutil.rmtree(folder, ignore_errors=True)
+    progress("making an environment")
+    try:
+        said = _make(folder, spec["requirements"])
+    except (OSError, subprocess.SubprocessError) as error:
+        said = str(error)
+    if said is None:
+        _write(output, _python(folder), packages(folder), None)
+        return
+    problem = _last(said)
+    if _PASSES.search(said):
+        problem += _HELPS
+        with Path(notes).open("a", encoding="utf-8") as file:
+            file.write(f"{problem}\n")
+    write_failure(output, problem)
+
+
+def write_failure(output: str, cause: str) -> None:
+    """Write that there is no environment, and why."""
+    shutil.rmtree(Path(output).parent / "venv", ignore_errors=True)
+    _write(output, None, {}, cause)
+
+
+def packages(folder: Path) -> dict[str, str]:
+    """Return the versions of what is installed in an environment, by names."""
+    places = [str(place) for place in folder.glob("lib/python*/site-packages")]
+    return dict(sorted((one.metadata["Name"], one.version) for one in distributions(path=places)))
+
+
+def _write(output: str, python: str | None, found: Mapping[str, str], problem: str | None) -> None:
+    made = {"python": python, "packages": found, "problem": problem}
+    Path(output).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+def _make(folder: Path, requirements: Sequence[str]) -> str | None:
+    """Make an environment; return all that pip says of why it cannot."""
+    own = find_spec("pip") is not None  # whose pip; the environment holds what the lock says
+    venv.EnvBuilder(symlinks=True, with_pip=not own).create(folder)
+    if not requirements:
+        return None
+    file = folder / "requirements.txt"
+    file.write_text("\n".join([*requirements, ""]), encoding="utf-8")
+    python = _python(folder)
+    pip = [sys.executable, "-m", "pip", "--python", python] if own else [python, "-m", "pip"]
+    options = ["--no-input", "--disable-pip-version-check"]
+    install = ["install", "--no-deps", "--requirement", str(file)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(  # noqa: S603
+        [*pip, *options, *install], env=environment, capture_output=True, text=True, check=False
+    )
+    print(done.stdout, done.stderr, sep="\n")  # which the log keeps
+    return done.stderr or f"pip ended with {done.returncode}" if done.returncode else None
+
+
+def _python(folder: Path) -> str:
+    return str(folder / "bin" / "python")
+
+
+def _last(said: str) -> str:
+    """Return the last error that pip tells of, or its last line, in one short line."""
+    lines = said.strip().splitlines() or ["it cannot be made"]
+    errors = [line for line in lines if re.match(r"\s*error:", line, re.IGNORECASE)]
+    last = re.sub(r"^\s*error:\s*", "", (errors or lines)[-1], flags=re.IGNORECASE)
+    return " ".join(last.split())[:300]

@@ -1,0 +1,71 @@
+"""The museum: known faults and controls, what was expected of each beside what was found."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from epsilometer.study import paths
+from epsilometer.study.audited import Verdict, digest_of, line_of
+from epsilometer.study.products import Needs, Product, Spec
+from epsilometer.study.study import Study
+
+_TEMPLATE = Path(__file__).parents[3] / "workflow/report/museum.html.j2"
+_ORDER = ("violated", "not refuted", None)
+
+
+@dataclass(frozen=True)
+class Exhibition(Product):
+    """A table of the verdicts of all rooms that are open, and its page."""
+
+    rule: ClassVar[str] = "exhibit"
+    template: ClassVar[str] = paths.MUSEUM
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Rooms first, then controls; by package, and then as in their files."""
+        open_ = self.study.main.rooms
+        found = [
+            Verdict(self.study, name, case.entry, case.parameters, case.pairs, claim)
+            for name, file in self.study.museum.items()
+            for case in file.all_cases()
+            if open_ is None or case.entry in open_
+            for claim in case.claims
+        ]
+        return sorted(found, key=_place)
+
+    def needs(self) -> Needs:
+        """Return the verdicts."""
+        return {"verdicts": list(self.verdicts)}
+
+    def spec(self) -> Spec:
+        """Return what is shown."""
+        spec = {
+            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
+            "members": [one.member() for one in self.verdicts],
+        }
+        return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
+
+
+def _place(verdict: Verdict) -> tuple[int, str]:
+    case = verdict.case
+    return _ORDER.index(case.expected), (case.about["package"] or "").lower()
+
+
+def told_of(study: Study) -> list[str]:
+    """Return lines about the museum if it was made: what is not as it was expected."""
+    made = Path(paths.MUSEUM.format(scale=study.scale))
+    try:
+        with made.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        words = [row["as_expected"] for row in rows]
+        bad = [line_of(row) for row in rows if "no" in row["as_expected"] or row["error"]]
+    except (OSError, KeyError, ValueError):
+        return []
+    missing = sum(row["verdict"] == "missing" for row in rows)
+    counts = f"{words.count('yes')} of {len(rows)} as expected, {words.count('no')} not"
+    counts += f", {missing} missing" if missing else ""
+    return [f"  museum: {counts}: {made.with_suffix('.html')}", *bad]

@@ -1,0 +1,404 @@
+"""The museum: locks, environments by name, what rooms say of themselves, what is told of them."""
+
+import json
+import platform
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+
+from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer.stages import conclude, draw, environment, exhibit
+from epsilometer.storage import write_columns
+from epsilometer.study.audited import made_of
+from epsilometer.study.checking import checked
+from epsilometer.study.environments import Environment
+from epsilometer.study.locks import Lock, find_lock
+from epsilometer.study.museum import Exhibition, told_of
+from epsilometer.study.reports import Rules, all_audits, all_of_the_museum
+from epsilometer.study.study import Study
+
+FILE = Path("config/audits/museum/tiny.yaml")
+LOCKS = FILE.parent / "envs"
+ENTRY = {"environment": "nothing", "function": "rooms.py:respond"}
+
+
+def edited(old: str, new: str, file: Path = FILE) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+# --- locks ----------------------------------------------------------------------------------------
+
+
+def lock_of(text: str) -> Lock:
+    Path("locks").mkdir(exist_ok=True)
+    Path("locks/one.txt").write_text(text)
+    return find_lock("one", [Path("nowhere"), Path("locks")])
+
+
+def test_what_counts_of_a_lock_are_its_statements(config_folder):
+    lock = lock_of("# why\nnumpy==1.26.4   \\\n    --hash=sha256:ab --hash=sha256:cd # here\n\n")
+    assert lock.statements == ("numpy==1.26.4 --hash=sha256:ab --hash=sha256:cd",)
+    same = lock_of("numpy==1.26.4 --hash=sha256:ab --hash=sha256:cd")
+    other = lock_of("numpy==1.26.3 --hash=sha256:ab --hash=sha256:cd")
+    assert lock.key == same.key != other.key
+    assert lock.key.startswith("one~")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "opendp==0.11.1",
+        "tmlt.core==0.20.0",
+        "a[b, c]==1.0+cpu ; python_version < '3.12' --hash=sha256:aa",
+        "--only-binary :all:",
+        "--no-index",
+        "--extra-index-url=https://example.org",
+    ],
+)
+def test_a_lock_takes(config_folder, statement):
+    assert lock_of(statement).statements == (statement,)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("numpy", "numpy: is not pinned; write name==version"),
+        ("numpy>=1.26", "is not pinned"),
+        ("numpy==1.*", "is not pinned"),
+        ("numpy==1.26,==1.27", "is not pinned"),
+        ("numpy @ https://example.org/numpy.whl", "is not pinned"),
+        ("./numpy.whl", "is not pinned"),
+        ("$(touch pwned)==1", "is not pinned"),
+        ("-r other.txt", "-r: is not taken"),
+        ("--only-binry :all:", "--only-binry: is not taken; did you mean '--only-binary'"),
+        ("--target=/", "--target: is not taken"),
+    ],
+)
+def test_a_lock_does_not_take(config_folder, statement, said):
+    with pytest.raises(ConfigError) as told:
+        lock_of(f"pip==1\n{statement}\n")
+    assert str(told.value).startswith("locks/one.txt: ")
+    assert said in str(told.value)
+
+
+def test_a_lock_beside_the_file_comes_before_the_projects(config_folder):
+    edited("nothing, function", "own, function")
+    with pytest.raises(ConfigError, match=r"right.mechanism.environment: unknown env.* 'own'"):
+        checked("config")
+    project = Path("envs/museum/own.txt")
+    project.parent.mkdir(parents=True)
+    project.write_text("pip==1\n")
+    assert lock_in(checked("config"), "own").statements == ("pip==1",)
+    (LOCKS / "own.txt").write_text("pip==2\n")
+    assert lock_in(checked("config"), "own").statements == ("pip==2",)
+
+
+def lock_in(study, name: str) -> Lock:
+    (found,) = [lock for lock in study.locks.values() if lock.name == name]
+    return found
+
+
+# --- what a room says -----------------------------------------------------------------------------
+
+
+def rooms(study) -> list[tuple[str, str]]:
+    return [(v.entry, v.parameters) for v in Exhibition(study).verdicts]
+
+
+def test_rooms_come_before_controls(study):
+    """The file has the control first."""
+    assert [entry for entry, _ in rooms(study)] == ["never-flips", "never-flips", "right"]
+    last = [product.path for product in all_of_the_museum(study)][-1]
+    assert Rules(study).museum() == [last] == ["results/smoke/museum/museum.csv"]
+
+
+def test_the_museum_is_among_no_other_audits(study):
+    assert not [p for p in all_audits(study) if "museum" in p.path]
+    assert not [p for p in all_of_the_museum(study) if "/small/" in p.path]
+
+
+def test_what_a_room_says_of_itself(study):
+    members = {
+        member["path"].split("/")[4]: member for member in Exhibition(study).spec()["members"]
+    }
+    about = members["never-flips"]["about"]
+    assert about == {
+        "package": "Bits",
+        "version": "1.0",
+        "fault": "<b>never</b> flips",
+        "source": "https://example.org/1",
+    }
+    assert members["never-flips"]["expected"] == "violated"
+    assert members["right"]["about"]["source"] is None
+    assert members["right"]["path"].startswith("results/smoke/audits/museum-tiny/right/keep=0.7/")
+
+
+def test_a_parameter_of_a_lock_is_not_given_to_the_function(study):
+    told = [p.spec() for p in all_of_the_museum(study) if p.rule == "draw"]
+    assert {json.dumps(one["given"], sort_keys=True) for one in told} == {
+        '{"keep": 0.7}',
+        '{"keep": 1.0, "version": "1.0"}',
+    }
+    assert {one["mechanism"]["environment"] for one in told} == {"nothing", "no-such-wheel"}
+
+
+def test_draws_need_their_environment_which_all_scales_share(config_folder):
+    edited("{smoke: 1000}", "1000")
+    made = {}
+    for scale in ("smoke", "paper"):
+        study = Study("config", {"scale": scale})
+        made[scale] = [p for p in all_of_the_museum(study) if p.rule == "environment"]
+        keys = {p.environment for p in made[scale]}
+        for draws in (p for p in all_of_the_museum(study) if p.rule == "draw"):
+            (needed,) = draws.needs()["environment"]
+            assert needed.environment in keys
+            assert needed.environment.startswith(draws.case.mechanism["environment"] + "~")
+    assert [p.path for p in made["smoke"]] == [p.path for p in made["paper"]]
+    assert [p.spec() for p in made["smoke"]] == [p.spec() for p in made["paper"]]
+    assert len(made["smoke"]) == 2
+    assert made["smoke"][0].spec()["python"] == platform.python_version()
+
+
+def test_another_lock_is_other_draws_and_a_comment_is_not(config_folder):
+    def draws() -> dict[str, str]:
+        made_of.cache_clear()
+        study = checked("config")
+        made = [p for p in all_of_the_museum(study) if p.rule == "draw"]
+        return {
+            p.parameters: json.dumps([p.spec(), p.made_of(), Rules(study).draw.needs(p.wildcards)])
+            for p in made
+        }
+
+    before = draws()
+    edited("Python 3.11", "any Python", LOCKS / "nothing.txt")
+    assert draws() == before
+    edited("==1.0", "==1.1", LOCKS / "no-such-wheel.txt")
+    after = draws()
+    assert {name for name in before if before[name] != after[name]} == {
+        "lock=no-such-wheel_version=1.0_keep=1"
+    }
+    with (FILE.parent / "rooms.py").open("a") as file:
+        file.write("X = 1\n")
+    assert not set(draws().values()) & set(after.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("environment: nothing", "environment: nothin", "unknown environment 'nothin'; did you m"),
+        ("environment: nothing", "environment: ../../x", "unknown environment '../../x'"),
+        ("environment: nothing", "enviroment: nothing", "enviroment: unknown key; did you mean"),
+        (
+            "lock: [nothing, no-such",
+            "lock: [nothing, no-such-2",
+            "unknown environment 'no-such-2-w",
+        ),
+        ('"{lock}"', '"{lok}"', "mechanism.environment: unknown parameter 'lok' in braces"),
+        (
+            "$version",
+            "$versio",
+            "about.version: unknown parameter 'versio'; did you mean 'version'",
+        ),
+        ('version: "2.0"', "version: 2.0", "about.version: .*string, got 2.0"),
+        ("package: numbers", "pakage: a", "about.pakage: unknown key; did you mean 'package'"),
+        ("expected: not refuted", "expected: fine", "expected: .*'violated' or 'not refuted', got"),
+        (
+            'rooms.py:respond"}\n    about: {package: n',
+            'rooms.py"}\n    about: {package: n',
+            "names no",
+        ),
+    ],
+)
+def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, said):
+    edited(old, new)
+    with pytest.raises(ConfigError, match=rf"(?m)^config/audits/museum/tiny.yaml: audits.*{said}"):
+        checked("config")
+
+
+def test_rooms_have_names_of_their_own(config_folder):
+    (FILE.parent / "zoo.yaml").write_text(FILE.read_text())
+    with pytest.raises(ConfigError, match=r"zoo.yaml: audits.right: is also in .*tiny.yaml"):
+        checked("config")
+    (FILE.parent / "zoo.yaml").rename("config/audits/museum-tiny.yaml")
+    with pytest.raises(ConfigError, match="'museum-tiny', as a file of the museum is"):
+        checked("config")
+
+
+def test_rooms_may_be_asked_for(config_folder):
+    study = checked("config", {"rooms": ["right"]})
+    assert rooms(study) == [("right", "keep=0.7")]
+    alpha = {v.spec()["alpha"] for v in Exhibition(study).verdicts}
+    assert alpha == {0.01 / 3}  # of the file, whoever is asked
+    with pytest.raises(ConfigError, match="--config: rooms: unknown room 'rihgt'; did you mean 'r"):
+        checked("config", {"rooms": ["rihgt"]})
+
+
+def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
+    assert Rules(Study("config", {"scale": "paper"})).museum() == []
+
+
+@pytest.mark.parametrize("name", ["nothing~0", "../up", "nothing"])
+def test_an_environment_that_no_audit_names_is_told(study, name):
+    with pytest.raises(EpsilometerError, match="unknown environment"):
+        Environment.asked_for(study, {"environment": name})
+
+
+# --- the museum itself ----------------------------------------------------------------------------
+
+OURS = sorted(Path("config/audits/museum").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda file: file.stem)
+def test_every_room_says_what_it_is_about(file):
+    for name, entry in yaml.safe_load(file.read_text())["audits"].items():
+        assert entry["expected"] in ("violated", "not refuted"), name
+        assert {"package", "version", "fault"} <= set(entry["about"]), name
+
+
+# --- environments ---------------------------------------------------------------------------------
+
+
+def made(folder: Path, *requirements: str) -> dict:
+    folder.mkdir(exist_ok=True)
+    output = folder / "environment.json"
+    notes = folder / "notes"
+    environment.run(str(output), {"requirements": requirements}, notes, print)
+    return json.loads(output.read_text()) | {"notes": notes.read_text() if notes.exists() else ""}
+
+
+def test_an_environment_holds_what_its_lock_says_and_nothing_else(tmp_path):
+    (tmp_path / "venv/lib").mkdir(parents=True)
+    (tmp_path / "venv/lib/half").touch()
+    found = made(tmp_path)
+    assert found["packages"] == {}
+    assert found["problem"] is None
+    assert Path(found["python"]).is_file()
+    assert not (tmp_path / "venv/lib/half").exists()
+
+
+def test_what_no_index_has_is_an_answer(tmp_path):
+    found = made(tmp_path, "--no-index", "there-is-no-such-package==1.0")
+    assert found["python"] is None
+    assert "No matching distribution found for there-is-no-such-package==1.0" in found["problem"]
+    assert not found["notes"]  # is so the next time, too
+    assert not (tmp_path / "venv").exists()
+
+
+def test_a_network_that_is_not_there_is_tried_again(tmp_path, monkeypatch):
+    said = "WARNING: Retrying (Retry(total=0)) after NewConnectionError\nERROR: No matching x\n"
+    monkeypatch.setattr(environment, "_make", lambda *_: said)
+    found = made(tmp_path)
+    assert found["problem"].startswith("No matching x: the network or the disk failed")
+    assert found["notes"] == f"{found['problem']}\n"
+
+
+def test_packages_are_told_with_their_versions(tmp_path):
+    place = tmp_path / "lib/python3.11/site-packages/one-1.5.dist-info"
+    place.mkdir(parents=True)
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: one\nVersion: 1.5\n")
+    assert environment.packages(tmp_path) == {"one": "1.5"}
+
+
+def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
+    place = tmp_path / "environment.json"
+    environment.write_failure(str(place), "no wheel")
+    spec = next(p for p in all_of_the_museum(study) if p.rule == "draw").spec()
+    draw.run(str(tmp_path / "draws.parquet"), spec, "", str(tmp_path), print, str(place))
+    kept, batches = draw_facts(tmp_path / "draws.parquet", spec)
+    assert kept["missing"] == "no wheel"
+    assert not batches
+
+
+def draw_facts(path: Path, spec: dict) -> tuple[dict, list]:
+    from epsilometer.storage import read_draws
+
+    kept, batches = read_draws(str(path), spec)
+    return kept["facts"], batches
+
+
+# --- the table and the page -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "expected", "answer"),
+    [
+        ("violated", "violated", "yes"),
+        ("not refuted", "violated", "no"),
+        ("failed", "violated", "no"),
+        ("violated", "not refuted", "no"),
+        ("not refuted", "not refuted", "yes"),
+        ("holds", "not refuted", "yes"),
+        ("undecided", "not refuted", "no"),
+        ("missing", "violated", None),
+        ("violated", None, None),
+    ],
+)
+def test_what_is_as_expected(word, expected, answer):
+    assert conclude.as_expected(word, expected) == answer
+
+
+def verdict(word: str, bound: float | None, reasons=()) -> dict:
+    witness = {"event": "output is 1", "count": 9, "draws": 10, "count_prime": 0, "draws_prime": 10}
+    return {
+        **dict.fromkeys(("p_value", "name", "direction", "pairs", "detectable")),
+        **{"claimed": "epsilon = 1", "verdict": word, "bound": bound, "source": "rooms.py:respond"},
+        **{
+            "witness": witness if bound else None,
+            "reasons": list(reasons),
+            "alpha": 0.01,
+            "seed": 1,
+        },
+        **{"bounds": [{"lower": bound, "quantity": "epsilon", "claimed": 1.0}], "seconds": 1.0},
+        **{"draws": 10, "outputs": "2 outcomes", "seconds_drawing": 0.5},
+    }
+
+
+def test_the_table_and_the_page(config_folder):
+    study = checked("config")
+    spec = Exhibition(study).spec()
+    found = [
+        verdict("not refuted", 0.2),
+        verdict("missing", None, ["no wheel"]),
+        verdict("violated", 4.25),
+    ]
+    files = []
+    for member, one in zip(spec["members"], found, strict=True):
+        files.append(member["path"])
+        write_columns({"json": [json.dumps(one)]}, member["path"], "verdict", member["identity"])
+    base = "results/smoke/museum/museum"
+    made = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
+    template = Path(__file__).parents[2] / "workflow/report/museum.html.j2"
+    exhibit.run(files, made, str(template), spec)
+    table = pd.read_csv(made.csv)
+    assert list(table)[:8] == list(exhibit._FIRST)
+    assert table["package"].tolist() == ["Bits", "Bits", "numbers"]
+    assert table["verdict"].tolist() == ["not refuted", "missing", "violated"]
+    assert table["as_expected"].fillna("").tolist() == ["no", "", "no"]
+    assert table["found"].fillna("").tolist() == [
+        "epsilon is at least 0.2",
+        "",
+        "epsilon is at least 4.25",
+    ]
+    assert table["seconds"].tolist() == [1.5] * 3
+    assert len(pd.read_parquet(made.parquet)) == 3
+    page = Path(made.page).read_text()
+    assert page.index("<h2>Rooms") < page.index("no wheel") < page.index("<h2>Controls")
+    assert "Others" not in page
+    assert '<a href="https://example.org/1">&lt;b&gt;never&lt;/b&gt; flips</a>' in page
+    assert page.count('<tr class="no">') == 2
+    assert 'href="../audits/museum-tiny/right/keep=0.7/bit/epsilon=1.html"' in page
+    assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
+    assert told_of(study) == [
+        "  museum: 0 of 3 as expected, 2 not, 1 missing: results/smoke/museum/museum.html",
+        "    not refuted (violated was expected): never-flips, lock = nothing, version = 1.0, "
+        "keep = 1.0, bit: epsilon = 1: epsilon is at least 0.2",
+        "    missing: never-flips, lock = no-such-wheel, version = 1.0, keep = 1.0, bit: "
+        "epsilon = 1: no wheel",
+        "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: "
+        "epsilon is at least 4.25",
+    ]

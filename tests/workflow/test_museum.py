@@ -1,0 +1,69 @@
+"""The museum through the workflow: environments are made, found again, and may be missing."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.workflow.conftest import SMALL, Project, copy_project
+
+TABLE = "results/smoke/museum/museum.csv"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project whose museum needs no network."""
+    return copy_project(tmp_path / "project", SMALL)
+
+
+def museum(project: Project, *options: str) -> str:
+    """Visit it; return what was said."""
+    run = project.snakemake("museum", "--quiet", "host", *options, cores=2)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return run.stdout + run.stderr
+
+
+def made(said: str) -> list[str]:
+    """Return the rules of the jobs that were done."""
+    return sorted(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said))
+
+
+def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project):
+    said = museum(project)
+    line = "  museum: 2 of 3 as expected, 0 not, 1 missing: results/smoke/museum/museum.html\n"
+    assert line + "    missing: never-flips, lock = no-such-wheel, " in said
+    every = ["audit"] * 3 + ["draw"] * 3 + ["environment"] * 2 + ["exhibit", "museum"]
+    assert made(said) == every
+    table = pd.read_csv(project.folder / TABLE)
+    assert table["verdict"].tolist() == ["violated", "missing", "not refuted"]
+    assert table["expected"].tolist() == ["violated", "violated", "not refuted"]
+    assert table["found"][0].startswith("epsilon is at least ")
+    assert "No matching distribution found for there-is-no-such-package==1.0" in table["error"][1]
+    assert table["source"][0].endswith("in nothing")
+    page = project.folder / "results/smoke/museum/museum.html"
+    links = [link for link in re.findall('href="([^"]+)"', page.read_text()) if "//" not in link]
+    assert len(links) == 4
+    assert all((page.parent / link).is_file() for link in links)
+
+    # what is there stays; another lock is another environment
+    assert "Nothing to be done" in museum(project, "-n")
+    (nothing,) = (project.folder / "results/environments").glob("nothing~*")
+    told = json.loads((nothing / "environment.json").read_text())
+    assert told["packages"] == {}
+    assert (project.folder / told["python"]).is_file()
+    lock = project.folder / "config/audits/museum/envs/no-such-wheel.txt"
+    lock.write_text("# now without any\n--no-index\n")
+    said = museum(project)
+    assert made(said) == ["audit", "draw", "environment", "exhibit", "museum"]
+    assert "museum: 3 of 3 as expected, 0 not: results" in said
+
+    # one that is gone is made again where it is needed; what is not as it was expected is told
+    shutil.rmtree(nothing)
+    project.replace("config/audits/museum/rooms.py", "< keep else", "< 0.99 else")
+    said = museum(project, "--config", "rooms=[right]")
+    assert made(said) == ["audit", "draw", "environment", "exhibit", "museum"]
+    assert "museum: 0 of 1 as expected, 1 not: results" in said
+    assert "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: " in said

@@ -1,0 +1,51 @@
+# Environments for audits, from their locks; the table and the page of the museum.
+#
+# An environment is made where Snakemake runs, as nodes of a cluster may see no network. `stopped`: why
+# it could not be made, where another time it may be.
+
+
+localrules:
+    environment,
+
+
+rule environment:
+    output:
+        make.environment.path,
+    log:
+        make.environment.log,
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=make.environment.mem_mb,
+        runtime=make.environment.runtime,
+    params:
+        spec=make.environment.spec,
+        code=make.environment.code,
+        stopped=make.environment.stopped,
+    script:
+        "../scripts/environment.py"
+
+
+rule exhibit:
+    input:
+        unpack(make.exhibit.needs),
+    output:
+        csv=make.exhibit.path,
+        parquet=paths.beside(make.exhibit.path, ".parquet"),
+        page=report(
+            paths.beside(make.exhibit.path, ".html"),
+            category="museum",
+            labels={"figure": "museum"},
+        ),
+    log:
+        make.exhibit.log,
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=make.exhibit.mem_mb,
+        runtime=make.exhibit.runtime,
+    params:
+        spec=make.exhibit.spec,
+        code=make.exhibit.code,
+    script:
+        "../scripts/exhibit.py"
