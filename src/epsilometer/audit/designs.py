@@ -29,7 +29,7 @@ def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     have been together: always the one with most that is new, the smallest of equals.
 
     >>> list(covering([2, 2]))
-    [(0, 0), (1, 0), (0, 1), (1, 1)]
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
     grid = sorted(product(*map(range, sizes)), key=sum)
     factors = list(combinations(range(len(sizes)), 2))
