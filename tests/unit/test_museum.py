@@ -22,7 +22,7 @@ from epsilometer.study.study import Study
 
 FILE = Path("config/audits/museum/tiny.yaml")
 LOCKS = FILE.parent / "envs"
-ENTRY = {"environment": "nothing", "function": "rooms.py:respond"}
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def edited(old: str, new: str, file: Path = FILE) -> None:
@@ -246,6 +246,17 @@ def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
 def test_an_environment_that_no_audit_names_is_told(study, name):
     with pytest.raises(EpsilometerError, match="unknown environment"):
         Environment.asked_for(study, {"environment": name})
+
+
+def test_the_example_of_the_documentation_is_sound(config_folder):
+    FILE.write_text((DOCS / "museum.md").read_text().split("```yaml\n")[1].split("```")[0])
+    for version in ("0.11.1", "0.14.2", "0.15.1"):
+        (LOCKS / f"opendp-{version}.txt").write_text(f"opendp=={version}\n")
+    assert rooms(checked("config")) == [
+        ("last-bit", "version=0.11.1_epsilon=2.2"),
+        ("last-bit", "version=0.14.2_epsilon=2.2"),
+        ("last-bit-fixed", "epsilon=2.2"),
+    ]
 
 
 # --- the museum itself ----------------------------------------------------------------------------
