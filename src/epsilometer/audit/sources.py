@@ -8,7 +8,9 @@ import inspect
 import json
 import os
 import platform
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +24,16 @@ from epsilometer.audit.serving.places import is_library
 from epsilometer.audit.serving.sampling import Sampler
 from epsilometer.errors import ArgumentError, MechanismError, suggest
 
-__all__ = ["CallableSource", "Failure", "Outputs", "Source", "callable_source", "digests", "load"]
+__all__ = [
+    "CallableSource",
+    "Failure",
+    "Origin",
+    "Outputs",
+    "Source",
+    "callable_source",
+    "digests",
+    "load",
+]
 
 Outputs = NDArray[Any] | Sequence[Any]
 """``n`` outputs: numbers of shape ``(n,)``, vectors ``(n, d)``, or a list of plain values.
@@ -52,11 +63,28 @@ class Source(Protocol):
         """Leave nothing behind."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a Python function is loaded from again, in a process of its own."""
+
+    spec: str
+    folder: str | os.PathLike[str] = "."
+    parameters: Mapping[str, Any] | None = None
+    interpreter: str = sys.executable
+    env: Mapping[str, str] | None = None
+
+
 class CallableSource:
     """A Python callable of this process; see `callable_source` and `load`."""
 
-    def __init__(self, sampler: Sampler, made_of: Callable[[], dict[str, str]]) -> None:
+    def __init__(
+        self,
+        sampler: Sampler,
+        made_of: Callable[[], dict[str, str]],
+        origin: Origin | None = None,
+    ) -> None:
         self._sampler = sampler
+        self.origin = origin
         self._made_of = made_of
         self.description = sampler.description
         self.seeded = sampler.seeded
@@ -67,6 +95,11 @@ class CallableSource:
             return self._sampler.draw(x, size, seed)  # type: ignore[no-any-return]
         except Broken as error:
             raise MechanismError(f"{self._sampler.name}: {error}") from error.__cause__
+
+    @property
+    def sampler(self) -> Sampler:
+        """What draws."""
+        return self._sampler
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of its files, with what they import from their tree, and versions."""
@@ -142,7 +175,8 @@ def load(
     except Misuse as error:
         raise as_argument_error(error) from error.__cause__
     given = {"parameters": json.dumps(parameters, sort_keys=True)} if parameters else {}
-    return CallableSource(sampler, lambda: digests(spec, folder=folder) | given)
+    origin = Origin(spec, folder, parameters)
+    return CallableSource(sampler, lambda: digests(spec, folder=folder) | given, origin)
 
 
 def digests(spec: str, *, folder: str | os.PathLike[str] = ".") -> dict[str, str]:

@@ -22,7 +22,7 @@ from epsilometer.audit.serving.errors import Misuse, shortened
 from epsilometer.audit.serving.loading import parsed
 from epsilometer.audit.serving.outputs import Failure, compact
 from epsilometer.audit.serving.signatures import distinct_seeds, folded
-from epsilometer.audit.sources import Outputs, as_argument_error
+from epsilometer.audit.sources import Origin, Outputs, as_argument_error
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
 _PLACES = ("input", "size", "seed")
@@ -214,8 +214,9 @@ class _PythonProgram(WorkerSource):
 class PythonWorker(_PythonProgram):
     """A Python function in another interpreter; see `python_worker`."""
 
-    def __init__(self, command: Sequence[str], **options: Any) -> None:
+    def __init__(self, command: Sequence[str], origin: Origin, **options: Any) -> None:
         super().__init__(command, **options)
+        self.origin = origin
         try:
             found = self._told('{"describe": true}')
         except MechanismError as error:
@@ -231,6 +232,14 @@ class PythonWorker(_PythonProgram):
 
     def _seed(self, seed: int) -> int:
         return seed
+
+
+class _PythonReplay(_PythonProgram):
+    """What is recorded in another interpreter; see `python_replay`."""
+
+    def replayed(self, request: str) -> dict[str, Any]:
+        """Return what it was; see `serving.replaying.replayed`."""
+        return self._told(request)
 
 
 class _PythonAccountant(_PythonProgram):
@@ -270,7 +279,8 @@ def python_worker(
     words, name = _python_program(interpreter, spec, folder)
     options = json.dumps({"failures": failures, "parameters": parameters})
     given: dict[str, Any] = {"timeout": timeout, "failures": failures, "folder": folder, "env": env}
-    return PythonWorker([*words, options], **given, name=name)
+    origin = Origin(spec, folder or ".", parameters, interpreter, env)
+    return PythonWorker([*words, options], origin, **given, name=name)
 
 
 def python_account(
@@ -304,6 +314,45 @@ def python_account(
         return accountant.number(parameters)
     finally:
         accountant.close()
+
+
+def python_replay(
+    origin: Origin, pair: tuple[Any, Any], seeds: Sequence[int], seconds: float
+) -> dict[str, Any]:
+    """Return what draws with the same noise do, in a process of their own.
+
+    Parameters
+    ----------
+    origin
+        The mechanism.
+    pair, seeds, seconds
+        As for `serving.replaying.replayed`, which has what is returned, too.
+
+    Raises
+    ------
+    ArgumentError
+        If it cannot be loaded there, or the inputs are not known to JSON.
+    MechanismError
+        If the process fails.
+    """
+    words, name = _python_program(origin.interpreter, origin.spec, origin.folder)
+    options = json.dumps({"parameters": origin.parameters})
+    replay = {"pair": pair, "seeds": list(seeds), "seconds": seconds}
+    try:
+        request = json.dumps({"replay": replay}, default=_as_json)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("input", f"cannot be written as JSON: {one_line(error)}") from None
+    worker = _PythonReplay(
+        [*words, options],
+        timeout=60 + 4 * seconds,
+        folder=origin.folder,
+        env=origin.env,
+        name=name,
+    )
+    try:
+        return worker.replayed(request)
+    finally:
+        worker.close()
 
 
 def _python_program(

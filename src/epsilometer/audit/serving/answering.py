@@ -11,6 +11,7 @@ from .digests import source_digests
 from .errors import Broken, Misuse
 from .loading import load
 from .outputs import Failure
+from .replaying import replayed
 from .sampling import Sampler
 
 
@@ -20,7 +21,8 @@ def main(spec: str, options: str = "{}") -> None:
     ``options``, in JSON, are those of `load`. A request ``{"describe": true}`` is answered by the
     ``description`` of the source, whether it is ``seeded``, and its ``digest``; a request
     ``{"account": {...}}``, by the ``number`` that the function, an accountant, answers to these
-    parameters, and its ``digest``.
+    parameters, and its ``digest``. A request ``{"replay": {...}}``, with ``pair``, ``seeds`` and
+    ``seconds``, is the only one of its process, and answered by what is `replayed`.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -33,6 +35,9 @@ def main(spec: str, options: str = "{}") -> None:
             if "account" in request:
                 number = account(spec, parameters=request["account"])
                 reply = _line({"number": number, "digest": source_digests(spec)})
+            elif "replay" in request:
+                found = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
+                reply = _line({**found, "digest": source_digests(spec)})
             else:
                 sampler = sampler or load(spec, **json.loads(options))
                 reply = _answer(sampler, spec, request)

@@ -1,0 +1,404 @@
+"""Why outputs on x and x' can be told apart: what draws with the same noise do otherwise.
+
+What is found is what differs, not what is wrong: two inputs may well have other outputs. The
+findings that no level allows, and losses beyond what is claimed, come first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from epsilometer.audit.additive import Additive, additive
+from epsilometer.audit.findings import Cause, Finding
+from epsilometer.audit.serving.places import is_library
+from epsilometer.audit.traces import (
+    Call,
+    Difference,
+    Run,
+    Trace,
+    Unit,
+    calls_of,
+    differences,
+    parting,
+    runs_of,
+    same,
+    text_of,
+    value_words,
+)
+from epsilometer.audit.verdict import short
+
+_PLACES = 3  # with the numbers around them
+_FEW = 3  # runs with an output that never changes, by chance if there is noise in it
+_TOLD = ("epsilon", "eps", "delta", "sensitivity", "scale", "sigma", "rho", "mu", "bound", "clip")
+
+
+def cause_of(found: Mapping[str, Any], claimed: Mapping[Unit, float] | None = None) -> Cause:
+    """Return the cause.
+
+    Parameters
+    ----------
+    found
+        What `serving.replaying.replayed` told.
+    claimed
+        The level that is claimed, of epsilon without delta or of mu, where it is one of these.
+    """
+    runs = runs_of(found)
+    return Cause(tuple(_findings(runs, calls_of(found["loaded"]), claimed or {})), len(runs))
+
+
+def _findings(
+    runs: Sequence[Run], loaded: Sequence[Call], claimed: Mapping[Unit, float]
+) -> list[Finding]:
+    if all(run.x.failed is not None and run.x_prime.failed is not None for run in runs):
+        return [Finding("failed", f"it fails on both inputs: {runs[0].x.failed}", runs=len(runs))]
+    ranked = [*_of_constant_seeds(runs), *_of_loading(runs, loaded)]
+    if not any(run.x.draws or run.x_prime.draws for run in runs):
+        return [*(finding for _, finding in ranked), _without_calls(runs)]
+    unseen = sum(run.again is not None for run in runs)
+    found = [_of_group(group, claimed) for group in _grouped(runs)]
+    fixed = any(rank == 0 for rank, _ in ranked) or any(one.kind == "seed" for one in found)
+    if not fixed:
+        found += _of_what_is_told(runs, claimed, replayed=not unseen)
+    ranked += [(_rank(finding, len(runs), claimed), finding) for finding in found]
+    if unseen:
+        words = "a second draw on x with the same states is not the same: some noise is unseen, "
+        words += "drawn in compiled code, by threads or from the time"
+        ranked.append((7, Finding("unseen", words, runs=unseen)))
+    if not found and not fixed:
+        words = "with the same noise, no call and no output differs"
+        ranked.append((0, Finding("nothing", words, runs=len(runs))))
+    ranked.sort(key=lambda each: each[0])
+    return [finding for _, finding in ranked]
+
+
+def _of_what_is_told(
+    runs: Sequence[Run], claimed: Mapping[Unit, float], *, replayed: bool
+) -> list[Finding]:
+    """Return what is found of outputs, where noise is not the same each time."""
+    bare = list(_without_noise(runs))
+    if bare:
+        return bare
+    noise = additive(runs) if replayed else None
+    if noise is not None:
+        return [_of_noise(noise, len(runs), claimed)]
+    alike = [run for run in runs if not any(differences(run.x, run.x_prime))]
+    return [*_together(runs, claimed), *(_of_outputs(alike) if replayed else ())]
+
+
+def _rank(finding: Finding, runs: int, claimed: Mapping[Unit, float]) -> int:
+    """Return how late a finding is told: 1 for what no claim allows and is there in most runs."""
+    often = 2 * finding.runs >= runs
+    early = {"without noise": 2, "shift": 3, "output": 4 if often else 6, "data": 7, "nothing": 7}
+    structure = finding.kind in ("call", "number", "seed")
+    limit = claimed.get(finding.unit, math.inf)
+    loss = math.inf if structure else finding.loss
+    if loss is not None and (loss == math.inf or loss > limit * (1 + 1e-6)):
+        return 1 if often else 5
+    return early.get(finding.kind, 6)
+
+
+# --- no noise, or always the same -----------------------------------------------------------------
+
+
+def _without_calls(runs: Sequence[Run]) -> Finding:
+    """Tell of what draws nothing that is seen."""
+    first = runs[0]
+    stays = all(
+        same(run.x.result, first.x.result) and same(run.x_prime.result, first.x_prime.result)
+        for run in runs
+    )
+    if not stays or any(run.again for run in runs):
+        words = "no call was seen: the noise is drawn in compiled code, or by another program"
+        return Finding("unseen", words, runs=len(runs))
+    outputs = f"{value_words(first.x.result)} on x, {value_words(first.x_prime.result)} on x'"
+    words = f"no noise is drawn, and the output is always the same: {outputs}"
+    return _placed(Finding("no noise", words, runs=len(runs)), first)
+
+
+def _of_constant_seeds(runs: Sequence[Run]) -> Iterator[tuple[int, Finding]]:
+    """Yield the seeds that do not change from run to run, nor from x to x', with their ranks."""
+    if len(runs) < 2:
+        return
+    seen: dict[tuple[str, str], list[Call]] = {}
+    for run in runs:
+        for trace in (run.x, run.x_prime):
+            for call in trace.calls:
+                if call.kind == "seed":
+                    seen.setdefault((call.name, call.place), []).append(call)
+    for calls in seen.values():
+        seed, sources = calls[0].arguments.get("seed"), {call.source for call in calls}
+        fixed = all(same(call.arguments.get("seed"), seed) for call in calls)
+        if seed is not None and fixed and len(calls) >= len(runs):
+            words = f"{calls[0].name} always gets the seed {value_words(seed)}: "
+            words += "its noise is the same each time"
+            finding = Finding("constant seed", words, calls[0].place, calls[0].text, runs=len(runs))
+            yield _share(runs, sources), finding
+
+
+def _of_loading(runs: Sequence[Run], loaded: Sequence[Call]) -> Iterator[tuple[int, Finding]]:
+    """Yield what the mechanism's own files draw, or seed, as they are loaded; with their ranks."""
+    for call in loaded:
+        if not call.frames or is_library(call.frames[0].file):
+            continue
+        if call.kind == "draw":
+            words = f"{call.name} draws when the file is loaded, once for all outputs"
+            yield 0, Finding("drawn once", words, call.place, call.text)
+        elif call.arguments.get("seed") is not None and _share(runs, {call.source}) < 7:
+            seed = value_words(call.arguments["seed"])
+            words = f"{call.name} gets the seed {seed} when the file is loaded: "
+            words += "its noise is the same in each process"
+            yield (
+                _share(runs, {call.source}),
+                Finding("constant seed", words, call.place, call.text),
+            )
+
+
+def _share(runs: Sequence[Run], sources: set[int | None]) -> int:
+    """Return 0 if all noise is drawn from these generators, 5 if some is, 7 if none is."""
+    drawn = [call.source for run in runs for call in (*run.x.draws, *run.x_prime.draws)]
+    own = [source in sources for source in drawn]
+    return 0 if all(own) else 5 if any(own) else 7
+
+
+def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the parts of outputs that no noise reaches, but that are not the same on x and x'."""
+    if len(runs) < _FEW:
+        return
+    sides = [
+        [dict(_entries(trace.result)) for trace in traces]
+        for traces in ([run.x for run in runs], [run.x_prime for run in runs])
+    ]
+    for key in dict.fromkeys(key for side in sides for outputs in side for key in outputs):
+        values = [[outputs.get(key, _ABSENT) for outputs in side] for side in sides]
+        ours, theirs = values[0][0], values[1][0]
+        stays = all(same(v, ours) for v in values[0]) and all(same(v, theirs) for v in values[1])
+        if stays and not same(ours, theirs):
+            what = f"{key or 'the output'} is always"
+            words = f"{what} {value_words(ours)} on x, {value_words(theirs)} on x': without noise"
+            yield _placed(Finding("without noise", words, runs=len(runs)), runs[0])
+            return
+
+
+_ABSENT = {"value": "absent"}
+
+
+def _entries(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of an output by name, and how many there are."""
+    if isinstance(output, list):
+        yield f"the length{f' of {name}' if name else ''}", len(output)
+        for i, part in enumerate(output[:64]):
+            yield from _entries(part, f"{name}, entry {i}" if name else f"entry {i}")
+    elif isinstance(output, dict) and "keys" in output:
+        keys = sorted((value_words(key) for key, _ in output["keys"]), key=str)
+        yield f"the set of keys{f' of {name}' if name else ''}", keys
+        for key, part in output["keys"][:64]:
+            text = f"key {value_words(key)}"
+            yield from _entries(part, f"{name}, {text}" if name else text)
+    else:
+        yield name, output
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The same difference in some runs."""
+
+    seen: Sequence[tuple[Run, Difference]]
+
+    @property
+    def first(self) -> Difference:
+        return self.seen[0][1]
+
+    @property
+    def loss(self) -> float | None:
+        losses = [difference.loss for _, difference in self.seen]
+        return max((loss for loss in losses if loss is not None), default=None)
+
+
+def _grouped(runs: Sequence[Run]) -> list[_Group]:
+    """Return the differences of all runs, those first that come first in a run."""
+    found: dict[tuple[Any, ...], list[tuple[Run, Difference]]] = {}
+    for run in runs:
+        noise = set()  # what is not the same on x and on x either
+        if run.again is not None:
+            noise = {difference.identity for difference in differences(run.x, run.again)}
+        per_run: set[tuple[Any, ...]] = set()
+        for difference in differences(run.x, run.x_prime):
+            if difference.identity not in noise | per_run:
+                per_run.add(difference.identity)
+                found.setdefault(difference.identity, []).append((run, difference))
+    groups = [_Group(seen) for seen in found.values()]
+    return sorted(groups, key=lambda group: group.first.index)
+
+
+def _of_group(group: _Group, claimed: Mapping[Unit, float]) -> Finding:
+    run, first = group.seen[0]
+    call, loss = first.call, group.loss
+    words = _told(run, first)
+    if loss is not None:
+        words += f": {_loss_words(loss, first.unit, claimed)}"
+    finding = Finding(
+        first.kind, words, call.place, call.text, loss, first.unit, runs=len(group.seen)
+    )
+    if first.kind in ("call", "number"):
+        return _placed(finding, run)
+    return finding
+
+
+def _told(run: Run, found: Difference) -> str:
+    x, y, name = found.x, found.x_prime, found.call.name
+    if x is None or y is None:
+        return _one_sided(run, found)
+    if found.kind == "call":
+        ours, theirs = (f"{c.told()}{f' at {c.place}' if c.place else ''}" for c in (x, y))
+        return f"call {found.index + 1} is {ours} on x, {theirs} on x'"
+    if found.kind == "number":
+        return f"{name} draws {x.count} numbers on x, {y.count} on x'"
+    ours, theirs = (value_words(c.arguments.get(found.parameter)) for c in (x, y))
+    if found.kind == "data":
+        return f"{name} draws from {ours} on x, {theirs} on x'"
+    words = f"{name} gets {found.parameter} = {ours} on x, {theirs} on x'"
+    return f"the seed depends on the input: {words}" if found.kind == "seed" else words
+
+
+def _one_sided(run: Run, found: Difference) -> str:
+    side, other, rest = ("x'", "x", run.x) if found.x is None else ("x", "x'", run.x_prime)
+    what = f"there are {found.index} call{'' if found.index == 1 else 's'} and no more"
+    if rest.failed is not None:
+        what = f"it fails, {rest.failed}"
+    elif not rest.calls:
+        what = "there is no noise"
+    return f"{found.call.told()} is drawn on {side} only; on {other} {what}"
+
+
+def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Finding]:
+    """Yield the loss of all calls of a run together, where several differ: that of the worst."""
+    worst: tuple[float, int, Difference] | None = None
+    for run in runs:
+        found = list(differences(run.x, run.x_prime))
+        known = [d for d in found if d.kind == "argument" and d.loss not in (None, math.inf)]
+        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(found):
+            continue
+        losses = [float(d.loss or 0.0) for d in known]
+        loss = sum(losses) if known[0].unit == "epsilon" else math.hypot(*losses)
+        if worst is None or loss > worst[0]:
+            worst = loss, len(known), known[0]
+    if worst is not None:
+        loss, count, first = worst
+        tail, call = _loss_words(loss, first.unit, claimed), first.call
+        words = f"{count} calls get other arguments, together {tail}"
+        yield Finding("together", words, call.place, call.text, loss, first.unit, runs=len(runs))
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Finding:
+    call, loss, law = noise.call, noise.loss, noise.law
+    scales = value_words(_few(noise.scales)), value_words(_few(noise.scales_prime))
+    tail, size = _loss_words(loss, noise.unit, claimed), noise.shift.size
+    if noise.differ:
+        kind, words = "scale", f"the {law} noise in the output has scale {scales[0]} on x, "
+        words += f"{scales[1]} on x': {tail}"
+        if scales[0] == scales[1]:
+            words = f"the {law} noise has other weights in the output on x' than on x: {tail}"
+    elif loss == math.inf:
+        numbers = f"{noise.count} number{'' if noise.count == 1 else 's'}"
+        kind, words = "shared", f"{size} entries share {numbers} of {law} noise: "
+        words += f"it can be taken out, and what is left differs: {tail}"
+    elif not loss:
+        kind, words = "nothing", f"{law} noise of scale {scales[0]}, no difference of x and x'"
+    else:
+        norm = "" if size == 1 else " in L2" if noise.unit == "mu" else " in L1"
+        kind, words = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "
+        words += f"the same {law} noise of scale {scales[0]}: {tail}"
+    return Finding(kind, words, call.place, call.text, loss, noise.unit, runs=runs)
+
+
+def _few(numbers: Any) -> Any:
+    """Return one number where all are the same."""
+    values = [float(f"{number:.6g}") for number in numbers]
+    return values[0] if len(set(values)) == 1 else values
+
+
+def _of_outputs(alike: Sequence[Run]) -> Iterator[Finding]:
+    """Tell of outputs that are not the same although all calls are."""
+    seen = [run for run in alike if not same(run.x.result, run.x_prime.result)]
+    if not seen:
+        return
+    run = seen[0]
+    ours, theirs = value_words(run.x.result), value_words(run.x_prime.result)
+    words = f"same calls and noise, another output: {ours} on x, {theirs} on x'"
+    shifts = [_shift(run) for run in seen]
+    told = [shift for shift in shifts if shift is not None]
+    if len(told) == len(seen) and len(seen) > 1 and np.ptp(told) <= 1e-9 * max(map(abs, told)):
+        words = f"same calls and noise, outputs {short(abs(told[0]))} apart"
+    entries = len(run.x.result) if isinstance(run.x.result, list) else 1
+    drawn = sum(call.count for call in run.x.draws)
+    more = f"{drawn} number{'' if drawn == 1 else 's'} drawn for an output of {entries} entries"
+    finding = Finding("output", words, runs=len(seen), more=(more,) if drawn < entries else ())
+    yield _placed(finding, run, numbers=True)
+
+
+def _shift(run: Run) -> float | None:
+    values = run.x.result, run.x_prime.result
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return float(values[1] - values[0])
+    return None
+
+
+def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
+    """Return a finding with the lines where the draws part, and numbers where calls were made."""
+    more = list(finding.more)
+    for side, line in zip(("x", "x'"), parting(run.x, run.x_prime), strict=True):
+        if line is not None:
+            place = f"{line[0].rpartition('/')[2]}:{line[1]}"
+            if place != finding.place:
+                more.append(f"only {side} runs {place}: {text_of(*line)}".rstrip(": "))
+    place, text = finding.place, finding.line
+    for call, words in list(_numbers(run.x, run.x_prime))[: _PLACES if numbers else 0]:
+        more.append(words)
+        place, text = place or call.place, text or call.text
+    return replace(finding, more=tuple(more), place=place, line=text)
+
+
+def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
+    """Yield calls around which numbers are not the same, each with these in words, once."""
+    told = set()
+    for ours, theirs in zip(x.calls, x_prime.calls, strict=False):
+        for a, b in zip(ours.frames, theirs.frames, strict=False):
+            if a.function != b.function:
+                break
+            names = [
+                n for n, v in a.numbers.items() if n in b.numbers and not same(v, b.numbers[n])
+            ]
+            if names:
+                differ = [
+                    f"{n} = {value_words(a.numbers[n])} on x, {value_words(b.numbers[n])} on x'"
+                    for n in names[:3]
+                ]
+                kept = [
+                    f"{n} = {value_words(v)}"
+                    for n, v in a.numbers.items()
+                    if n not in names and n.rpartition(".")[2].strip("_") in _TOLD
+                ]
+                both = f"; {', '.join(kept)} on both" if kept else ""
+                words = f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
+                if words not in told:
+                    told.add(words)
+                    yield ours, words
+                break
+
+
+def _loss_words(loss: float, unit: Unit, claimed: Mapping[Unit, float]) -> str:
+    if loss == math.inf:
+        return "a loss without bound"
+    kept = f" ({short(claimed[unit])} is claimed)" if unit in claimed else ""
+    return f"a loss of {unit} = {short(loss)}{kept}"

@@ -1,0 +1,124 @@
+"""The cause of a violation: draws on x and x' with the same noise, told call by call.
+
+Nothing of the mechanism is edited. It runs in another process, a fork for every draw, whose sources
+of randomness are recorded and put into the same states for x and for x'.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.audit.asked import source_of
+from epsilometer.audit.causes import Cause, cause_of
+from epsilometer.audit.claims import AnyClaim, Concentrated, Gaussian, Pure, Renyi, parts
+from epsilometer.audit.serving.replaying import forked, replayed
+from epsilometer.audit.sources import CallableSource
+from epsilometer.audit.traces import Unit
+from epsilometer.audit.worker import PythonWorker, python_replay
+from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.seeds import generator
+
+RUNS = 16
+_SECONDS = 20.0
+
+
+def explain(
+    mechanism: Any,
+    pair: tuple[Any, Any],
+    claim: AnyClaim | None = None,
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    seconds: float = _SECONDS,
+) -> Cause:
+    """Find out what a mechanism does otherwise on x' than on x with the same noise.
+
+    Calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random`` and
+    ``secrets``, and ``os.urandom`` are seen; noise that compiled code draws is not.
+
+    Parameters
+    ----------
+    mechanism
+        As for `audit`: ``file.py:function`` or ``package.module:function``, which a process of its
+        own loads afresh; a source of these; or a callable, in a fork of this process, where calls
+        of NumPy generators that were made before are not seen.
+    pair
+        The inputs, ``(x, x')``.
+    claim
+        What is claimed; losses beyond it are told first.
+    runs
+        With different noise each.
+    seed
+        All noise follows from it.
+    seconds
+        After which no run is begun.
+
+    Returns
+    -------
+    The cause, which prints in a few lines: `Cause.findings`, the most telling first.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no Python function.
+    MechanismError
+        If the process that runs it fails.
+    """
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise ArgumentError("pair", f"must be (x, x'), got {pair!r}")
+    checks.integer("runs", runs, minimum=1)
+    checks.positive("seconds", seconds)
+    source = source_of(mechanism, failures=False)
+    rng = generator(checks.integer("seed", seed, minimum=0), "explain")
+    seeds = [int(one) for one in rng.choice(2**31, runs, replace=False)]
+    if not isinstance(source, CallableSource | PythonWorker):
+        message = "can be explained where it is a Python function: file.py:function"
+        raise ArgumentError("mechanism", message)
+    found = _replayed(source, (pair[0], pair[1]), seeds, seconds)
+    if not found.get("runs"):
+        raise MechanismError(f"{source.description}: {found.get('failed', 'no run was recorded')}")
+    return cause_of(found, claimed_of(claim))
+
+
+def _replayed(
+    source: CallableSource | PythonWorker, pair: tuple[Any, Any], seeds: list[int], seconds: float
+) -> Mapping[str, Any]:
+    if isinstance(source, PythonWorker):
+        return python_replay(source.origin, pair, seeds, seconds)
+    origin = source.origin
+    if origin is not None and all(map(_is_json, pair)):
+        try:
+            return python_replay(origin, pair, seeds, seconds)
+        except ArgumentError:  # what is found in this process only
+            pass
+    limit = 60 + 4 * seconds
+    return forked(lambda: replayed(lambda: source.sampler, pair, seeds, seconds), limit)
+
+
+def _is_json(x: Any) -> bool:
+    """Tell whether an input is the same once it was JSON."""
+    try:
+        return bool(json.loads(json.dumps(x)) == x)
+    except (TypeError, ValueError):
+        return False
+
+
+def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:
+    """Return what a claim allows, of epsilon and of mu, where it is one of one number.
+
+    Noise of a normal law with mu has rho = mu^2 / 2, and a Rényi divergence of mu^2 a / 2.
+    """
+    found: dict[Unit, float] = {}
+    for part in parts(claim) if claim is not None else ():
+        if isinstance(part, Pure) and not part.delta:
+            found["epsilon"] = part.epsilon
+        elif isinstance(part, Gaussian):
+            found["mu"] = part.mu
+        elif isinstance(part, Concentrated | Renyi):
+            rho = part.rho if isinstance(part, Concentrated) else part.rho / part.order
+            found["mu"] = min(math.sqrt(2 * rho), found.get("mu", math.inf))
+    return found
