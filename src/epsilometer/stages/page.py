@@ -15,8 +15,6 @@ import pandas as pd
 
 from epsilometer.storage import atomic, read_table
 
-_ROWS_SHOWN = 40
-
 
 def run(output: str, template: str | Path, spec: Mapping[str, Any]) -> None:
     """Write the page for the artifacts in ``spec`` from a Jinja template."""
@@ -29,8 +27,8 @@ def run(output: str, template: str | Path, spec: Mapping[str, Any]) -> None:
             artifact
             | {
                 "rows": len(table),
-                "shown": min(len(table), _ROWS_SHOWN),
-                "html": _html(table.head(_ROWS_SHOWN)),
+                "shown": min(len(table), artifact["rows_shown"]),
+                "html": _html(table.head(artifact["rows_shown"])),
                 "csv": f"tables/{place}.csv",
                 "image": f"figures/{place}",
             }

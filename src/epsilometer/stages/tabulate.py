@@ -14,6 +14,13 @@ its name says what that is:
     The draws themselves; for few.
 ``timings``
     Measured seconds (`epsilometer.stages.time`).
+
+Or it is what there is beyond experiments:
+
+``tables``
+    Other tables, in a mapping by ``report/artifact``.
+``settings``
+    The configuration, a row a value, with columns ``setting`` and ``value``, as JSON.
 """
 
 from __future__ import annotations
@@ -37,6 +44,8 @@ _READS = {
     "runs": "runs",
     "samples": "samples",
     "timings": "timings",
+    "tables": "table",
+    "settings": "settings",
 }
 
 
@@ -46,7 +55,10 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
     file = f"config/reports/{identity['report']}.yaml"
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
-    table = build(builder, read(data, spec["data"], builder), spec["options"], file, key)
+    rows = read(data, spec["data"], builder)
+    if reads(builder) == "settings":
+        rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
+    table = build(builder, rows, spec["options"], file, key)
     table = beside_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
     with atomic(csv) as part:
@@ -54,23 +66,32 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
 
 
 def check(
-    builder: Builder, data: list[Any], options: Mapping[str, Any], file: str, key: str
+    builder: Builder,
+    data: Sequence[Any],
+    options: Mapping[str, Any],
+    file: str,
+    key: str,
+    *,
+    tables: Sequence[str] = (),
+    settings: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these data and options.
+    """Raise `ConfigError` unless the builder takes these data, tables or settings, and options.
 
-    A builder that takes no data depends on its options alone, so it is simply called.
+    A builder that takes none of these depends on its options alone, so it is simply called.
     """
     _parse(builder, options, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
-    kind = _takes(builder)
-    fits = {None: not data, "one": len(data) == 1, "several": bool(data)}[kind]
-    if not fits:
-        wanted = {None: "no experiment", "one": "one experiment", "several": "experiments"}[kind]
-        raise ConfigError(file, f"{key}.table.data", f"{builder.__name__} takes {wanted}")
-    if kind is None:
+    wanted = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
+    for given, some in (("data", data), ("tables", tables), ("settings", settings)):
+        kind = _takes(builder) if given == wanted else None
+        thing = {"data": "experiment", "tables": "other table", "settings": "settings"}[given]
+        if not {None: not some, "one": len(some) == 1}.get(kind, bool(some)):
+            number = {None: f"no {thing}", "one": f"one {thing}"}.get(kind, f"{thing.rstrip('s')}s")
+            raise ConfigError(file, f"{key}.table.{given}", f"{builder.__name__} takes {number}")
+    if name is None:
         build(builder, [], options, file, key)
 
 
@@ -84,6 +105,10 @@ def read(files: Sequence[str], expected: Sequence[Sequence[Any]], builder: Build
     """Read a data frame for each experiment; ``expected`` holds its files' identities, in order."""
     kind, rest = reads(builder), iter(files)
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
+    if kind == "table":
+        named = [f"{one['report']}/{one['artifact']}" for (one,) in expected]
+        made = (read_one(next(rest), expected=one) for (one,) in expected)
+        return [dict(zip(named, made, strict=True))]
     return [
         pd.concat([read_one(next(rest), expected=made) for made in parts], ignore_index=True)
         for parts in expected
@@ -113,13 +138,13 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
 
 def build(
     builder: Builder,
-    data: list[pd.DataFrame],
+    data: list[Any],
     options: Mapping[str, Any],
     file: str,
     key: str,
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
-    arguments = {None: [], "one": data, "several": [data]}[_takes(builder)]
+    arguments = {None: [], "several": [data]}.get(_takes(builder), data)
     try:
         return builder(*arguments, **_parse(builder, options, file, key))
     except ArgumentError as error:
@@ -141,6 +166,8 @@ def _takes(builder: Builder) -> str | None:
     name = _data(builder)
     if name is None:
         return None
+    if reads(builder) in ("table", "settings"):
+        return "all"
     return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
 
 

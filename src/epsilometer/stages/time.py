@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from epsilometer import seeds
+from epsilometer.densities.histogram import finite_histogram, interval_histogram
 from epsilometer.densities.pair import reduced
-from epsilometer.estimators.base import pairs_of
+from epsilometer.estimators.base import Claims, maximum, over_pairs, pairs_of
 from epsilometer.registry import load
 from epsilometer.stages.sample import draw
 from epsilometer.storage import write_columns
@@ -109,6 +110,43 @@ def _time_densities(member: Spec, run: int) -> dict[str, Any]:
     return _row(member, run, len(pairs), 0, drawing.clock, max(bounds))
 
 
+def _time_histograms(member: Spec, run: int) -> dict[str, Any]:
+    """Count every side and estimate every pair once; the largest answer from x to x' is kept."""
+    samples, counting = member["samples"], member["histograms"]
+    estimates = member["estimates"]
+    estimator = load(estimates["registered"])(**estimates["parameters"])
+    drawing, order = _Drawing(samples, run), float(estimates["lambda"])
+    counted = []
+    for side in range(samples["sides"]):  # one at a time, as no estimate needs the draws again
+        (outputs,) = drawing.sides([side], samples["n"])
+        if counting["support"] is None:
+            counted.append(finite_histogram(outputs, counting["cells"]))
+        else:
+            support = (counting["support"][0], counting["support"][1])
+            counted.append(interval_histogram(outputs, support, counting["cells"]))
+        drawing.clock.charge("estimating")
+    counts = np.stack(counted, axis=1)
+    pairing = estimates["inputs"]["pairing"]
+    answers = over_pairs(estimator, counts, Claims(**estimates["claims"]), order, pairing)
+    bound = float(maximum(answers).forward[0])
+    drawing.clock.charge("estimating")
+    return _row(member, run, len(answers), 0, drawing.clock, bound)
+
+
+def _time_verdicts(member: Spec, run: int) -> dict[str, Any]:
+    """Train and test a classifier on every pair once; the largest delta from x to x' is kept."""
+    samples, testing = member["samples"], member["verdicts"]
+    method = load(testing["registered"])(**testing["parameters"])
+    drawing, deltas = _Drawing(samples, run), []
+    for i, j in pairs_of(samples["sides"], testing["pairing"]):
+        x, x_prime = drawing.sides((i, j), samples["n"])
+        rng = seeds.generator(samples["seed"], "timing", "classify", samples["mechanism"], run)
+        forward, _ = method.test(x, x_prime, rng)
+        deltas.append(float(forward.delta.max()))
+        drawing.clock.charge("estimating")
+    return _row(member, run, len(deltas), 0, drawing.clock, max(deltas))
+
+
 def _row(
     member: Spec, run: int, pairs: int, fresh: int, clock: _Clock, bound: float
 ) -> dict[str, Any]:
@@ -129,6 +167,8 @@ def _row(
 
 
 _TIMED: dict[str, Callable[[Spec, int], dict[str, Any]]] = {
+    "histograms": _time_histograms,
     "densities": _time_densities,
+    "verdicts": _time_verdicts,
     "evidence": _time_evidence,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.options import ID
 from epsilometer.registry import Modules, Registry, load
 from epsilometer.render import RENDERERS
+from epsilometer.scorecard.claims import lines_of, read_claims, read_rules
 from epsilometer.stages import tabulate
 from epsilometer.study import config, paths
 from epsilometer.study.estimates import Estimates
 from epsilometer.study.reports import KINDS
-from epsilometer.study.study import Study, check_known, placed
+from epsilometer.study.study import Study, check_known, listed, placed
 from epsilometer.tables import BUILDERS
 
 
@@ -116,7 +117,7 @@ def _check_report(study: Study, report: str) -> None:
         for combination in combinations:
             study.check(combination)
     for name, artifact in entry.artifacts.items():
-        _check_artifact(file, f"artifacts.{name}", report, artifact, entry)
+        _check_artifact(study, f"artifacts.{name}", report, artifact)
 
 
 def _check_scales(study: Study, name: str, report: config.Report) -> None:
@@ -151,16 +152,43 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
             check_known(file, f"{key}.inputs", f"inputs of {mechanism}", wanted, inputs)
 
 
-def _check_artifact(
-    file: str, key: str, report: str, artifact: config.Artifact, entry: config.Report
-) -> None:
+def _check_tables(study: Study, file: str, key: str, wanted: Sequence[str]) -> list[str]:
+    """Return the tables that are read; raise `ConfigError` for a name that is none's."""
+    every_table = ["/".join(one) for one in study.tables(["*"])]
+    for name in wanted:
+        if not study.tables([name]):
+            raise ConfigError(file, key, f"unknown table {name!r}{suggest(name, every_table)}")
+    return ["/".join(one) for one in study.tables(wanted)]
+
+
+def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
+    """Check that a scorecard's lines are about claims, and read tables that it has."""
+    rules = {file: read_rules(file) for file in listed({"rules": files["rules"]})}
+    for claim, line in lines_of(read_claims(str(files["claims"])), rules):
+        for table in line.rule.tables(claim.paper).values():
+            check_known(line.file, line.pattern, "table", table, tables)
+
+
+def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
+    file, entry = study.report_file(report), study.reports[report]
     table = artifact.table
     builder = _check_found(file, f"{key}.table.builder", BUILDERS, report, table.builder)
     if artifact.figure is not None:
         _check_found(file, f"{key}.figure", RENDERERS, report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
-    tabulate.check(load(builder), table.data, table.options, file, key)
+    named = study.files(table.files)
+    for option in named:
+        if option in table.options:
+            raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
+    for path in listed(named):
+        if not Path(path).is_file():
+            raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
+    beyond: dict[str, Any] = {"tables": table.tables, "settings": table.settings}
+    tabulate.check(load(builder), table.data, table.options | named, file, key, **beyond)
+    tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
+    if "rules" in named:
+        _check_rules(named, tables)
     drawn = [
         name
         for experiment in table.data

@@ -5,8 +5,9 @@ What a user may write is checked here or in `epsilometer.study.checking`, before
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -277,10 +278,18 @@ class Experiment(Model):
 
 
 class TableEntry(Model):
-    """The table of an artifact: its builder, what it reads and its options."""
+    """The table of an artifact: its builder, what it reads and its options.
+
+    What is read are experiments of the report (``data``), tables of any report (``tables``:
+    ``report/artifact``, or ``report/*``), or parts of the configuration (``settings``). ``files``
+    are options that name files of the configuration's folder.
+    """
 
     builder: str
     data: list[str] = []
+    tables: list[str] = []
+    settings: list[Literal["main", "reports", "mechanisms", "estimators"]] = []
+    files: dict[str, str | list[str]] = {}
     options: dict[str, Any] = {}
 
 
@@ -293,12 +302,13 @@ class PaperNumbers(Model):
 
 
 class Artifact(Model):
-    """A table, and the figure drawn from it if it is one."""
+    """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
 
     caption: str
     table: TableEntry
     figure: str | None = None
     paper: PaperNumbers | None = None
+    rows_shown: PositiveInt = 40
 
 
 class Report(Model):
@@ -327,6 +337,27 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
         if not isinstance(name, str) or not re.fullmatch(ID.strip("^$"), name):
             raise ConfigError(str(path), str(name), "an id has letters, digits and ._=- only")
     return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
+
+
+_WORDS = {"title", "caption", "paper"}  # of a report: they decide nothing
+
+
+def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield each value of a part of the configuration, as JSON, with the keys that lead to it.
+
+    >>> list(flat({"bounds": {"runs": 2, "n": [10, 20]}}, "scales"))
+    [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
+    """
+    if isinstance(value, Model):
+        named = {field.alias or name: name for name, field in type(value).model_fields.items()}
+        value = {key: getattr(value, name) for key, name in named.items() if key not in _WORDS}
+    if isinstance(value, list | tuple) and any(isinstance(one, Model | dict) for one in value):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        yield prefix, json.dumps(value)
+        return
+    for key, inner in value.items():
+        yield from flat(inner, f"{prefix}.{key}")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -16,9 +16,10 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
 from epsilometer.render import RENDERERS
 from epsilometer.runtime.provenance import refuse_foreign
+from epsilometer.scorecard import told as scorecard
 from epsilometer.sizes import Batch
 from epsilometer.stages import tabulate
-from epsilometer.study import config, paths
+from epsilometer.study import config, paths, sources
 from epsilometer.study.audited import KINDS as AUDITED
 from epsilometer.study.audited import AuditRule, Conclusion, digest_of, told
 from epsilometer.study.costs import Load
@@ -35,9 +36,14 @@ from epsilometer.study.reductions import (
     Verdicts,
     drawn_for,
 )
-from epsilometer.study.study import Combination, Study
+from epsilometer.study.study import Combination, Study, listed
 from epsilometer.tables import BUILDERS
 
+_TIMED: dict[str, type[Histograms | PairDensities | Verdicts]] = {
+    "histograms": Histograms,
+    "densities": PairDensities,
+    "verdicts": Verdicts,
+}
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/page.html.j2"
 
 
@@ -133,8 +139,8 @@ class Timings(_Experiment):
             "samples": drawn_for(self.study, c, runs).spec(),
             "estimates": Estimates.of(self.study, c).identity(),
         }
-        if reads == "densities":
-            return member | {"densities": PairDensities.of(self.study, c, runs).spec()}
+        if reads in _TIMED:
+            return member | {reads: _TIMED[reads].of(self.study, c, runs).spec()}
         if reads == "evidence":
             losses = Losses.of(self.study, c, runs).spec()
             return member | {"losses": losses, "fresh": c.n.fresh}
@@ -148,6 +154,8 @@ class Timings(_Experiment):
         study, found = self.study, set()
         for c in self.combinations:
             found.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
+            if study.estimator(c.estimator).reads == "verdicts":
+                found |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
             for name in filter(None, (c.estimator, study.screen(c.estimator))):
                 found.add(ESTIMATORS.module(study.estimators[name].estimator))
         return sorted(found)
@@ -199,8 +207,11 @@ class Table(_Shown):
         return {"data": [one for parts in self._parts() for one in parts]}
 
     def _parts(self) -> list[list[Product]]:
-        """Return what the builder reads of each experiment."""
+        """Return what the builder reads of each experiment, or each table that it reads."""
         kind = tabulate.reads(load(self.builder))
+        if kind == "table":
+            named = self.study.tables(self.asked.table.tables)
+            return [[Table(self.study, report, artifact)] for report, artifact in named]
         return [list(self._read(kind, name)) for name in self.asked.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
@@ -215,13 +226,18 @@ class Table(_Shown):
 
     def spec(self) -> Spec:
         """Return what the table is built with, and the identity of each file it reads."""
+        table = self.asked.table
         spec = {
             "caption": self.asked.caption.strip(),
             "builder": self.builder,
-            "options": self.asked.table.options,
+            "options": table.options | self.study.files(table.files),
             "paper": self.asked.paper.model_dump() if self.asked.paper else None,
             "data": [[_identity(one) for one in parts] for parts in self._parts()],
         }
+        if table.files:
+            spec["files"] = sources.contents(listed(self.study.files(table.files)))
+        if table.settings:
+            spec["settings"] = self.study.settings(table.settings)
         named = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | named | {"made_of": digest_of(spec)}, **spec}
 
@@ -314,6 +330,7 @@ class Page(Product):
                     "identity": table.spec()["identity"],
                     "caption": artifact.caption.strip(),
                     "figure": name in figures,
+                    "rows_shown": artifact.rows_shown,
                 }
                 for table, (name, artifact) in zip(tables, report.artifacts.items(), strict=True)
             ],
@@ -385,10 +402,13 @@ def where_results_are(study: Study) -> str:
     pages = [Path(Page(study, report).path) for report in study.reports]
     lines = [f"Done: {made}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
+    lines += scorecard.told(results / "tables/scorecard/scorecard.csv")
     lines += [line for name in study.audits for line in told(study, name)]
     return "\n".join(lines + told_of(study))
 
 
 def _identity(product: Product) -> Any:
     """Return what a file says that it is."""
+    if isinstance(product, Table):
+        return product.spec()["identity"]
     return product.identity() if isinstance(product, _Experiment) else product.spec()

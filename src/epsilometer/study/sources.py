@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,13 @@ _KEEPS_JOBS = _PACKAGE / "runtime"
 _COMPUTE = {  # what is imported, and what it is called where it is installed
     name: name for name in ("jinja2", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
 } | {"seaborn": "seaborn", "sklearn": "scikit-learn"}
+
+
+def contents(files: Iterable[str]) -> dict[str, str]:
+    """Return a digest of each file's bytes."""
+    return {
+        file: hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] for file in sorted(files)
+    }
 
 
 @cache

@@ -8,9 +8,10 @@ it is in `epsilometer.study.products`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -119,6 +120,49 @@ class Study:
     def wanted(self) -> list[str]:
         """The reports that are made where none is asked for: all, unless some are named."""
         return self.main.reports or list(self.reports)
+
+    def tables(self, wanted: Iterable[str]) -> list[tuple[str, str]]:
+        """Return reports and artifacts of patterns such as ``report/*``, each once."""
+        known = [(r, a) for r, report in self.reports.items() for a in report.artifacts]
+        found = [one for text in wanted for one in known if fnmatchcase("/".join(one), text)]
+        return list(dict.fromkeys(found))
+
+    def files(self, named: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+        """Return the paths of files of the configuration that options name."""
+        return {
+            option: str(self.file(name))
+            if isinstance(name, str)
+            else [str(self.file(one)) for one in name]
+            for option, name in named.items()
+        }
+
+    def settings(self, parts: Iterable[str]) -> dict[str, str]:
+        """Return every value of parts of the configuration, as JSON, by the keys that lead to it.
+
+        ``main`` has seed, scale and the scales' names; captions and what papers print are left out.
+        Mechanisms and estimators have all their parameters, also those at their defaults.
+        """
+        main = {"seed": self.main.seed, "scale": self.scale, "scales": [*self.main.scales]}
+        values: dict[str, Mapping[str, Any]] = {
+            "main": main,
+            "reports": self.every_report,
+            "mechanisms": self.mechanisms,
+            "estimators": self.estimators,
+        }
+        made: dict[str, Callable[[str], Any]] = {
+            "mechanisms": lambda name: self.mechanism(name, 1.0),
+            "estimators": self.estimator,
+        }
+        found: dict[str, str] = {}
+        for part in parts:
+            found |= config.flat(dict(values[part]), part)
+            for name in values[part] if part in made else ():
+                one = made[part](name)
+                for field in fields(one):
+                    if field.name != "epsilon":
+                        key = f"{part}.{name}.parameters.{field.name}"
+                        found |= config.flat(getattr(one, field.name), key)
+        return found
 
     @property
     def temporary_samples(self) -> bool:
@@ -338,6 +382,13 @@ class Study:
         """Return how many numbers an output is, and the bytes of each."""
         made = self.mechanism(mechanism, epsilon)
         return dimension_of(made) or 1, KINDS[made.outputs].bytes
+
+
+def listed(files: Mapping[str, str | list[str]]) -> list[str]:
+    """Return the paths of all options that name files."""
+    return [
+        path for paths in files.values() for path in ([paths] if isinstance(paths, str) else paths)
+    ]
 
 
 def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:

@@ -1,0 +1,36 @@
+"""Exact checks as a table: what a statement is about, worked out at some points.
+
+A check yields, for each point, what it is called, a value, and what the statement compares it with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pandas as pd
+
+Points = Iterator[tuple[str, float, float]]
+
+
+def table_of(checks: Iterable[Callable[[], Points]]) -> pd.DataFrame:
+    """Return the points of all checks, with columns check, at, value and bound.
+
+    A check is called what its function is, without the underscore in front.
+
+    >>> def _square_root():
+    ...     yield "x=4", 2.0, 2.0
+    >>> table_of([_square_root]).to_dict("records")
+    [{'check': 'square-root', 'at': 'x=4', 'value': 2.0, 'bound': 2.0}]
+    """
+    rows = [
+        (check.__name__.strip("_").replace("_", "-"), at, float(value), float(bound))
+        for check in checks
+        for at, value, bound in check()
+    ]
+    return pd.DataFrame(rows, columns=["check", "at", "value", "bound"])
+
+
+def at(**where: object) -> str:
+    """Name a point by its parameters: ``at(n=10, p=.5)`` is n=10 p=0.5."""
+    parts = (f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in where.items())
+    return " ".join(parts)
