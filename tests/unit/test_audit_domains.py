@@ -156,7 +156,7 @@ def tables(declaration, x, y):
 def test_tables_are_short_and_long_odd_and_even_changed_at_all_places():
     pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
     lengths = {max(map(len, pair)) for pair in pairs.values()}
-    assert {1, 2, 3, 4, 19, 20} <= lengths
+    assert {1, 2, 3, 4, 17, 19, 20} <= lengths
     assert pairs["5 removed, the only row"] == ([5.0], [])
     assert pairs["5 removed, last of 3 rows, others 0"] == ([0.0, 0.0, 5.0], [0.0, 0.0])
     for place, others in product(("first", "middle", "last"), ("0", "5", "0 and 5 in turn")):

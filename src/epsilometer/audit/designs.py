@@ -60,8 +60,9 @@ class Table:
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: a long table, the shortest, then all combinations of any two things."""
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
-        large = [n for n in (self.longest, self.longest - 1) if n >= max(least, _SMALL + 1)]
-        large = large or [self.longest]
+        beyond = 2 ** int(math.log2(self.longest)) + 1  # where a chunk may begin
+        large = [n for n in (self.longest, self.longest - 1, beyond) if least <= n <= self.longest]
+        large = [n for n in dict.fromkeys(large) if n > _SMALL] or [self.longest]
         small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
         changes = self._changes(rng)
         first, *rest = [
