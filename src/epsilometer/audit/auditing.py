@@ -144,6 +144,7 @@ def audit(
         raise ArgumentError("budget", "and samples must not both be given")
     refused: list[Check] = []
     if isinstance(pairs, Candidates):
+        _tell(progress, 0.0, "which inputs does it take?")
         kept, refused = accepted(source, pairs, plan.seed)
         plan = replace(plan, names=tuple(kept), inputs=tuple(kept.values()))
     if budget is not None:
