@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from epsilometer.audit.arguments import (
+    accounted,
     audit_parser,
     check_together,
     claim_of,
@@ -46,6 +47,7 @@ commands:
 _OPTIONS = {  # of what errors call otherwise
     **{name: f"--{name}" for name in ("alpha", "budget", "columns", "command", "delta", "detect")},
     **{name: f"--{name}" for name in ("epsilon", "event", "lipschitz", "outcomes", "outputs")},
+    **{name: f"--{name}" for name in ("canaries", "guesses")},
     **{
         name: f"--{name}"
         for name in (
@@ -113,20 +115,25 @@ def _duration(seconds: float) -> str:
 def _audit(words: Sequence[str]) -> int:
     options = audit_parser().parsed(words, "source")
     check_together(options)
+    who = accounted(options)
     claim = claim_of(options)
     from epsilometer.audit.files import Files
 
-    read = [*_tables(options), *(options.outputs or ())]
+    read = [*_tables(options), *(options.outputs or ()), options.one_run]
     read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
     alone = options.json == "-"
     files = Files(None if alone else options.json, options.junit, options.output, read)
     progress, failed = _Progress(bool(options.quiet)), None
     try:
-        found = _recorded(options, claim) if options.outputs else _drawn(options, claim, progress)
+        found = _found(options, claim, progress)
     except MechanismError as error:
         failed, found = error, _failed(options, claim, error)
     finally:
         progress.end()
+    if who:
+        from epsilometer.audit.accounting import told
+
+        found = told(found, who)
     verdict = replace(found, replay=_replay(words, found.draws, progress.part))
     if alone:
         _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
@@ -136,6 +143,30 @@ def _audit(words: Sequence[str]) -> int:
     if failed is not None:
         raise failed
     return verdict.exit_code
+
+
+def _found(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
+    if options.one_run is not None or options.canaries is not None:
+        return _one_run(options, claim)
+    return _recorded(options, claim) if options.outputs else _drawn(options, claim, progress)
+
+
+def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer.audit import one_run, recorded
+
+    guesses = options.guesses
+    common = {key: _common(options)[key] for key in ("alpha", "seed", "detect")}
+    common |= {"guesses": guesses[0] if guesses and len(guesses) == 1 else guesses}
+    if options.one_run is not None:
+        scores, included = recorded.read_scores(options.one_run, options.columns)
+        digest = recorded.digest([options.one_run])
+        about = {"source": options.one_run, "digest": digest}
+        return one_run.audit_one_run(scores, included, claim, **common, **about)
+    source = source_of(options)
+    try:
+        return one_run.audit_canaries(source, options.canaries, claim, **common)
+    finally:
+        source.close()
 
 
 def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
@@ -171,6 +202,11 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
             check_sampler=not options.no_checks,
             progress=progress,
         )
+        if options.explain:
+            from epsilometer.audit.explaining import explained
+
+            progress(progress.part, "why?")
+            verdict = explained(verdict, source, claim)
     finally:
         source.close()
     if tables := _tables(options):
@@ -201,6 +237,7 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
         "outcomes": options.outcomes,
         "support": None if options.support is None else tuple(options.support),
         "lipschitz": options.lipschitz,
+        "as_reals": bool(options.as_reals),
     }
 
 
@@ -233,6 +270,7 @@ def _replay(words: Sequence[str], draws: int, part: float) -> str:
 def _needed(words: Sequence[str]) -> int:
     options = needed_parser().parsed(words)
     check_together(options)
+    accounted(options)
     claim = claim_of(options)
     if options.detect is None:
         raise ArgumentError("--detect", "none is given; write --detect LEVEL, above the claim")

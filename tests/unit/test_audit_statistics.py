@@ -175,6 +175,7 @@ def evidence_of(
         lambda _, side, size: law(side, size, rng),
         schedule(samples, 1),
         Evidence(claim, 1, alpha),
+        as_reals=True,
     )
 
 
@@ -231,6 +232,7 @@ def test_the_worst_pair_is_followed():
         lambda pair, side, size: rng.laplace(side * distances[pair], 1, size),
         schedule(40_000, 20),
         Evidence(pure(0.3), 20, 0.05),
+        as_reals=True,
     )
     assert evidence.best == 13
     assert evidence.refuted()

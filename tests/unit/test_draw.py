@@ -60,6 +60,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **chang
         **{"audits": "a", "entry": "e", "set": "s", "arguments": {}, "given": {}},
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0},
+        **{"as_reals": False},
         **{"audit_seed": 5, "claims": list(claims), "alpha": 0.05},
         **changed,
     }
@@ -202,10 +203,18 @@ def test_a_page_that_cannot_be_drawn_costs_no_verdict(drawn, tmp_path, monkeypat
         raise ValueError("no figure")
 
     monkeypatch.setattr(audit, "html_of", broken)
-    spec = spec_of()
+    spec = spec_of(as_reals=True)
     found = verdict_of(spec, {"epsilon": 1.0}, drawn(spec), tmp_path)
     assert found["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in (tmp_path / "verdict.html").read_text()
+
+
+def test_outputs_may_stand_for_reals(drawn, tmp_path):
+    for as_reals, verdict in ((False, "violated"), (True, "not refuted")):
+        spec = spec_of(as_reals=as_reals)
+        found = verdict_of(spec, {"epsilon": 1.1}, drawn(spec), tmp_path)
+        assert found["verdict"] == verdict
+        assert ("--as-reals" in str(found["witness"]["note"])) == (not as_reals)
 
 
 def test_draws_of_another_spec_are_refused(drawn, tmp_path):

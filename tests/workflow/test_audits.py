@@ -16,7 +16,7 @@ from {helper} import SCALE
 
 
 def noisy(x, size, rng):
-    return sum(x) + rng.laplace(0, SCALE, size)
+    return np.round((sum(x) + rng.laplace(0, SCALE, size)) * 2**20) / 2**20
 
 
 def raises(x, rng):

@@ -21,7 +21,7 @@ from epsilometer.audit.power import alternative_of, detectable, foretold
 from epsilometer.audit.sampler import Check
 from epsilometer.audit.schedule import Step
 from epsilometer.audit.upper import Outcomes, upper_bound
-from epsilometer.audit.verdict import Bound, Verdict, Witness, Word, input_words
+from epsilometer.audit.verdict import LOW_BITS, Bound, Verdict, Witness, Word, input_words
 
 Sample = NDArray[Any]
 
@@ -91,7 +91,7 @@ def verdict_of(
                 past, fresh, plan.claim, alpha=plan.alpha, seed=plan.seed, outcomes=number
             )
         ]
-    return _plain(
+    return stated(
         plan,
         seen,
         verdict=word,
@@ -100,7 +100,7 @@ def verdict_of(
         pair=plan.inputs[pair] if plan.inputs is not None else None,
         name=plan.names[pair] or None,
         direction=direction,
-        witness=_witness(made),
+        witness=_witness(made, violated),
         detectable=found,
         draws=draws,
         outputs=layout.kind,
@@ -109,8 +109,8 @@ def verdict_of(
     )
 
 
-def _plain(plan: Plan, seen: Sequence[Check], **facts: Any) -> Verdict:
-    """Return a verdict with what is known of every one."""
+def stated(plan: Plan, seen: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with what is known of every one, and these ``facts``."""
     verdict = Verdict(
         claim=plan.claim.to_plain(),
         claimed=plan.claim.words(),
@@ -131,10 +131,10 @@ def invalid(plan: Plan, seen: Sequence[Check]) -> Verdict:
     """Return the answer of an audit of what is no sampler."""
     failed = [found.words for found in seen if found.result == "failed"]
     inputs = plan.inputs[0] if plan.inputs else None
-    return _plain(plan, seen, verdict="invalid", reasons=failed, pair=inputs)
+    return stated(plan, seen, verdict="invalid", reasons=failed, pair=inputs)
 
 
-def _witness(made: Round | None) -> Witness | None:
+def _witness(made: Round | None, violated: bool) -> Witness | None:
     event = made.bet.told() if made is not None else None
     if made is None or event is None or made.layout is None:
         return None
@@ -148,6 +148,7 @@ def _witness(made: Round | None) -> Witness | None:
         int(counts_prime[inside].sum()),
         int(counts_prime.sum()),
         event.to_plain(),
+        LOW_BITS if violated and event.view.kind == "low bit" else None,
     )
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _AUDIT = """\
 epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
 
-SOURCE  file.py:function or package.module:function, --command PROGRAM, or --outputs FILE [FILE]
+SOURCE  file.py:function or package.module:function, --command PROGRAM, --outputs FILE [FILE], or
+        --one-run FILE
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO; each a number, or
         file.py:function that answers it"""
 _EPILOG = """\
@@ -38,18 +39,28 @@ epsilometer samples-needed CLAIM --detect LEVEL [options]
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
 _CLAIMS = ("epsilon", "renyi", "gdp", "zcdp")
 _CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
-_SOURCES = ("source", "command", "outputs")
+_SOURCE_CHOICES = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
+_SOURCES = ("source", "command", "outputs", "one_run")
 _NEIGHBOURS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
 _NEEDS = {  # an option: those of which one must be there, too
     "delta": ("epsilon",),
     "python": ("source",),
-    "columns": ("outputs",),
+    "explain": ("source",),
+    "columns": ("outputs", "one_run"),
+    "guesses": ("one_run", "canaries"),
+    "canaries": ("source", "command"),
     "timeout": ("command", "python"),
     "lipschitz": ("support",),
     "support": ("lipschitz",),
 }
+_OF_PAIRS = (
+    *("samples", "budget", "stop", "exact", "failures", "no_checks", "as_reals"),
+    *("outcomes", "support", "renyi", "gdp", "zcdp"),
+)
 _EXCLUDES = {
     "outputs": (*_NEIGHBOURS, "samples", "budget", "stop", "failures", "no_checks"),
+    "one_run": (*_NEIGHBOURS, *_OF_PAIRS),
+    "canaries": (*_NEIGHBOURS, *_OF_PAIRS, "explain"),
     "budget": ("samples",),
     "exact": ("stop",),
     "outcomes": ("support",),
@@ -136,7 +147,10 @@ def audit_parser() -> _Parser:
     once("--command", "PROGRAM", "a worker, or a program with {input}, {size}, {seed}")
     once("--python", "INTERPRETER", "another interpreter for SOURCE: ../venv/bin/python")
     once("--outputs", "FILE", "of two columns, or two files: .csv, .parquet, .npy", nargs="+")
-    once("--columns", "NAME", "of recorded outputs", nargs="+")
+    once("--one-run", "FILE", "score and inclusion of canaries of one run: .csv, .parquet, .npy")
+    once("--canaries", "M", "give SOURCE so many coins, once, and audit its scores", type=_whole)
+    once("--guesses", "N", "about canaries, or of the top and below", type=_whole, nargs="+")
+    once("--columns", "NAME", "of recorded outputs, or SCORE INCLUDED", nargs="+")
     once("--timeout", "SECONDS", "for a batch of a worker (default 60)", type=_seconds)
     parser.many("--pair", ("X", "X'"), "neighbouring inputs, in JSON (repeatable)", type=_json)
     once("--domain", "DOMAIN", "of inputs, in JSON or a file of it: many pairs", type=_declared)
@@ -159,6 +173,7 @@ def audit_parser() -> _Parser:
         failures="an exception, or an exit code, is an outcome",
         as_reals="outputs stand for reals: do not look at their lowest bits",
         no_checks="do not ask first whether it is a sampler",
+        explain="say why it is violated: the code that is not the same on x and x'",
         quiet="say nothing on the way",
     )
     return parser
@@ -268,7 +283,7 @@ def check_together(options: argparse.Namespace) -> None:
             raise ArgumentError(_option(name), f"goes with {wanted} only, which is missing")
     for kinds, word, choices in (
         (_CLAIMS, "CLAIM", _CLAIM_CHOICES),
-        (_SOURCES, "SOURCE", "file.py:function, --command PROGRAM or --outputs FILE [FILE]"),
+        (_SOURCES, "SOURCE", _SOURCE_CHOICES),
     ):
         if kinds == _SOURCES and "pairs" in options:  # no audit
             continue

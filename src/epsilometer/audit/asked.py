@@ -28,8 +28,9 @@ class Plan:
     seed: int
     detect: float | None
     known: Outcomes | Smooth | None
-    method: Method
+    method: Method | Literal["one run"]
     details: bool
+    as_reals: bool
     started: float
     source: str = ""
     digest: Mapping[str, str] | None = None
@@ -92,6 +93,13 @@ def detect_of(detect: float | None, claim: AnyClaim) -> float | None:
         message = f"must be above the claim, {claims[0].level:g}, got {detect:g}"
         raise ArgumentError("detect", message)
     return float(detect)
+
+
+def as_reals_of(as_reals: bool, known: Outcomes | Smooth | None) -> bool:
+    """Tell whether outputs stand for reals: where asked for, and where they have densities."""
+    if not isinstance(as_reals, bool):
+        raise ArgumentError("as_reals", f"must be true or false, got {as_reals!r}")
+    return as_reals or isinstance(known, Smooth)
 
 
 def known_of(

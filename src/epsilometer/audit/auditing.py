@@ -17,6 +17,7 @@ from epsilometer.audit.answer import bound_of, detectable_level, invalid, refute
 from epsilometer.audit.asked import (
     Pairs,
     Plan,
+    as_reals_of,
     claim_of,
     detect_of,
     known_of,
@@ -70,6 +71,7 @@ def audit(
     outcomes: int | None = None,
     support: tuple[float, float] | None = None,
     lipschitz: float | None = None,
+    as_reals: bool = False,
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
     details: bool = True,
@@ -107,6 +109,9 @@ def audit(
     outcomes, support, lipschitz
         What the provider says of the outputs, for an upper bound: how many there are; or the
         interval they lie in with the Lipschitz constant of their densities.
+    as_reals
+        Whether outputs are looked at as the reals that they stand for, as they are where they have
+        densities; else events of their lowest bits, as a computer holds them, count like others.
     check_sampler
         Whether to find out first if it is a sampler at all.
     checked
@@ -133,9 +138,10 @@ def audit(
         alpha=checks.between_0_and_1("alpha", alpha),
         seed=checks.integer("seed", seed, minimum=0),
         detect=detect_of(detect, claim),
-        known=known_of(outcomes, support, lipschitz),
+        known=(known := known_of(outcomes, support, lipschitz)),
         method=method_of(method, claim),
         details=details,
+        as_reals=as_reals_of(as_reals, known),
         started=started,
         source=source.description,
         digest=source.digest(),
@@ -193,6 +199,7 @@ def audit_outputs(
     outcomes: int | None = None,
     support: tuple[float, float] | None = None,
     lipschitz: float | None = None,
+    as_reals: bool = False,
     details: bool = True,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
@@ -205,7 +212,7 @@ def audit_outputs(
         Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
         shape ``(n,)`` or ``(n, d)``, or lists of any values. They are put in random order; the
         larger side is cut to the other's size.
-    claim, alpha, detect, outcomes, support, lipschitz, details
+    claim, alpha, detect, outcomes, support, lipschitz, as_reals, details
         As for `audit`.
     method
         ``exact`` for claims about events if not given, else ``anytime``.
@@ -225,9 +232,10 @@ def audit_outputs(
         alpha=checks.between_0_and_1("alpha", alpha),
         seed=checks.integer("seed", seed, minimum=0),
         detect=detect_of(detect, claim),
-        known=known_of(outcomes, support, lipschitz),
+        known=(known := known_of(outcomes, support, lipschitz)),
         method=method_of(method or ("exact" if of_events(claim) else "anytime"), claim),
         details=details,
+        as_reals=as_reals_of(as_reals, known),
         started=started,
         source=source,
         digest=digest,
@@ -295,7 +303,8 @@ def _anytime(
         late = budget is not None and time.perf_counter() - plan.started > 2 * budget
         return late or (stop and refuted)
 
-    evidence = gather(keeping, steps, Evidence(plan.claim, len(plan.names), plan.alpha), watch)
+    evidence = Evidence(plan.claim, len(plan.names), plan.alpha)
+    gather(keeping, steps, evidence, watch, as_reals=plan.as_reals)
     if check_sampler:
         seen = [*seen, check_drawn(*kept[evidence.best])]
         if seen[-1].result == "failed":
@@ -368,7 +377,7 @@ def _exact(
     past = [
         (layout.encode(x), layout.encode(y)) for layout, (x, y) in zip(layouts, raw, strict=True)
     ]
-    pair, bets = fixed.choose(past, claim, rest, plan.alpha)
+    pair, bets = fixed.choose(past, claim, rest, plan.alpha, layouts, as_reals=plan.as_reals)
     later = tuple(fresh(pair, side, rest) for side in (0, 1))
     layout = layouts[pair]
     x, y = (layout.encode(side) for side in later)

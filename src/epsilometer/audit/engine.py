@@ -76,6 +76,8 @@ def gather(
     steps: Sequence[Step],
     evidence: Evidence,
     watcher: Watcher | None = None,
+    *,
+    as_reals: bool = False,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
@@ -89,12 +91,14 @@ def gather(
         To begin with; it is added to.
     watcher
         Is asked after each round whether to stop.
+    as_reals
+        Whether outputs are looked at as the reals that they stand for, without their low bits.
     """
     pairs = evidence.pairs
     raw: list[tuple[list[Any], list[Any]]] = [([], []) for _ in range(pairs)]
     going = list(range(pairs))
     for i, step in enumerate(steps):
-        bets = {pair: _learned(raw[pair], evidence, step) for pair in going} if i else {}
+        bets = {pair: _learned(raw[pair], evidence, step, as_reals) for pair in going} if i else {}
         if len(going) > step.pairs:
             going = sorted(going, key=lambda pair: -bets[pair].promise)[: step.pairs]
         for pair in going:
@@ -121,13 +125,17 @@ class _Learned:
         return max(promise(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
 
-def _learned(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
+def _learned(
+    past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step, as_reals: bool
+) -> _Learned:
     layout = layout_of(*past[0], *past[1])
     x, x_prime = (_together(layout, side) for side in past)
-    return _Learned(
-        layout,
-        {claim: learn(x, x_prime, claim, step.ahead, evidence.alpha) for claim in evidence.wealths},
-    )
+    ahead, alpha = step.ahead, evidence.alpha
+    bets = {
+        claim: learn(x, x_prime, claim, ahead, alpha, layout, as_reals=as_reals)
+        for claim in evidence.wealths
+    }
+    return _Learned(layout, bets)
 
 
 def _rounds(

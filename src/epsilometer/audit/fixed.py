@@ -8,6 +8,7 @@ rest confirms them; see `epsilometer.estimators.berger_boos`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from epsilometer.audit.bets import Bet
 from epsilometer.audit.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer.audit.learning import learn, promise
+from epsilometer.audit.outcomes import Layout
 from epsilometer.estimators.berger_boos import lower_bound, p_value
 
 Sample = NDArray[Any]
@@ -52,10 +54,30 @@ class Fixed:
 
 
 def choose(
-    past: list[tuple[Sample, Sample]], claim: EventClaim, draws: int, alpha: float
+    past: list[tuple[Sample, Sample]],
+    claim: EventClaim,
+    draws: int,
+    alpha: float,
+    layouts: Sequence[Layout | None] | None = None,
+    *,
+    as_reals: bool = False,
 ) -> tuple[int, list[Bet]]:
-    """Return the pair that promises most, and what is to be counted of its fresh draws."""
-    bets = [learn(x, x_prime, claim, draws, alpha) for x, x_prime in past]
+    """Return the pair that promises most, and what is to be counted of its fresh draws.
+
+    Parameters
+    ----------
+    past
+        Draws of both sides of each pair.
+    claim, draws, alpha, as_reals
+        As `epsilometer.audit.learning.learn` takes them.
+    layouts
+        What the columns are, of each pair.
+    """
+    layouts = layouts or [None] * len(past)
+    bets = [
+        learn(x, x_prime, claim, draws, alpha, layout, as_reals=as_reals)
+        for (x, x_prime), layout in zip(past, layouts, strict=True)
+    ]
     pair = max(range(len(past)), key=lambda i: (promise(bets[i][:1]), -i))
     return pair, bets[pair]
 

@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from epsilometer.audit.bets import Bet
 from epsilometer.audit.claims import Claim, Delta, EventClaim, Pure
-from epsilometer.estimators.candidates import Candidate, Cells
+from epsilometer.audit.outcomes import Layout
+from epsilometer.audit.scores import learned_scores
+from epsilometer.estimators.candidates import Candidate, Cells, Level, Numbers
 from epsilometer.estimators.events import Event
+from epsilometer.estimators.low_bits import low_bits
 from epsilometer.estimators.witness import best, looks
 
 Floats = NDArray[np.float64]
@@ -27,9 +30,20 @@ _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cel
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _BOLD = 1.5  # standard deviations
 _LEVELS = 48  # at which the promise of a function is looked for
+_PLAIN = 0.75  # of a promise, for which an event that is easier to read is taken
+_AMPLE = 1.2  # times the claim, where it promises so much
 
 
-def learn(x: Sample, x_prime: Sample, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
+def learn(
+    x: Sample,
+    x_prime: Sample,
+    claim: Claim,
+    ahead: int,
+    alpha: float,
+    layout: Layout | None = None,
+    *,
+    as_reals: bool = False,
+) -> list[Bet]:
     """Return what to bet on, always equally many: the more cautious first.
 
     Parameters
@@ -42,12 +56,26 @@ def learn(x: Sample, x_prime: Sample, claim: Claim, ahead: int, alpha: float) ->
         How many draws a side are to come.
     alpha
         The probability of a false alarm.
+    layout
+        What the columns are: without it, neither low bits nor scores of several are looked at.
+    as_reals
+        Whether outputs are looked at as the reals that they stand for, without their low bits.
 
     An empty list says that the past shows nothing at all that differs.
     """
     seen = list(looks(x, x_prime, _CELLS, fine=True))
+    fine: list[Cells] = []
+    if layout is not None and not as_reals:
+        for line in [look for look in seen if isinstance(look, Numbers)]:
+            if line.view.kind in ("output", "entry") and line.view.entry in layout.reals:
+                bits = low_bits(line, line.view.of(x), line.view.of(x_prime))
+                seen += bits[:1]
+                fine += bits[1:]
+    if layout is not None and x.ndim == 2:
+        seen += learned_scores(x, x_prime, layout.numbers, _CELLS)
     if isinstance(claim, EventClaim):
-        return _events(seen, x, x_prime, claim, ahead)
+        return _events(seen, fine, x, x_prime, claim, ahead)
+    seen += fine
     bets = (
         bet
         for order in claim.orders
@@ -74,17 +102,38 @@ def _shown(bet: Bet, claim: Claim) -> float:
 
 
 def _events(
-    seen: list[Cells], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
+    seen: list[Cells], fine: list[Cells], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
 ) -> list[Bet]:
     plain = isinstance(claim, Pure) and claim.delta == 0
-    careful, bold = best(seen, ahead, None if plain else claim.of, _BOLD)
-    chosen = [careful, bold]
+    level = None if plain else claim.of
+    chosen = list(_best(seen, fine, ahead, level, claim.level))
     if isinstance(claim, Pure) and claim.delta > 0:
-        chosen.append(best(seen, ahead, Delta(claim.epsilon, claim.delta).of)[0])
+        delta = Delta(claim.epsilon, claim.delta)
+        chosen.append(_best(seen, fine, ahead, delta.of, claim.delta)[0])
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
     return [_event_bet(candidate or first, x, x_prime) for candidate in chosen]
+
+
+def _best(
+    seen: list[Cells], fine: list[Cells], ahead: int, level: Level | None, claimed: float
+) -> tuple[Candidate | None, Candidate | None]:
+    """Return the events that promise most, with caution and with little.
+
+    Those of ``fine`` cells are hard to read, so that they have to promise much more, unless the
+    others do not promise what it takes.
+    """
+    plain, others = best(seen, ahead, level, _BOLD), best(fine, ahead, level, _BOLD)
+    chosen = []
+    for one, other, promise in zip(plain, others, ("promise", "bold"), strict=True):
+        if one is None or other is None:
+            chosen.append(one or other)
+            continue
+        shown, most = getattr(one, promise), getattr(other, promise)
+        enough = shown > max(_PLAIN * most, _AMPLE * claimed)
+        chosen.append(one if enough or shown >= most else other)
+    return chosen[0], chosen[1]
 
 
 def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:

@@ -86,6 +86,17 @@ class Layout:
         return all(column.whole and not column.optional for column in self.columns)
 
     @cached_property
+    def reals(self) -> tuple[int, ...]:
+        """Which columns are reals, as they are."""
+        places = enumerate(self.columns)
+        return tuple(i for i, column in places if column.what == "number" and not column.whole)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Which columns say how much: all but words."""
+        return tuple(i for i, column in enumerate(self.columns) if column.what != "word")
+
+    @cached_property
     def _shape(self) -> tuple[int, ...] | None:
         """The shape of an output where all are arrays of numbers of one shape."""
         return shape_of(self.columns)
@@ -138,6 +149,12 @@ class Layout:
             note = f" (a sum over the {among} of what each says)"
             ends = [range_words(f"score of all {among}", *ends) for ends in event.ranges]
             text = listed("", ends, " or ", " ranges", most=3, line=LINE - len(note)) + note
+        elif view.kind == "low bit" and view.entry < len(self.columns):
+            words = view.low_words(self.columns[view.entry].name, event.ranges)
+            text = listed("", words, " or ", " such", most=3)
+        elif view.formula is not None:
+            ends = [range_words(view.words(), *ends) for ends in event.ranges]
+            text = listed("", ends, " or ", " ranges", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {self.columns[0].name}"
             ends = [range_words(name, *ends) for ends in whole_ranges(event.ranges)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilometer.audit.claims import AnyClaim, EventClaim, Renyi, parts
 from epsilometer.audit.junit import legal
-from epsilometer.audit.verdict import Verdict, Witness, input_words, short
+from epsilometer.audit.verdict import Verdict, Witness, guesses_rows, input_words, short
 from epsilometer.proportions import clopper_pearson
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def html_of(verdict: Verdict, claim: AnyClaim) -> str:
         _asked(verdict),
         _answer(verdict),
         _witness(verdict, claim),
+        _cause(verdict),
         _evidence(verdict, claim),
         _section("Is it a sampler?", _table(verdict.checks, "No checks were made.")),
         _estimates(verdict),
@@ -102,11 +103,13 @@ def _asked(verdict: Verdict) -> str:
         x, y = (input_words(x, 400) for x in verdict.pair)
         rows.append(("inputs" if verdict.pairs == 1 else "of these", f"{name}x = {x}, x' = {y}"))
     method = "bets on the way" if verdict.method == "anytime" else "one exact test at the end"
+    method = "guesses about canaries of one run" if verdict.method == "one run" else method
     rows.append(("test", f"{method}, alpha = {verdict.alpha:g}"))
     if verdict.detect is not None:
         rows.append(("to be found", short(verdict.detect)))
     kind = f", {verdict.outputs}" if verdict.outputs else ""
-    rows.append(("draws", f"{verdict.draws} of each side{kind}; {verdict.seconds:.1f} s"))
+    if verdict.method != "one run":
+        rows.append(("draws", f"{verdict.draws} of each side{kind}; {verdict.seconds:.1f} s"))
     return _section("What was asked", _pairs(rows))
 
 
@@ -134,6 +137,9 @@ def _answer(verdict: Verdict) -> str:
 
 
 def _witness(verdict: Verdict, claim: AnyClaim) -> str:
+    if verdict.guesses is not None:
+        note = "The rule, or the rules that share alpha, were fixed before any guess was looked at."
+        return _section("Guesses", _pairs(guesses_rows(verdict.guesses)) + _note(note))
     seen = verdict.witness
     if seen is None:
         return _section("Witness", "<p>No event of the outputs speaks against the claim.</p>")
@@ -144,6 +150,8 @@ def _witness(verdict: Verdict, claim: AnyClaim) -> str:
         f"{seen.count_prime} of {seen.draws_prime} ({short(100 * theirs)} %)"
     )
     text += f": {_text(verdict.direction)}.</p>" if verdict.direction else ".</p>"
+    if seen.note:
+        text += f"<p>Note: {_text(seen.note)}.</p>"
     text += _note("It was chosen on other draws than those that are counted here.")
     if not isinstance(parts(claim)[0], EventClaim):
         text += _note(
@@ -154,6 +162,14 @@ def _witness(verdict: Verdict, claim: AnyClaim) -> str:
         "claim allows on the first side where the other is as it was seen."
     )
     return _section("Witness", text + _figure(_drawn_witness(seen, claim), caption))
+
+
+def _cause(verdict: Verdict) -> str:
+    if verdict.cause is None:
+        return ""
+    words = "\n".join(map(str, verdict.cause["words"]))
+    note = f"{verdict.cause['runs']} runs on x and on x', each with the same noise on both."
+    return _section("Cause", f"<pre>{_text(words)}</pre>{_note(note)}")
 
 
 def _evidence(verdict: Verdict, claim: AnyClaim) -> str:

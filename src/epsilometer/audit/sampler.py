@@ -277,7 +277,7 @@ def _against_itself(seen: Sequence[Seen]) -> Check:
     for sample in seen:
         sides = successive([(sample.table[:half], sample.table[half:])])
         evidence = Evidence(pure(0.0), 1, _ITSELF / len(seen))
-        if gather(sides, schedule(half, 1), evidence).refuted():
+        if gather(sides, schedule(half, 1), evidence, as_reals=True).refuted():
             return Check(
                 name,
                 "failed",

@@ -20,6 +20,12 @@ EXIT_CODES: Mapping[str, int] = {
     "invalid": 4,
 }
 
+LOW_BITS = (
+    "this is the floating-point representation (Mironov 2012; Haney et al. 2022): of reals the "
+    "claim may hold, which --as-reals (as_reals=True) audits"
+)
+"""What to know of an event of lowest bits."""
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -27,7 +33,8 @@ class Witness:
 
     ``count`` of ``draws`` on the side that is meant to be no likelier than the claim allows,
     ``count_prime`` of ``draws_prime`` on the other; none of them chose the event. ``ranges`` is the
-    whole event as numbers, of which the words may leave out some: see `Event.to_plain`.
+    whole event as numbers, of which the words may leave out some: see `Event.to_plain`. ``note``
+    is what to know of such an event, if anything.
     """
 
     event: str
@@ -36,6 +43,7 @@ class Witness:
     count_prime: int
     draws_prime: int
     ranges: Mapping[str, Any] = field(default_factory=dict)
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,12 @@ class Verdict:
     alpha
         The probability of "violated" where the claim holds, over all pairs, directions and events.
     method
-        ``anytime``, a test martingale, or ``exact``, one test for a fixed number of draws.
+        ``anytime``, a test martingale; ``exact``, one test for a fixed number of draws; or
+        ``one run``, one test of guesses about canaries.
     bounds
         For each number that is claimed.
     p_value
-        Of the claim, at any time; for the exact test None.
+        Of the claim, at any time, or in one run; for the exact test None.
     pair, direction, name
         The pair of inputs that shows most, which way, and its name.
     witness
@@ -78,14 +87,19 @@ class Verdict:
     draws
         Of each side, over all pairs.
     evidence
-        The log of the e-value by each share of the draws; empty for the exact test.
+        The log of the e-value by each share of the draws; empty for other tests.
+    guesses
+        Of an audit in one run: the ``rule``, how many of its ``guesses`` are ``right``, how many
+        ``canaries`` there were and were ``included``, and how many ``rules`` shared alpha.
+    cause
+        What `explain` found, where it was asked for: `Cause.to_plain`.
     """
 
     verdict: Word
     claim: Mapping[str, Any]
     claimed: str
     alpha: float
-    method: Literal["anytime", "exact"]
+    method: Literal["anytime", "exact", "one run"]
     bounds: Sequence[Bound] = ()
     p_value: float | None = None
     pair: tuple[Any, Any] | None = None
@@ -104,8 +118,10 @@ class Verdict:
     checks: Sequence[Mapping[str, Any]] = ()
     estimates: Sequence[Mapping[str, Any]] = ()
     evidence: Sequence[Mapping[str, float]] = ()
+    guesses: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     replay: str | None = None
+    cause: Mapping[str, Any] | None = None
 
     @property
     def bound(self) -> float | None:
@@ -182,14 +198,19 @@ class Verdict:
                     f"{seen.draws_prime} fresh draws",
                 )
             )
+            if seen.note:
+                rows.append(("note", seen.note))
+        if self.guesses is not None:
+            rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
             rows.append(("inputs", f"{name}{self.direction}"))
         if self.verdict in ("not refuted", "undecided"):
             least = worst.claimed if (worst := self.worst) else None
-            found = "unknown"
+            found = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
             if self.detectable is not None:
-                found = f"{short(self.detectable, least)} by such an event, with probability .9"
+                by = "such an event" if self.guesses is None else "guesses as good as it allows"
+                found = f"{short(self.detectable, least)} by {by}, with probability .9"
             rows.append(("detectable", found))
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
@@ -202,9 +223,20 @@ class Verdict:
             for check in self.checks
             if check["result"] == "note" or (check["result"] == "failed" and not self.reasons)
         ]
+        if self.cause is not None:
+            rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
             rows.append(("replay", self.replay))
         return rows
+
+
+def guesses_rows(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say how many guesses about canaries are right, and what was guessed."""
+    tried = f"; one of {seen['rules']} rules that were tried" if seen["rules"] > 1 else ""
+    return [
+        ("guesses", f"{seen['right']} of {seen['guesses']} are right: {seen['rule']}{tried}"),
+        ("canaries", f"{seen['canaries']}, of which {seen['included']} were in"),
+    ]
 
 
 def short(number: float, other: float | None = None) -> str:

@@ -5,6 +5,7 @@ See `epsilometer.estimators.witness`, which chooses among them.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -59,13 +60,12 @@ class Cells(ABC):
     ordered = False
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
-        self._folds, self._folds_prime = (
-            np.bincount(
-                np.arange(side.size) * _FOLDS // side.size * size + side, None, _FOLDS * size
-            ).reshape(_FOLDS, size)
-            for side in (codes, codes_prime)
-        )
         self._n, self._m = codes.size, codes_prime.size
+        self._take(*(_by_fold(side, size) for side in (codes, codes_prime)))
+
+    def _take(self, folds: Counts, folds_prime: Counts) -> None:
+        """Take the counts of both sides, by fold, of shape ``(5, size)``."""
+        self._folds, self._folds_prime = folds, folds_prime
         self._all, self._all_prime = self._folds.sum(axis=0), self._folds_prime.sum(axis=0)
 
     @abstractmethod
@@ -154,6 +154,13 @@ class Cells(ABC):
             )
 
 
+def _by_fold(codes: Counts, size: int) -> Counts:
+    """Return how many draws lie in each cell, in each successive fifth of them."""
+    ends = [-(-codes.size * i // _FOLDS) for i in range(_FOLDS + 1)]
+    counts = [np.bincount(codes[a:b], None, size) for a, b in itertools.pairwise(ends)]
+    return np.stack(counts)
+
+
 def _ranks(most: int) -> Counts:
     """Return the sizes of sets that are tried: all, or the small ones close together."""
     if most <= 2 * _RANKS:
@@ -202,8 +209,8 @@ def _wilson(share: Floats, n: int, z: float) -> Floats:
 class Numbers(Cells):
     """Cells of one number of each output, NaN where there is none; both sides are ``(n,)``.
 
-    ``repeats`` says whether every value has a cell of its own. ``fine`` cells go down to a few
-    draws at both ends, and to rarer values that repeat.
+    ``repeats`` says whether every value has a cell of its own, ``codes`` the cells of both sides.
+    ``fine`` cells go down to a few draws at both ends, and to rarer values that repeat.
     """
 
     def __init__(
@@ -229,10 +236,21 @@ class Numbers(Cells):
         size = self._starts.size + 1
         self._size = size
         self.ordered = size > 1
-        super().__init__(self._codes(x), self._codes(x_prime), size + self._missing)
+        self.codes = self._codes(x), self._codes(x_prime)
+        super().__init__(*self.codes, size + self._missing)
         self._by_value = (  # where every cell holds one value anyway, they are the same
             _Values(x, x_prime, seen, view) if self.repeats and seen.size > size else None
         )
+
+    @property
+    def view(self) -> View:
+        """Which number of an output it is."""
+        return self._view
+
+    @property
+    def starts(self) -> Sample:
+        """Where cells start, but the first, of shape ``(k - 1,)``."""
+        return self._starts
 
     @property
     def by_value(self) -> Cells | None:

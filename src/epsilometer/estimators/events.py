@@ -2,7 +2,8 @@
 
 An event looks at outputs through a view that makes one number of each: the output itself, one
 entry of a vector or bit of a whole number, a score that adds up over the entries, or its place
-among chosen rows. It holds the closed ranges of that number, an open end given as None; of reals
+among chosen rows; the lowest bit of a real as a computer holds it, or a score that was learned over
+several entries. It holds the closed ranges of that number, an open end given as None; of reals
 that are missing (NaN), too, where it says so. Whole numbers stay whole, beyond 2^53 as well.
 """
 
@@ -16,11 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.formula import Formula
 
 Sample = NDArray[Any]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Number = float | int
+
+LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
+"""Of lowest bits: the least there is, and what stands for that of 0, and of what is not finite."""
+SPAN = 4096
+"""Between the lowest bits of outputs in one range and in the next."""
+
+
+Kind = Literal["output", "entry", "bit", "score", "row", "low bit", "learned"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,8 @@ class View:
     ----------
     kind
         ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
-        ``score``, the sum over the entries of what each adds; ``row``, 1 for the given rows.
+        ``score``, the sum over the entries of what each adds; ``row``, 1 for the given rows;
+        ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score by a formula.
     entry
         Which entry or bit.
     scores
@@ -39,14 +50,21 @@ class View:
         all starts, and what a missing number adds.
     rows
         Whole numbers of shape ``(k, d)``.
+    starts
+        Of cells of a real whose lowest bit is looked at, where its size counts, too, but the first:
+        4096 is added for each cell.
+    formula
+        Of a score that was learned.
     """
 
-    kind: Literal["output", "entry", "bit", "score", "row"] = "output"
+    kind: Kind = "output"
     entry: int = 0
     scores: tuple[tuple[Sequence[Number], Sequence[float], float], ...] = ()
     rows: Sequence[Sequence[int]] = ()
+    starts: Sequence[float] = ()
+    formula: Formula | None = None
 
-    def of(self, sample: Sample) -> Sample:
+    def of(self, sample: Sample) -> Sample:  # noqa: PLR0911
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
         if self.kind == "entry":
             return np.ascontiguousarray(sample[:, self.entry])
@@ -62,6 +80,14 @@ class View:
             chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
             codes = row_codes(np.concatenate([chosen, sample]))
             return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
+        if self.kind == "low bit":
+            reals = sample if sample.ndim == 1 else np.ascontiguousarray(sample[:, self.entry])
+            bits = lowest_bits(reals)
+            if not self.starts:
+                return bits
+            return bits + SPAN * np.searchsorted(self.starts, reals, side="right")
+        if self.formula is not None:
+            return self.formula.of(sample)
         return sample
 
     def words(self) -> str:
@@ -72,7 +98,40 @@ class View:
             "bit": f"bit {self.entry}",
             "score": "score",
             "row": "row",
+            "low bit": f"entry {self.entry}" if self.entry else "output",
+            "learned": self.formula.words() if self.formula else "score",
         }[self.kind]
+
+    def low_words(
+        self, name: str, ranges: Sequence[tuple[Number | None, Number | None]]
+    ) -> list[str]:
+        """Say which lowest bits of a real, and where, lie in ranges of this view, each in words."""
+        held: dict[int, list[tuple[int, int]]] = {}
+        for ends in ranges:
+            first, last = (int(end or 0) for end in ends)
+            place = (first + SPAN // 2) // SPAN
+            held.setdefault(place, []).append((first - SPAN * place, last - SPAN * place))
+        words = []
+        while held:
+            start = end = min(held)
+            bits = held.pop(start)
+            while held.get(end + 1) == bits:
+                end += 1
+                del held[end]
+            words.append(_low_words(name, bits) + self._where(name, start, end))
+        return words
+
+    def _where(self, name: str, first: int, last: int) -> str:
+        """Say where the lowest bits are looked at, in six digits if that will do."""
+        low = self.starts[first - 1] if first else None
+        high = self.starts[last] if last < len(self.starts) else None
+        short = [None if end is None else f"{end:.6g}" for end in (low, high)]
+        if short[0] == short[1]:
+            short = [None if end is None else repr(end) for end in (low, high)]
+        left, right = (short[0] and f"{short[0]} <= ") or "", (short[1] and f" < {short[1]}") or ""
+        if left and not right:
+            return f" where {name} >= {short[0]}"
+        return f" where {left}{name}{right}" if right else ""
 
 
 @dataclass(frozen=True)
@@ -118,6 +177,11 @@ class Event:
             plain["scores"] = [[list(s), list(a), m] for s, a, m in self.view.scores]
         if self.view.kind == "row":
             plain["rows"] = [list(row) for row in self.view.rows]
+        if self.view.kind == "low bit":
+            plain["entry"] = self.view.entry
+            plain |= {"starts": list(self.view.starts)} if self.view.starts else {}
+        if self.view.formula is not None:
+            plain["formula"] = self.view.formula.to_plain()
         return plain
 
     @classmethod
@@ -126,17 +190,23 @@ class Event:
         scores = tuple((tuple(s), tuple(a), m) for s, a, m in plain.get("scores", ()))
         rows = tuple(tuple(row) for row in plain.get("rows", ()))
         kind = plain.get("view", "output")
-        view = View(kind, plain.get("entry", 0), scores, rows)
+        formula = Formula.from_plain(plain["formula"]) if "formula" in plain else None
+        starts = tuple(plain.get("starts", ()))
+        view = View(kind, plain.get("entry", 0), scores, rows, starts, formula)
         return cls(tuple((a, b) for a, b in plain["ranges"]), plain.get("missing", False), view)
 
     def words(self) -> str:
         """Say which outputs they are, as far as that fits a line."""
         if self.view.kind == "row":
             return f"output is one of {len(self.view.rows)} rows, {list(self.view.rows[0])} first"
-        parts = [range_words(self.view.words(), a, b) for a, b in self.ranges[:3]]
+        if self.view.kind == "low bit":
+            every = self.view.low_words(self.view.words(), self.ranges)
+        else:
+            every = [range_words(self.view.words(), a, b) for a, b in self.ranges]
+        parts = every[:3]
         if self.missing:
             parts.append(f"{self.view.words()} is missing")
-        more = len(self.ranges) - 3
+        more = len(every) - 3
         return " or ".join(parts) + (f" or {more} more ranges" if more > 0 else "")
 
 
@@ -149,6 +219,55 @@ def range_words(name: str, first: Number | None, last: Number | None) -> str:
     if last is None:
         return f"{name} >= {first!r}"
     return f"{name} = {first!r}" if first == last else f"{first!r} <= {name} <= {last!r}"
+
+
+def _low_words(name: str, ranges: Sequence[tuple[int, int]]) -> str:
+    """Say that the lowest bit of a number lies in one of some ranges."""
+    texts = []
+    for first, last in ranges:
+        if last == NOT_FINITE and first < last:
+            return " or ".join([_low_words(name, [(first, ZERO)]), f"{name} is not finite"])
+        if first == NOT_FINITE:
+            texts.append(f"{name} is not finite")
+        elif first == ZERO:
+            texts.append(f"{name} = 0")
+        elif last == ZERO:
+            texts.append(f"{name} is a multiple of 2^{first}")
+        elif first == LOWEST:
+            texts.append(f"lowest bit of {name} is 2^{last} or below")
+        elif first == last:
+            texts.append(f"lowest bit of {name} is 2^{first}")
+        else:
+            texts.append(f"lowest bit of {name} is 2^{first} to 2^{last}")
+    return " or ".join(texts)
+
+
+def lowest_bits(numbers: Sample) -> NDArray[np.int64]:
+    """Return the exponents of the lowest bits of reals, e of an odd number times 2^e.
+
+    Parameters
+    ----------
+    numbers
+        float64, of shape ``(n,)``.
+
+    Returns
+    -------
+    Whole numbers of shape ``(n,)``, from -1074 to 1023; 1024 for 0, which is a multiple of every
+    power of two, and 1025 for what is not finite.
+
+    >>> lowest_bits(np.array([1.0, 0.75, -40.0, 0.1, 0.0, np.inf, 5e-324])).tolist()
+    [0, -2, 3, -55, 1024, 1025, -1074]
+    """
+    bits = np.ascontiguousarray(numbers, np.float64).view(np.int64)
+    exponents = (bits >> 52) & 2047
+    significands = bits & (2**52 - 1)
+    significands |= (exponents > 0).astype(np.int64) << 52
+    significands &= -significands  # a power of two: as a real, its exponent says which
+    found = significands.astype(np.float64).view(np.int64) >> 52
+    found += np.maximum(exponents, 1) - (1023 + 1075)
+    found[significands == 0] = ZERO
+    found[exponents == 2047] = NOT_FINITE
+    return found
 
 
 def _ends(

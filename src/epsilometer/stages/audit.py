@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from epsilometer.audit.accounting import filled, of_any_level, told, unanswered
 from epsilometer.audit.auditing import audit, audit_outputs
 from epsilometer.audit.page import html_of
 from epsilometer.audit.sampler import Check
@@ -38,14 +39,15 @@ def run(
         (pair, side, apart(column, form))
         for (pair, side, column), form in zip(batches, facts["forms"], strict=True)
     ]
-    word = None
+    word, claim = None, of_any_level(spec["claim"])
     try:
         if "failed" in facts:
             raise MechanismError(facts["failed"])
         if "missing" in facts:
             found, word = without(spec, facts["missing"]), MISSING
         else:
-            found = _verdict(spec, facts, held, progress)
+            claim, who = filled(spec["claim"], facts.get("accounts", ()))
+            found = told(_verdict({**spec, "claim": claim}, facts, held, progress), who)
     except DataError:
         raise
     except EpsilometerError as error:
@@ -54,7 +56,7 @@ def run(
         _log.exception("failed")
         reason = f"{type(error).__name__}: {one_line(error)} (traceback in the log)"
         found, word = without(spec, reason), FAILED
-    write(replace(found, replay=replay), output, page, spec, word, facts["seconds"])
+    write(replace(found, replay=replay), output, page, spec, word, facts["seconds"], claim)
 
 
 def write_failure(output: str, page: str, spec: Mapping[str, Any], cause: str) -> None:
@@ -69,10 +71,14 @@ def write(
     spec: Mapping[str, Any],
     word: str | None = None,
     seconds: float = 0.0,
+    claim: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a verdict, or another ``word`` in its place, with the seconds that drawing took."""
+    """Write a verdict, or another ``word`` in its place, with the seconds that drawing took.
+
+    ``claim`` is that of the specification, with numbers that accountants answered.
+    """
     try:
-        text = html_of(found, claim_of(spec["claim"]))
+        text = html_of(found, claim_of(claim or of_any_level(spec["claim"])))
     except Exception:  # the verdict is what was asked for
         _log.exception("no page")
         text = f"<!DOCTYPE html>\n<pre>{html.escape(str(found))}</pre>\n"
@@ -86,11 +92,12 @@ def write(
 
 def without(spec: Mapping[str, Any], reason: str) -> Verdict:
     """Return what is said where nothing can be, and why."""
-    claim = claim_of(spec["claim"])
+    said = claim_of(of_any_level(spec["claim"]))
+    claim, claimed = unanswered(spec["claim"]) or (said.to_plain(), said.words())
     return Verdict(
         verdict="invalid",
-        claim=claim.to_plain(),
-        claimed=claim.words(),
+        claim=claim,
+        claimed=claimed,
         alpha=spec["alpha"],
         method=spec["draws"]["method"] or "anytime",
         detect=spec["detect"],
@@ -107,7 +114,7 @@ def _verdict(
 ) -> Verdict:
     claim, drawn = claim_of(spec["claim"]), spec["draws"]
     common = {key: spec[key] for key in ("alpha", "detect", "outcomes", "support", "lipschitz")}
-    common |= {"seed": drawn["audit_seed"]}
+    common |= {"seed": drawn["audit_seed"], "as_reals": drawn["as_reals"]}
     about = {"source": facts["source"]}
     if "pairs" not in facts:
         outputs = tuple(side for _, _, side in held)

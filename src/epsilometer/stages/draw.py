@@ -16,7 +16,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.audit import claims
+from epsilometer.audit.accounting import ask_all, filled
 from epsilometer.audit.candidates import accepted
 from epsilometer.audit.claims import AnyClaim
 from epsilometer.audit.domains import domain
@@ -35,7 +36,13 @@ from epsilometer.audit.sources import Failure, Source, load
 from epsilometer.audit.verdict import as_plain, input_words
 from epsilometer.audit.words import Other
 from epsilometer.audit.worker import WorkerSource, python_worker
-from epsilometer.errors import ArgumentError, DataError, EpsilometerError, one_line
+from epsilometer.errors import (
+    ArgumentError,
+    DataError,
+    EpsilometerError,
+    MechanismError,
+    one_line,
+)
 from epsilometer.storage import write_draws
 
 _EXACT = 2**53  # whole numbers up to here are reals, too
@@ -60,10 +67,12 @@ def run(
     """
     began = time.perf_counter()
     batches: list[Batch] = []
+    answers: list[dict[str, Any]] = []
     try:
         placed = spec if environment is None else _placed(spec, environment, folder)
         with chdir(folder):
-            batches, facts = _drawn(placed, progress)
+            answers = _accounted(placed)
+            batches, facts = _drawn(placed, answers, progress)
     except _MissingError as error:
         facts = {"missing": one_line(error)}
     except EpsilometerError as error:
@@ -71,6 +80,7 @@ def run(
     except Exception as error:
         _log.exception("failed")
         facts = {"failed": f"{type(error).__name__}: {one_line(error)} (traceback in the log)"}
+    facts |= {"accounts": answers} if answers else {}
     facts["seconds"] = round(time.perf_counter() - began, 3)
     _write(batches, output, spec, made_of, facts)
 
@@ -105,8 +115,25 @@ def _write(
     write_draws(written, output, {**spec, "made_of": made_of, "facts": {**facts, "forms": forms}})
 
 
+def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what accountants answer, in the mechanism's own interpreter."""
+    interpreter = spec["mechanism"].get("python")
+    return ask_all(spec.get("accounts", ()), interpreter=interpreter, timeout=spec["timeout"])
+
+
+def _with_numbers(
+    said: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield claims with the levels that accountants answered; of others their own job tells."""
+    for claim in said:
+        with suppress(MechanismError):
+            yield filled(claim, answers)[0]
+
+
 def _drawn(
-    spec: Mapping[str, Any], progress: Callable[[str], None]
+    spec: Mapping[str, Any],
+    answers: Sequence[Mapping[str, Any]],
+    progress: Callable[[str], None],
 ) -> tuple[list[Batch], dict[str, Any]]:
     """Return batches, and what is to be known of them."""
     from epsilometer.audit.auditing import audit, check_source  # the Snakefile needs the rest
@@ -138,17 +165,18 @@ def _drawn(
         if any(found.result == "failed" for found in seen):
             return [], facts
         tape = Tape(source)
-        for claim in map(claim_of, spec["claims"]):
+        for said in _with_numbers(spec["claims"], answers):
             tape.rewind()
             try:
                 audit(
                     tape,
                     tape.sides(pairs),
-                    claim,
+                    claim_of(said),
                     samples=spec["samples"],
                     alpha=spec["alpha"],
                     seed=spec["audit_seed"],
                     method=spec["method"] or "anytime",
+                    as_reals=spec["as_reals"],
                     check_sampler=False,
                     details=False,
                     progress=lambda part, line: progress(f"{part:.0%}: {line}"),

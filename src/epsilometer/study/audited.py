@@ -141,17 +141,25 @@ class Draws(_Case):
             "samples": case.samples,
             "method": options.method,
             "failures": options.failures,
+            "as_reals": options.as_reals or options.support is not None,
             "timeout": options.timeout,
             "audit_seed": int(seed),
             **chosen,
+            **({"accounts": case.accounts} if case.accounts else {}),
         }
 
     def made_of(self) -> str:
         """Return digests of all files that its draws are made of, and versions of libraries."""
         options = self.file_of_audits.file.audits[self.entry]
         files = (*self.case.files, *options.reads)
-        place = json.dumps(self.case.mechanism, sort_keys=True)
-        return made_of(place, files, str(self.file_of_audits.folder))
+        folder = str(self.file_of_audits.folder)
+        place, *others = (
+            json.dumps(place, sort_keys=True)
+            for place in (self.case.mechanism, *self.case.accountants)
+        )
+        return " + ".join(
+            [made_of(place, files, folder), *(made_of(o, (), folder) for o in others)]
+        )
 
 
 @dataclass(frozen=True)

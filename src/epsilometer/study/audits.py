@@ -35,8 +35,10 @@ def _order(value: object) -> object:
 
 def _function(value: object) -> object:
     """Read ``{function: file.py:function}`` as that place."""
-    is_one = isinstance(value, dict) and list(value) == ["function"]
-    return value["function"] if is_one else _number(value)  # type: ignore[index]
+    if isinstance(value, dict) and list(value) == ["function"]:
+        place = value["function"]
+        return place if isinstance(place, str) else value
+    return _number(value)
 
 
 def _reference(value: float | str) -> float | str:

@@ -9,13 +9,13 @@ kept = 0.0
 
 
 def noisy_sum(x, size, rng):
-    """Right: a sum of answers of 0 or 1, with noise for epsilon = 1."""
-    return sum(x) + rng.laplace(0, 1, size)
+    """Right: a sum of answers of 0 or 1, with noise for epsilon = 1; its low bits tell nothing."""
+    return np.round((sum(x) + rng.laplace(0, 1, size)) * 2**20) / 2**20
 
 
 def noisy_mean(x, size, rng):
     """Wrong: the noise is that of a mean, but half of what is needed."""
-    return (sum(x) + rng.laplace(0, 0.5, size)) / len(x)
+    return np.round((sum(x) + rng.laplace(0, 0.5, size)) / len(x) * 2**20) / 2**20
 
 
 def answer(x, rng):

@@ -1,4 +1,5 @@
 /* A worker in C: a number with Laplace noise of scale 1 (cc -O2 -o worker worker.c -lm). */
+/* It is rounded to a multiple of 2^-30, as the low bits of a sum tell what was added. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ int main(void) {
         }
         for (; size > 0; size--) {
             u = uniform() - 0.5;
-            u = x - copysign(log(1 - 2 * fabs(u)), u);
+            u = rint((x - copysign(log(1 - 2 * fabs(u)), u)) * 1073741824) / 1073741824;
             fwrite(&u, sizeof u, 1, stdout);
         }
         fflush(stdout);
