@@ -27,6 +27,7 @@ plan: .venv/run
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(ROOMS),'rooms=[$(ROOMS)]')
+	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.museum $(SCALE)
 
 # Tests compare with the smoke scale, which is made, or found, in this folder, once for all of them.
 smoke: .venv/develop

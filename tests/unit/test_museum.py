@@ -16,7 +16,7 @@ from epsilometer.study.audited import made_of
 from epsilometer.study.checking import checked
 from epsilometer.study.environments import Environment
 from epsilometer.study.locks import Lock, find_lock
-from epsilometer.study.museum import Exhibition, told_of
+from epsilometer.study.museum import Exhibition, is_as_expected, told_of
 from epsilometer.study.reports import Rules, all_audits, all_of_the_museum
 from epsilometer.study.study import Study
 
@@ -353,6 +353,21 @@ def test_what_is_as_expected(word, expected, answer):
     assert conclude.as_expected(word, expected) == answer
 
 
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["yes", "yes"], True),
+        (["yes", "", "yes"], True),
+        (["yes", "no"], False),
+        (["", ""], False),  # nothing could be installed
+    ],
+)
+def test_a_museum_is_as_expected_where_something_is_and_nothing_is_not(tmp_path, words, answer):
+    table = pd.DataFrame({"fault": "no", "as_expected": words})
+    table.to_csv(tmp_path / "museum.csv", index=False)
+    assert is_as_expected(tmp_path / "museum.csv") == answer
+
+
 def verdict(word: str, bound: float | None, reasons=()) -> dict:
     witness = {"event": "output is 1", "count": 9, "draws": 10, "count_prime": 0, "draws_prime": 10}
     return {
@@ -404,6 +419,7 @@ def test_the_table_and_the_page(config_folder):
     assert page.count('<tr class="no">') == 2
     assert 'href="../audits/museum-tiny/right/keep=0.7/bit/epsilon=1.html"' in page
     assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
+    assert not is_as_expected(Path(made.csv))
     assert told_of(study) == [
         "  museum: 0 of 3 as expected, 2 not, 1 missing: results/smoke/museum/museum.html",
         "    not refuted (violated was expected): never-flips, lock = nothing, version = 1.0, "

@@ -22,6 +22,7 @@ _PASSES = re.compile(  # what may be another time
     r"Retrying \(|ConnectionError|timed out|name resolution|unreachable|No space left",
     re.IGNORECASE,
 )
+_KEPT = 100_000  # letters
 _HELPS = ": the network or the disk failed, and the same command tries again"
 
 
@@ -82,12 +83,12 @@ def _make(folder: Path, requirements: Sequence[str]) -> str | None:
     python = _python(folder)
     pip = [sys.executable, "-m", "pip", "--python", python] if own else [python, "-m", "pip"]
     options = ["--no-input", "--disable-pip-version-check"]
-    install = ["install", "--no-deps", "--requirement", str(file)]
+    install = ["install", "--no-deps", "--progress-bar", "off", "--requirement", str(file)]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(  # noqa: S603
         [*pip, *options, *install], env=environment, capture_output=True, text=True, check=False
     )
-    print(done.stdout, done.stderr, sep="\n")  # which the log keeps
+    print(done.stdout[-_KEPT:], done.stderr[-_KEPT:], sep="\n")  # which the log keeps
     return done.stderr or f"pip ended with {done.returncode}" if done.returncode else None
 
 

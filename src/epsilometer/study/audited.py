@@ -268,6 +268,8 @@ def told(study: Study, name: str) -> list[str]:
     except (OSError, KeyError, ValueError):
         return []
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    unlike = sum(row["as_expected"] == "no" for row in rows)
+    counts += f" ({unlike} not as expected)" if unlike else ""
     more = [f"    ... and {len(bad) - _TOLD} more"] if len(bad) > _TOLD else []
     return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
 

@@ -1,8 +1,12 @@
-"""The museum: known faults and controls, what was expected of each beside what was found."""
+"""The museum: known faults and controls, what was expected of each beside what was found.
+
+``python -m epsilometer.study.museum SCALE`` fails unless what was made at a scale is as expected.
+"""
 
 from __future__ import annotations
 
 import csv
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -59,8 +63,7 @@ def told_of(study: Study) -> list[str]:
     """Return lines about the museum if it was made: what is not as it was expected."""
     made = Path(paths.MUSEUM.format(scale=study.scale))
     try:
-        with made.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = _rows(made)
         words = [row["as_expected"] for row in rows]
         bad = [line_of(row) for row in rows if "no" in row["as_expected"] or row["error"]]
     except (OSError, KeyError, ValueError):
@@ -69,3 +72,18 @@ def told_of(study: Study) -> list[str]:
     counts = f"{words.count('yes')} of {len(rows)} as expected, {words.count('no')} not"
     counts += f", {missing} missing" if missing else ""
     return [f"  museum: {counts}: {made.with_suffix('.html')}", *bad]
+
+
+def is_as_expected(made: Path) -> bool:
+    """Tell whether something in a table is as it was expected, and nothing is not."""
+    words = {row["as_expected"] for row in _rows(made)}
+    return "yes" in words and "no" not in words
+
+
+def _rows(made: Path) -> list[dict[str, str]]:
+    with made.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    raise SystemExit(not is_as_expected(Path(paths.MUSEUM.format(scale=sys.argv[1]))))
