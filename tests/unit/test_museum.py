@@ -12,7 +12,7 @@ import yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.stages import conclude, draw, environment, exhibit
 from epsilometer.storage import write_columns
-from epsilometer.study.audited import made_of
+from epsilometer.study.audited import Conclusion, made_of, told
 from epsilometer.study.checking import checked
 from epsilometer.study.environments import Environment
 from epsilometer.study.locks import Lock, find_lock
@@ -351,6 +351,32 @@ def draw_facts(path: Path, spec: dict) -> tuple[dict, list]:
 )
 def test_what_is_as_expected(word, expected, answer):
     assert conclude.as_expected(word, expected) == answer
+
+
+def test_what_is_not_as_expected_is_told_of_any_file_of_audits(config_folder):
+    study = checked("config")
+    rows = [
+        ("first", "violated", "violated", "yes", 3.25, None),
+        ("second", "violated", "not refuted", "no", 3.25, None),
+        ("third", "violated", None, None, 3.25, None),
+        ("fourth", "missing", "violated", None, None, "no wheel"),
+        ("fifth", "not refuted", "violated", "no", 0.5, None),
+    ]
+    names = ("audit", "verdict", "expected", "as_expected", "bound", "error")
+    same = {"parameters": None, "pairs": "bit", "claim": "epsilon = 1", "quantity": "epsilon"}
+    table = pd.DataFrame(rows, columns=names).assign(**same)
+    file = Path(Conclusion(study, "small").path)
+    file.parent.mkdir(parents=True)
+    table.to_csv(file, index=False)
+    assert told(study, "small") == [
+        "  audits: 3 violated, 1 missing, 1 not refuted (2 not as expected): "
+        "results/smoke/audits/small.html",
+        "    violated (not refuted was expected): second, bit: epsilon = 1: "
+        "epsilon is at least 3.25",
+        "    violated: third, bit: epsilon = 1: epsilon is at least 3.25",
+        "    missing: fourth, bit: epsilon = 1: no wheel",
+        "    not refuted (violated was expected): fifth, bit: epsilon = 1: epsilon is at least 0.5",
+    ]
 
 
 @pytest.mark.parametrize(
