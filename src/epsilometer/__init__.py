@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from epsilometer.audit.auditing import audit, audit_outputs
     from epsilometer.audit.claims import approximate, gdp, pure, renyi, zcdp
     from epsilometer.audit.domains import domain
+    from epsilometer.audit.explaining import explain
+    from epsilometer.audit.one_run import audit_one_run
     from epsilometer.audit.power import samples_needed
     from epsilometer.audit.verdict import Verdict
 
@@ -26,6 +28,8 @@ _HOMES = {
     "audit": "epsilometer.audit",  # the package itself can be called
     "audit_outputs": "epsilometer.audit.auditing",
     "domain": "epsilometer.audit.domains",
+    "audit_one_run": "epsilometer.audit.one_run",
+    "explain": "epsilometer.audit.explaining",
     "samples_needed": "epsilometer.audit.power",
     "Verdict": "epsilometer.audit.verdict",
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "epsilometer.audit.claims"),
@@ -35,8 +39,10 @@ __all__ = [
     "Verdict",
     "approximate",
     "audit",
+    "audit_one_run",
     "audit_outputs",
     "domain",
+    "explain",
     "gdp",
     "pure",
     "renyi",

@@ -157,31 +157,29 @@ def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[
     coins = generator(seed, "one run", "coins").integers(0, 2, m)
     run = int(generator(seed, "one run", "training").integers(2**31))
     outputs = mechanism.draw(coins.tolist(), 1, run)
+    who = mechanism.description.partition("(")[0]
     try:
         scores = np.asarray(outputs, float)
     except (TypeError, ValueError):
-        raise MechanismError(f"returned no {m} scores but {type(outputs[0]).__name__}") from None
+        raise MechanismError(f"{who} returned no numbers") from None
     if scores.size != m:
-        raise MechanismError(f"returned {scores.size} scores of {m} canaries")
+        raise MechanismError(f"{who} returned {scores.size} scores of {m} canaries")
     if np.isnan(scores).any():
-        raise MechanismError("returned scores that are not a number")
+        raise MechanismError(f"{who} returned a score that is not a number")
     return coins, scores.reshape(m)
 
 
 def _verdict(
     plan: Plan, claim: Pure, seen: Sequence[Check], counted: Sequence[Counted], included: int
 ) -> Verdict:
-    def p(epsilon: float) -> float:
-        return min(one.p_value(epsilon, claim.delta) for one in counted)
-
     canaries = counted[0].canaries
-    lower = refuted(p, claim.epsilon, plan.alpha, 2 * canaries * claim.delta < 1)
+    lower = refuted(counted, claim, plan.alpha)
     violated = lower >= claim.epsilon
     bounds = [bound_of(claim, max(lower, 0.0))]
     if claim.delta > 0:
         delta = max(one.delta(claim.epsilon, plan.alpha) for one in counted)
         bounds.append(Bound("delta", claim.delta, delta))
-    best = min(counted, key=lambda one: one.p_value(claim.epsilon, claim.delta))
+    best = min(counted, key=lambda one: float(one.p_value(claim.epsilon, claim.delta)))
     found = detectable([one.rule for one in counted], canaries, claim, plan.alpha)
     word: Word = "violated" if violated else "not refuted"
     reasons = []
@@ -206,7 +204,7 @@ def _verdict(
         seen,
         verdict=word,
         bounds=bounds,
-        p_value=p(claim.epsilon),
+        p_value=float(best.p_value(claim.epsilon, claim.delta)),
         detectable=found,
         guesses=guesses,
         outputs="scores",

@@ -104,6 +104,39 @@ def _of_one(path: str, names: Sequence[str] | None) -> tuple[Outputs, Outputs]:
     return x, x_prime
 
 
+def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
+    """Return the scores of canaries and which were included, from two columns of a file.
+
+    Parameters
+    ----------
+    path
+        CSV, Parquet, or npy of shape (m, 2) or (2, m).
+    columns
+        Their names, in this order; ``score`` and ``included`` if there are such, or else the two
+        that there are.
+
+    Raises
+    ------
+    ArgumentError
+        If a file cannot be read or has other columns.
+    """
+    wanted = ["score", "included"]
+    if columns is not None and len(columns) != 2:
+        raise ArgumentError("columns", f"must be two, SCORE and INCLUDED, got {len(columns)}")
+    if _file(path).suffix == ".npy":
+        if columns is not None:
+            raise ArgumentError("columns", f"have no names in {path}")
+        return _of_array(path)
+    found = _columns(path, columns)
+    if columns is None and set(wanted) <= set(found):
+        found = {name: found[name] for name in wanted}
+    if len(found) != 2:
+        message = f"has {_counted(list(found))}; a score and inclusion of each canary are wanted"
+        raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
+    scores, included = found.values()
+    return scores, included
+
+
 def _counted(names: list[str]) -> str:
     shown = ", ".join(name or "''" for name in names[:_SHOWN])
     more = ", ..." if len(names) > _SHOWN else ""

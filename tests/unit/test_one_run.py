@@ -1,0 +1,541 @@
+"""One run: the bound holds for every private mechanism, exactly; rules are fixed; mistakes told."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.special import expit, ndtr
+from scipy.stats import binom
+
+import epsilometer as em
+from epsilometer.audit import sources
+from epsilometer.audit.claims import Pure
+from epsilometer.audit.guessing import Counted, Rule, p_value, refuted, rules_of
+from epsilometer.audit.one_run import audit_canaries, draw_canaries
+from epsilometer.cli import main
+from epsilometer.errors import ArgumentError, MechanismError
+
+# --- the theorem ----------------------------------------------------------------------------------
+
+
+def most_right(canaries, guesses, right, epsilon, delta):
+    """Return the largest probability of so many right guesses, over all private mechanisms.
+
+    A linear program: the probability of each guess given each input, and slacks of the constraints
+    sum_t max(P(t | s) - e^epsilon P(t | s'), 0) <= delta of neighbours s and s'.
+    """
+    inputs = list(itertools.product((-1, 1), repeat=canaries))
+    outputs = [
+        t for t in itertools.product((-1, 0, 1), repeat=canaries) if np.abs(t).sum() == guesses
+    ]
+    n, k = len(inputs), len(outputs)
+    pairs = [
+        (i, j)
+        for i, j in itertools.permutations(range(n), 2)
+        if sum(a != b for a, b in zip(inputs[i], inputs[j], strict=True)) == 1
+    ]
+    size = n * k + len(pairs) * k
+    above, limits = [], []
+    for number, (i, j) in enumerate(pairs):
+        slack = n * k + number * k
+        for t in range(k):
+            row = np.zeros(size)
+            row[i * k + t], row[j * k + t], row[slack + t] = 1, -math.exp(epsilon), -1
+            above.append(row)
+            limits.append(0.0)
+        row = np.zeros(size)
+        row[slack : slack + k] = 1
+        above.append(row)
+        limits.append(delta)
+    equal = np.zeros((n, size))
+    for i in range(n):
+        equal[i, i * k : (i + 1) * k] = 1
+    gain = np.zeros(size)
+    for i, s in enumerate(inputs):
+        for t, guess in enumerate(outputs):
+            if sum(a == b for a, b in zip(s, guess, strict=True)) >= right:
+                gain[i * k + t] = -1 / n
+    found = linprog(gain, np.array(above), limits, equal, np.ones(n), bounds=(0, 1))
+    assert found.success
+    return -found.fun
+
+
+@pytest.mark.parametrize(("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.0])
+def test_no_private_mechanism_lets_more_be_guessed_and_some_as_much(canaries, guesses, epsilon):
+    for right in range(1, guesses + 1):
+        for delta in (0.0, 1e-3, 0.05, 0.3):
+            most = most_right(canaries, guesses, right, epsilon, delta)
+            bound = p_value(right, guesses, canaries, epsilon, delta)
+            assert most <= bound + 1e-8
+            if delta <= 1e-3:
+                assert most == pytest.approx(bound, abs=1e-8)
+
+
+def theorem_5_2(right, guesses, canaries, epsilon, delta):
+    """Return what Steinke, Nasr and Jagielski (2023) have."""
+    law = binom(guesses, expit(epsilon))
+    below = np.cumsum(law.pmf(np.arange(right)[::-1]))  # those just below come first
+    means = below / np.arange(1, right + 1)
+    return law.sf(right - 1) + 2 * canaries * delta * means.max()
+
+
+def test_in_the_tail_it_is_less_than_theorem_5_2_and_in_the_middle_that_is_not_enough():
+    for m, r, epsilon, delta in (
+        (500, 60, 1.0, 1e-5),
+        (1000, 1000, 0.5, 1e-4),
+        (200, 9, 3.0, 1e-6),
+    ):
+        for v in range(math.ceil(r * expit(epsilon) + 0.5 * math.sqrt(r)), r + 1, 1 + r // 20):
+            p = p_value(v, r, m, epsilon, delta)
+            assert binom.sf(v - 1, r, expit(epsilon)) < p < theorem_5_2(v, r, m, epsilon, delta)
+    most = most_right(3, 3, 1, 0.0, 0.01)
+    assert most == pytest.approx(7 / 8 * 1.01, abs=1e-8)
+    theirs = theorem_5_2(1, 3, 3, 0.0, 0.01)
+    assert theirs == pytest.approx(7 / 8 + 0.75 * 0.01)
+    assert theirs < most - 1e-3
+
+
+def test_delta_is_not_free():
+    """A canary may be given away with probability delta."""
+    assert most_right(2, 2, 2, 1.0, 0.1) > p_value(2, 2, 2, 1.0) + 0.02
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 4.0, 20.0])
+def test_without_delta_it_is_a_binomial_tail(epsilon):
+    for r, v in ((1, 1), (20, 15), (400, 310), (400, 400), (7, 0)):
+        tail = binom.sf(v - 1, r, expit(epsilon))
+        assert p_value(v, r, 1000, epsilon) == pytest.approx(tail, rel=1e-9)
+    assert p_value(12, 12, 12, epsilon) == pytest.approx(expit(epsilon) ** 12)
+
+
+@pytest.mark.parametrize(("guesses", "right"), [(60, 55), (60, 60), (9, 1), (300, 150)])
+def test_the_weights_of_the_proof(guesses, right):
+    """They solve their equations, none is negative, and the largest is that of the formula."""
+    r, v, epsilon = guesses, right, 0.8
+    law = binom(r, expit(epsilon))
+    beta, k = law.sf(v - 1), np.arange(r)
+    above = np.where(k < v, beta * law.cdf(k), law.cdf(v - 1) * law.sf(k))
+    a = above / ((k + 1) * law.pmf(k + 1))
+    before, after, every = np.concatenate([[0], a]), np.concatenate([a, [0]]), np.arange(r + 1)
+    left = every * before - math.exp(epsilon) * (r - every) * after
+    assert left == pytest.approx((every >= v) - beta, abs=1e-7)
+    assert (a >= 0).all()
+    assert np.argmax(a) == v - 1
+    slope = (p_value(v, r, 1, epsilon, 1e-5) - p_value(v, r, 1, epsilon)) / 1e-5
+    assert slope == pytest.approx(a.max(), rel=1e-6)
+
+
+def test_far_in_the_tail_the_second_term_stays():
+    """Where the probability of so many right guesses is no number any more."""
+    for epsilon in (0.0, 0.5):
+        q, delta, m = expit(epsilon), 1e-5, 5000
+        found = p_value(4000, 4000, m, epsilon, delta)
+        assert found == pytest.approx(m * delta / 4000, rel=1e-9)
+        found, v, r = p_value(3900, 4000, m, epsilon, delta), 3900, 4000
+        assert m * delta / v < found < m * delta / v / (1 - (r - v) * q / (v * (1 - q))) * 1.01
+    assert p_value(10, 20, 50, 200.0, 1e-5) == 1
+
+
+def test_more_right_is_less_likely_and_more_epsilon_or_delta_more():
+    for delta in (0.0, 1e-5, 1e-3):
+        p = [p_value(v, 80, 200, 1.0, delta) for v in range(81)]
+        assert all(a >= b for a, b in itertools.pairwise(p))
+        p = p_value(70, 80, 200, np.linspace(0, 6, 200), delta)
+        assert (np.diff(p) >= 0).all()
+        assert p[30] == p_value(70, 80, 200, np.linspace(0, 6, 200)[30], delta)
+    p = [p_value(70, 80, 200, 1.0, delta) for delta in np.linspace(0, 0.5, 50)]
+    assert all(a <= b for a, b in itertools.pairwise(p))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 0.02])
+@pytest.mark.parametrize("right", [160, 250, 390])
+def test_the_level_that_is_refuted_is_the_last_before_one_that_is_not(delta, right):
+    counted = [Counted(Rule(200, 200), right, 400, 0.5), Counted(Rule(200, 0), 110, 400, 0.5)]
+
+    def p(epsilon):
+        return min(one.p_value(epsilon, delta) for one in counted)
+
+    for claimed in (0.0, 0.5, 2.0, 5.0):
+        level = refuted(counted, Pure(claimed, delta), 0.05)
+        if level < 0:
+            assert p(0.0) > 0.05
+            continue
+        assert all(p(below) <= 0.05 for below in np.linspace(0, level, 100))
+        assert p(level * 1.01 + 0.01) > 0.05
+        assert (level >= claimed) == (p(claimed) <= 0.05)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def test_rules_depend_on_no_score_and_none_is_idle():
+    rules = rules_of(1000, Pure(1.0, 1e-5), 0.05)
+    assert rules[0] == Rule(500, 500)
+    assert {rule.guesses for rule in rules} == {1000, 500, 250, 125, 62, 31}
+    for rule in rules:
+        r = rule.guesses
+        assert p_value(r, r, 1000, 1.0, 1e-5) <= 0.05 / len(rules)
+    assert rules_of(10, Pure(20.0), 0.05) == [Rule(5, 5)]
+
+
+def counts(rows, **options):
+    found = em.audit_one_run(*rows, em.pure(1.0), **options).guesses
+    return found["right"], found["guesses"]
+
+
+def test_what_is_guessed():
+    scores = np.array([5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0, 0.0])
+    rows = scores, scores > 4.5
+    assert counts(rows, guesses=10) == (10, 10)
+    assert counts(rows, guesses=(3, 0)) == (3, 3)
+    assert counts((scores, scores < 4.5), guesses=(4, 2)) == (0, 6)
+    assert counts((scores, scores > 7.5), guesses=(4, 6)) == (2 + 6, 10)
+    assert counts((scores, scores > 7.5), guesses=5) == (2 + 2, 5)  # the odd one at the top
+    assert counts((np.where(scores < 4.5, -np.inf, 1.0), scores > 4.5), guesses=10) == (10, 10)
+
+
+def test_equal_scores_tell_nothing_whatever_their_order():
+    """A file may list those that were in first."""
+    included = np.repeat([1, 0], 500)
+    for rows in ((np.zeros(1000), included), (np.zeros(1000), included[::-1])):
+        right, made = counts(rows, guesses=400)
+        assert abs(right - made / 2) < 4 * math.sqrt(made) / 2
+        assert em.audit_one_run(*rows, em.pure(0.1)).verdict == "not refuted"
+
+
+def test_the_best_of_many_rules_has_no_level_and_a_share_for_each_has():
+    """At the very epsilon that is claimed, by randomised response."""
+    rng, m, alpha, runs = np.random.default_rng(5), 128, 0.2, 600
+    single = shared = 0
+    claim = em.pure(0.5)
+    for _ in range(runs):
+        included = rng.random(m) < 0.5
+        told = np.where(rng.random(m) < expit(0.5), included, ~included)
+        scores = np.where(told, 1, -1) * rng.random(m)
+        found = em.audit_one_run(scores, included, claim, alpha=alpha)
+        shared += found.verdict == "violated"
+        single += found.p_value / found.guesses["rules"] <= alpha
+    assert single > 1.5 * alpha * runs
+    assert shared < alpha * runs
+
+
+# --- level and power ------------------------------------------------------------------------------
+
+
+def response(rng, m, epsilon):
+    """Return whether guesses about m canaries are right: as often as epsilon allows."""
+    return rng.random(m) < expit(epsilon)
+
+
+def scored(rng, right, included):
+    """Return scores whose sign is the guess."""
+    return np.where(right == included, 1, -1) * rng.uniform(0.5, 1, included.size)
+
+
+@pytest.mark.parametrize("guesses", [200, (40, 0), None])
+def test_the_level_on_randomised_response_at_its_epsilon(guesses):
+    """A bound above the truth, or a violation, comes in no more than alpha of 600 runs."""
+    rng, m, alpha, epsilon = np.random.default_rng(8), 500, 0.1, 1.0
+    wrong = above = 0
+    for _ in range(600):
+        included = rng.random(m) < 0.5
+        scores = scored(rng, response(rng, m, epsilon), included)
+        found = em.audit_one_run(scores, included, em.pure(epsilon), alpha=alpha, guesses=guesses)
+        wrong += found.verdict == "violated"
+        above += found.bound > epsilon
+    most = binom.ppf(0.9999, 600, alpha)
+    assert above <= wrong <= most
+    if guesses == 200:
+        assert wrong >= 600 * 0.02  # it does use its alpha, but for the steps of the binomial
+
+
+def delta_of(mu, epsilon):
+    """Return delta of N(0, 1) against N(mu, 1) (Balle and Wang 2018)."""
+    return ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_the_level_on_gaussian_noise_at_its_exact_delta(epsilon):
+    rng, m, mu = np.random.default_rng(9), 300, 0.8
+    claim = em.approximate(epsilon, delta_of(mu, epsilon))
+    wrong = 0
+    for _ in range(300):
+        included = rng.random(m) < 0.5
+        scores = mu * included + rng.normal(0, 1, m)
+        wrong += em.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
+    assert wrong <= binom.ppf(0.9999, 300, 0.1)
+
+
+def test_the_level_where_delta_gives_single_canaries_away():
+    """Each canary is told with probability delta, and else by randomised response."""
+    rng, m, delta, epsilon, wrong = np.random.default_rng(10), 400, 0.002, 0.5, 0
+    for _ in range(400):
+        included = rng.random(m) < 0.5
+        told = rng.random(m) < delta
+        right = response(rng, m, epsilon) | told
+        scores = scored(rng, right, included) * np.where(told, 9, 1)
+        claim = em.approximate(epsilon, delta)
+        wrong += em.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
+    assert wrong <= binom.ppf(0.9999, 400, 0.1)
+
+
+@pytest.mark.parametrize(("claimed", "delta"), [(1.0, 0.0), (1.0, 1e-5), (0.0, 0.0)])
+def test_what_is_said_to_be_detectable_is_found_as_often(claimed, delta):
+    rng, m = np.random.default_rng(11), 250
+    claim = em.approximate(claimed, delta)
+    level = em.audit_one_run(np.arange(m), np.arange(m) % 2, claim, guesses=100).detectable
+    found = 0
+    for _ in range(300):
+        included = rng.random(m) < 0.5
+        scores = scored(rng, response(rng, m, level), included)
+        verdict = em.audit_one_run(scores, included, claim, guesses=100)
+        assert verdict.detectable == level
+        found += verdict.verdict == "violated"
+    assert binom.ppf(1e-4, 300, 0.9) <= found <= binom.ppf(1 - 1e-4, 300, 0.9)
+
+
+def test_too_little_noise_is_found():
+    rng = np.random.default_rng(12)
+    included = rng.random(1000) < 0.5
+    claim = em.approximate(1.0, delta_of(0.4, 1.0))
+    verdicts = [
+        em.audit_one_run(included + rng.normal(0, sigma, 1000), included, claim)
+        for sigma in (2.5, 0.5)
+    ]
+    assert [found.verdict for found in verdicts] == ["not refuted", "violated"]
+    assert verdicts[1].bound > 1.3
+    assert verdicts[1].bounds[1].lower > claim.delta
+
+
+# --- what is answered, and what is wrong ----------------------------------------------------------
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(1)
+    included = rng.random(300) < 0.5
+    return included + rng.normal(0, 0.4, 300), included
+
+
+def test_a_verdict_as_every_other(rows):
+    found = em.audit_one_run(*rows, em.pure(0.5), guesses=100)
+    assert (found.verdict, found.exit_code, found.method) == ("violated", 1, "one run")
+    text = str(found)
+    assert "  guesses     100 of 100 are right: the 50 highest scores as in, the 50 lowest" in text
+    assert f"  canaries    300, of which {rows[1].sum()} were in" in text
+    plain = json.loads(found.to_json())
+    assert plain["guesses"]["right"] == 100
+    assert plain["bound"] == found.bound > 3
+    assert plain["checks"][0]["name"] == "fair coins"
+
+
+def test_inclusion_in_any_way_it_is_written(rows):
+    scores, included = rows
+    forms = [included, included.tolist(), included.astype(int), np.where(included, 1.0, -1.0)]
+    found = [em.audit_one_run(scores, form, em.pure(1.0)).bound for form in forms]
+    assert len(set(found)) == 1
+
+
+def test_coins_that_are_not_fair_are_told(rows):
+    rng = np.random.default_rng(2)
+    biased = rng.random(300) < 0.2
+    found = em.audit_one_run(rows[0], biased, em.pure(1.0))
+    assert (found.verdict, found.exit_code) == ("invalid", 4)
+    assert f"{biased.sum()} of 300 canaries were in, by fair coins with prob" in str(found)
+    slightly = np.repeat([1, 0], [180, 120])
+    found = em.audit_one_run(rows[0], slightly, em.pure(1.0))
+    assert found.verdict == "not refuted"
+    assert found.checks[0]["result"] == "note"
+
+
+def test_scores_of_the_wrong_sign_are_told(rows):
+    found = em.audit_one_run(-rows[0], rows[1], em.pure(1.0))
+    assert found.verdict == "not refuted"
+    assert "give the scores another sign" in str(found)
+    assert "another sign" not in str(em.audit_one_run(*rows, em.pure(1.0)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"claim": em.gdp(1.0)}, "claim must be pure"),
+        ({"claim": 1.0}, "claim must be pure"),
+        ({"scores": np.zeros((5, 2))}, r"scores must have shape \(m,\), got \(5, 2\)"),
+        ({"scores": ["a"] * 300}, "scores must be numbers"),
+        ({"scores": [math.nan, *range(299)]}, "scores hold nan, at place 0"),
+        ({"scores": range(299)}, "included must be as many as the scores, 299, got 300"),
+        ({"included": np.arange(300)}, "included must be true or false, 1 or 0, or 1 or -1"),
+        ({"included": ["in"] * 300}, "included must be true or false"),
+        ({"included": np.full(300, math.nan)}, "included must be true or false"),
+        ({"scores": [1.0], "included": [1]}, "scores must be of 10 canaries or more, got 1"),
+        ({"guesses": 301}, "guesses must be 1 to 300, as many as there are canaries, got 301"),
+        ({"guesses": 0}, "guesses must be at least 1"),
+        ({"guesses": (0, 0)}, "guesses must be 1 to 300"),
+        ({"guesses": (1, -1)}, "guesses must be at least 0"),
+        ({"guesses": (1, 2, 3)}, "guesses must be one number or two, got 3"),
+        ({"guesses": 2.5}, "guesses must be an integer"),
+        ({"alpha": 1.0}, "alpha must lie"),
+        ({"detect": 0.5}, "detect must be above the claim, 1"),
+    ],
+)
+def test_a_mistake_is_a_line(rows, change, message):
+    given = {"scores": rows[0], "included": rows[1], "claim": em.pure(1.0), **change}
+    with pytest.raises(ArgumentError, match=message):
+        em.audit_one_run(**given)
+
+
+# --- coins of our own, files and the command line -------------------------------------------------
+
+MECHANISM = """
+import numpy as np
+def scores(included, rng): return np.array(included) + rng.normal(0, 0.5, len(included))
+def many(included, size, rng): return np.array(included) + rng.normal(0, 0.5, (size, len(included)))
+def plain(included, rng): return [bit + rng.normal(0, 0.5) for bit in included]
+def few(included): return [1.0, 2.0]
+def word(included): return "a"
+def nan(included): return [float("nan")] * len(included)
+def array(included: np.ndarray, rng): return included - 0.5 + rng.normal(0, 0.5, included.shape)
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    (tmp_path / "own.py").write_text(MECHANISM)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("function", ["scores", "many", "plain", "array"])
+def test_the_mechanism_is_given_coins_once(here, function):
+    source = sources.load(f"own.py:{function}")
+    coins, scores = draw_canaries(source, 400, seed=3)
+    assert scores.shape == coins.shape == (400,)
+    assert set(coins) == {0, 1}
+    assert np.array_equal(draw_canaries(source, 400, seed=3)[1], scores)
+    assert not np.array_equal(draw_canaries(source, 400, seed=4)[0], coins)
+    found = audit_canaries(source, 400, em.pure(1.0), seed=3, guesses=100)
+    assert found.verdict == "violated"
+    assert found.source.startswith(f"own.py:{function}(included")
+    assert found.to_plain()["provenance"]["made of"]["own.py"]
+    again = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
+    assert again.bound == found.bound
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("few", "own.py:few returned 2 scores of 50 canaries"),
+        ("word", "own.py:word returned no numbers"),
+        ("nan", "own.py:nan returned a score that is not a number"),
+    ],
+)
+def test_scores_that_are_none_are_told(here, function, message):
+    with pytest.raises(MechanismError, match=message):
+        draw_canaries(sources.load(f"own.py:{function}"), 50, seed=0)
+
+
+def command(capsys, *words):
+    code = main(["audit", *words])
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def file(here, rows):
+    """The same rows in files of every kind."""
+    scores, included = rows
+    lines = [f"{i},{s},{str(bool(b)).lower()}" for i, (s, b) in enumerate(zip(*rows, strict=True))]
+    (here / "c.csv").write_text("\n".join(["canary,score,included", *lines]))
+    two = [line.partition(",")[2] for line in lines]
+    (here / "two.csv").write_text("\n".join(["loss,member", *two]))
+    (here / "signs.csv").write_text(
+        "\n".join(f"{s},{2 * b - 1}" for s, b in zip(*rows, strict=True))
+    )
+    np.save(here / "c.npy", np.column_stack([scores, included]))
+    return here
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["c.csv"], ["two.csv"], ["signs.csv"], ["c.npy"], ["c.csv", "--columns", "score", "included"]],
+)
+def test_files_of_canaries(file, rows, capsys, words):
+    code, out, _ = command(capsys, "--one-run", *words, "--epsilon", "1", "--json", "-")
+    found = json.loads(out)
+    wanted = em.audit_one_run(*rows, em.pure(1.0))
+    assert (code, found["verdict"], found["bound"]) == (1, "violated", wanted.bound)
+    assert found["guesses"] == wanted.guesses
+    assert found["provenance"]["made of"] == {words[0]: found["provenance"]["made of"][words[0]]}
+
+
+def test_the_files_that_are_written(file, capsys):
+    pytest.importorskip("matplotlib")
+    words = ["--one-run", "c.csv", "--epsilon", "1", "--delta", "1e-5", "--guesses", "40", "20"]
+    code, out, _ = command(capsys, *words, "--output", "page", "--junit", "j.xml")
+    assert code == 1
+    assert "60 of 60 are right: the 40 highest scores as in, the 20 lowest as out" in out
+    page = (file / "page/index.html").read_text()
+    assert "the 40 highest scores as in" in page
+    assert "guesses about canaries of one run" in page
+    assert "0 of each side" not in page
+    assert 'failures="1"' in (file / "j.xml").read_text()
+
+
+def test_a_mechanism_at_the_command_line(here, capsys):
+    words = ["own.py:scores", "--canaries", "500", "--epsilon", "1"]
+    code, out, _ = command(capsys, *words, "--seed", "3")
+    assert code == 1
+    assert out.startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least")
+    assert command(capsys, *words, "--seed", "3")[1] == out
+    assert command(capsys, "own.py:few", "--canaries", "50", "--epsilon", "1")[::2] == (
+        4,
+        "epsilometer: own.py:few returned 2 scores of 50 canaries\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--one-run", "c.csv", "--gdp", "1"], "--gdp: does not go with --one-run"),
+        (["--one-run", "c.csv", "--epsilon", "1", "--pair", "0", "1"], "--pair: does not go with"),
+        (["--one-run", "c.csv", "--epsilon", "1", "--samples", "9"], "--samples: does not go with"),
+        (
+            ["--one-run", "c.csv", "own.py:f", "--epsilon", "1"],
+            "--one-run: does not go with SOURCE",
+        ),
+        (["--one-run", "d.csv", "--epsilon", "1"], "d.csv: is not there; did you mean 'c.csv'"),
+        (
+            ["--one-run", "c.csv", "--epsilon", "1", "--columns", "score"],
+            "--columns: must be two, SC",
+        ),
+        (
+            ["--one-run", "c.csv", "--epsilon", "1", "--columns", "scor", "included"],
+            "c.csv: has no column 'scor'; did you mean 'score'",
+        ),
+        (
+            ["--one-run", "c.csv", "--epsilon", "1", "--guesses", "999"],
+            "--guesses: must be 1 to 300",
+        ),
+        (
+            ["--one-run", "two.csv", "--epsilon", "1", "--json", "two.csv"],
+            "--json: 'two.csv' is what",
+        ),
+        (
+            ["own.py:scores", "--epsilon", "1", "--guesses", "9"],
+            "--guesses: goes with --one-run or",
+        ),
+        (["own.py:scores", "--canaries", "3", "--epsilon", "1"], "--canaries: must be at least 10"),
+        (
+            ["own.py:scores", "--canaries", "30", "--epsilon", "1", "--stop"],
+            "--stop: does not go wi",
+        ),
+    ],
+)
+def test_wrong_use_is_told(file, capsys, words, said):
+    code, out, err = command(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"epsilometer: {said}"), err
+    assert len(err.splitlines()) == 1
