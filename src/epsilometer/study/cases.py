@@ -6,13 +6,10 @@ a mechanism is run or imported here.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +20,31 @@ from epsilometer.audit.accounting import (
     unanswered,
     with_given,
 )
-from epsilometer.audit.claims import Claim, EventClaim, parts
-from epsilometer.audit.domains import KINDS, domain
+from epsilometer.audit.claims import EventClaim, parts
 from epsilometer.audit.schedule import least_samples
 from epsilometer.audit.serving.errors import Misuse
 from epsilometer.audit.serving.loading import parsed
 from epsilometer.audit.sources import as_argument_error
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.options import ID
-from epsilometer.parsing import written
 from epsilometer.stages.draw import claim_of
 from epsilometer.study import audits, config
 from epsilometer.study.locks import Lock, find_lock
+from epsilometer.study.naming import (
+    check_detect,
+    claim_name,
+    grid_of,
+    is_referred,
+    listed,
+    number_of,
+    parameters_name,
+    plain_set,
+    text_of,
+    texts_of,
+)
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # by who runs a program
-_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
-_PATTERNS = 10
 
 
 @dataclass(frozen=True)
@@ -135,12 +140,12 @@ class Audits:
         for name, entry in self.file.audits.items():
             self._check(name, entry)
             sets = self._sets(name, entry)
-            for arguments in _grid(entry):
+            for arguments in grid_of(entry):
                 of = {
                     key: self._case(name, entry, arguments, key, plain)
                     for key, plain in sets.items()
                 }
-                key = _parameters_name(arguments)
+                key = parameters_name(arguments)
                 if key in found.setdefault(name, {}):
                     raise self._wrong(name, "parameters", f"asks twice for {key}")
                 found[name][key] = of
@@ -177,7 +182,7 @@ class Audits:
     def _check(self, name: str, entry: audits.AuditEntry) -> None:
         """Check what an entry says as a whole."""
         if isinstance(entry.mechanism, audits.Recorded):
-            if len(_listed(entry.mechanism.outputs)) > 2:
+            if len(listed(entry.mechanism.outputs)) > 2:
                 raise self._wrong(name, "mechanism.outputs", "must be one file or two")
             for key in ("pairs", "samples", "failures"):
                 if getattr(entry, key):
@@ -202,7 +207,7 @@ class Audits:
             if key in _FILLED and isinstance(entry.mechanism, audits.Command):
                 message = f"{key!r} is filled in for every batch; take another name"
                 raise self._wrong(name, "parameters", message)
-        for key, text in _texts(entry.mechanism):
+        for key, text in texts_of(entry.mechanism):
             for place in _IN_BRACES.findall(text):
                 filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
                 if place not in (*entry.parameters, *filled):
@@ -220,13 +225,13 @@ class Audits:
         mechanism, rest = self._mechanism(name, entry, arguments)
         samples = self._samples(name, entry)
         if inputs is not None and not {"remove", "replace"} & set(inputs):
-            number = _number_of(inputs)
+            number = number_of(inputs)
             if samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
                 raise self._wrong(name, "samples", message)
         return Case(
             entry=name,
-            parameters=_parameters_name(arguments),
+            parameters=parameters_name(arguments),
             pairs=pairs,
             mechanism=mechanism,
             arguments=arguments,
@@ -249,7 +254,7 @@ class Audits:
                     near = suggest(text[1:], arguments)
                     message = f"unknown parameter {text[1:]!r}{near}"
                     raise self._wrong(name, f"about.{key}", message)
-                said[key] = _text(arguments[text[1:]])
+                said[key] = text_of(arguments[text[1:]])
         return said
 
     def _mechanism(
@@ -259,22 +264,22 @@ class Audits:
 
         def filled(text: str) -> str:
             return _IN_BRACES.sub(
-                lambda m: _text(arguments[m[1]]) if m[1] in arguments else m[0], text
+                lambda m: text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
             )
 
-        used = {m for _, text in _texts(entry.mechanism) for m in _IN_BRACES.findall(text)}
+        used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
         rest = {key: value for key, value in arguments.items() if key not in used}
         given = entry.mechanism
         if isinstance(given, audits.Command | audits.Recorded):
-            if rest := {key: value for key, value in rest.items() if not _referred(entry, key)}:
+            if rest := {key: value for key, value in rest.items() if not is_referred(entry, key)}:
                 where = "command" if isinstance(given, audits.Command) else "outputs"
                 message = f"{min(rest)!r} is used nowhere; write {{{min(rest)}}} into the {where}"
                 raise self._wrong(name, "parameters", message)
             if isinstance(given, audits.Command):
                 several = isinstance(given.command, list)
-                command: Any = [filled(word) for word in _listed(given.command)]
+                command: Any = [filled(word) for word in listed(given.command)]
                 return {"command": command if several else command[0]}, {}
-            outputs = [filled(file) for file in _listed(given.outputs)]
+            outputs = [filled(file) for file in listed(given.outputs)]
             return {"outputs": outputs, "columns": given.columns}, {}
         spec = filled(given if isinstance(given, str) else given.function)
         try:
@@ -315,7 +320,7 @@ class Audits:
         found: dict[str, dict[str, Any] | None] = {}
         for one in entry.pairs if several else [entry.pairs]:
             try:
-                key, plain = _plain_set(one)
+                key, plain = plain_set(one)
             except ArgumentError as error:
                 raise self._wrong(name, "pairs", one_line(error)) from None
             if plain in found.values():
@@ -342,10 +347,10 @@ class Audits:
                 made = parts(claim_of(of_any_level(said)))
                 if entry.method == "exact" and not isinstance(made[0], EventClaim):
                     raise ArgumentError("method", "must be anytime for Rényi divergences and zcdp")
-                _check_detect(detect, made, known=not unanswered(said))
+                check_detect(detect, made, known=not unanswered(said))
             except ArgumentError as error:
                 raise self._wrong(name, key, one_line(error)) from None
-            called = _claim_name(said)
+            called = claim_name(said)
             if any(one["claim"] == said for one in found.values()):
                 raise self._wrong(name, key, f"claims {called} twice")
             times = sum(re.sub(r"~\d+$", "", other) == called for other in found)
@@ -401,105 +406,3 @@ def read_audits(
 def _near(place: Path, known: Iterable[str]) -> str:
     found = suggest(str(place), known)
     return found if "did you mean" in found else ""
-
-
-# --- names ----------------------------------------------------------------------------------------
-
-
-def _check_detect(detect: float | None, made: tuple[Claim, ...], *, known: bool) -> None:
-    if detect is None:
-        return
-    if len(made) > 1:
-        raise ArgumentError("detect", "needs a claim of one order")
-    if known and detect <= made[0].level:
-        raise ArgumentError("detect", f"must be above the claim, {made[0].level:g}")
-
-
-def _grid(entry: audits.AuditEntry) -> list[dict[str, Any]]:
-    values = [v if isinstance(v, list) else [v] for v in entry.parameters.values()]
-    return [dict(zip(entry.parameters, point, strict=True)) for point in product(*values)]
-
-
-def _listed(texts: str | list[str]) -> list[str]:
-    return [texts] if isinstance(texts, str) else texts
-
-
-def _texts(mechanism: Any) -> list[tuple[str, str]]:
-    """Return the texts of a mechanism that may have braces, with their keys."""
-    if isinstance(mechanism, str):
-        return [("mechanism", mechanism)]
-    return [
-        (f"mechanism.{key}", text)
-        for key in ("command", "python", "environment", "function", "outputs")
-        if hasattr(mechanism, key)
-        for text in _listed(getattr(mechanism, key))
-    ]
-
-
-def _referred(entry: audits.AuditEntry, parameter: str) -> bool:
-    """Tell whether a claim refers to a parameter; an accountant may."""
-    said = json.dumps([claim.model_dump() for claim in entry.claims])
-    if re.search(r'"[^"\s]+:[^"\s]+"', said):
-        return True
-    return re.search(rf"\${parameter}\b", said) is not None
-
-
-def _text(value: Any) -> str:
-    """Return a parameter as a command is given it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return written(value) if isinstance(value, float) else str(value)
-
-
-def _safe(text: str) -> str:
-    """Return a text as a part of a path: itself, or what is left of it with a digest of it all."""
-    if _SAFE.fullmatch(text):
-        return text
-    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-
-
-def _left(text: str) -> str:
-    """Return what may stand in a path of a text."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
-
-
-def _parameters_name(arguments: Mapping[str, Any]) -> str:
-    return "_".join(f"{key}={_safe(_text(value))}" for key, value in arguments.items()) or "default"
-
-
-def _claim_name(said: Mapping[str, Any]) -> str:
-    if "renyi" in said:
-        return "_".join(f"renyi-{written(a)}={_level_name(level)}" for a, level in said["renyi"])
-    return "_".join(f"{key}={_level_name(level)}" for key, level in said.items())
-
-
-def _level_name(level: Any) -> str:
-    return "claimed" if isinstance(level, Mapping) else written(level)
-
-
-def _number_of(inputs: Mapping[str, Any]) -> int:
-    """Return how many pairs a set has that names no table."""
-    if "domain" in inputs:
-        return len(domain(inputs["domain"]))
-    return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
-
-
-def _plain_set(one: Any) -> tuple[str, dict[str, Any]]:
-    """Return a set of pairs as jobs are told it, and what paths call it."""
-    if isinstance(one, audits.Domain):
-        declared = one.domain if one.limit is None else {**one.domain, "limit": one.limit}
-        domain(declared)
-        kind = next(kind for kind in KINDS if kind in declared)
-        return f"domain-{kind}", {"domain": declared}
-    if isinstance(one, audits.Patterns):
-        return f"patterns={one.patterns}", {"patterns": one.patterns}
-    if isinstance(one, audits.Rows):
-        kind, table = ("remove", one.remove) if one.remove else ("replace", one.replace)
-        return f"{kind}-a-row", {kind: table, "limit": one.limit}
-    if isinstance(one, list):
-        named = {f"pair {i + 1}" if len(one) > 1 else "": pair for i, pair in enumerate(one)}
-    else:
-        named = one
-    pairs = [[name, *pair] for name, pair in named.items()]
-    first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
-    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}
