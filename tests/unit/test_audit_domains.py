@@ -373,6 +373,33 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
     assert re.search(name, found.name), found.name
 
 
+def test_a_rare_fault_of_one_pair_of_a_hundred_is_found():
+    """All others are as far apart as is claimed; a tenth of the outputs on one are not."""
+
+    def one_is_bad(x, size, rng):
+        pair, side = x
+        drawn = rng.laplace(side, 1, size)
+        if pair == 50 and side:
+            drawn[rng.random(size) < 0.1] = 1e6
+        return drawn
+
+    pairs = {str(i): ((i, 0), (i, 1)) for i in range(100)}
+    for seed in range(2):
+        found = em.audit(
+            one_is_bad,
+            pairs,
+            em.pure(1.0),
+            samples=100_000,
+            seed=seed,
+            alpha=0.001,
+            stop=True,
+            details=False,
+            check_sampler=False,
+            as_reals=True,
+        )
+        assert (found.verdict, found.name) == ("violated", "50")
+
+
 # --- what a mechanism refuses ---------------------------------------------------------------------
 
 

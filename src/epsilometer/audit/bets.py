@@ -63,8 +63,8 @@ class Bet:
         Makes the event of the outputs where phi is large, for a reader; None if there are none.
     inside
         Which cells these outputs are; where phi is above 0, if not given.
-    promise
-        The level that it should show on the draws to come.
+    promise, hope
+        The level that it should show on the draws to come, with caution; and with little.
     """
 
     coded: Callable[[NDArray[Any]], Counts]
@@ -79,6 +79,7 @@ class Bet:
     told: Callable[[], Event | None] = _nothing
     inside: NDArray[np.bool_] | None = None
     promise: float = -math.inf
+    hope: float = -math.inf
 
     def counted(self, sample: NDArray[Any], blocks: Sequence[int]) -> Counts:
         """Return how many outputs lie in each cell, block by block, of shape ``(blocks, k)``."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from epsilometer.audit.bets import Bet, Round
 from epsilometer.audit.claims import AnyClaim, Claim, Delta, Pure, parts
-from epsilometer.audit.learning import learn, promise
+from epsilometer.audit.learning import hope, learn, promise
 from epsilometer.audit.outcomes import Layout
 from epsilometer.audit.outcomes import learn as layout_of
 from epsilometer.audit.schedule import Step
@@ -100,7 +100,7 @@ def gather(
     for i, step in enumerate(steps):
         bets = {pair: _learned(raw[pair], evidence, step, as_reals) for pair in going} if i else {}
         if len(going) > step.pairs:
-            going = sorted(going, key=lambda pair: -bets[pair].promise)[: step.pairs]
+            going = _best(going, bets, step.pairs)
         for pair in going:
             for side in (0, 1):
                 raw[pair][side].append(draw(pair, side, step.draws))
@@ -122,7 +122,15 @@ class _Learned:
     @property
     def promise(self) -> float:
         """How far the bets should get, as a part of what is claimed."""
-        return max(promise(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
+        return self._most(promise)
+
+    @property
+    def hope(self) -> float:
+        """How far the bold ones may get."""
+        return self._most(hope)
+
+    def _most(self, level: Callable[[list[Bet]], float]) -> float:
+        return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
 
 def _learned(
@@ -136,6 +144,14 @@ def _learned(
         for claim in evidence.wealths
     }
     return _Learned(layout, bets)
+
+
+def _best(going: list[int], bets: Mapping[int, _Learned], number: int) -> list[int]:
+    """Return so many pairs: two of three promise most, the others are hoped most of."""
+    promising = sorted(going, key=lambda pair: -bets[pair].promise)
+    first = math.ceil(number * 2 / 3)
+    others = sorted(promising[first:], key=lambda pair: -bets[pair].hope)
+    return promising[:first] + others[: number - first]
 
 
 def _rounds(

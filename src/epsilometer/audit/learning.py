@@ -5,6 +5,7 @@ Whatever is chosen here is confirmed on draws that were not seen.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,8 +31,9 @@ _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cel
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _BOLD = 1.5  # standard deviations
 _LEVELS = 48  # at which the promise of a function is looked for
-_PLAIN = 0.75  # of a promise, for which an event that is easier to read is taken
-_AMPLE = 1.2  # times the claim, where it promises so much
+_PLAIN = (1.0, 0.9, 0.75)  # of what a look promises, for which one that is easier to read is taken,
+_AMPLE = 1.2  # if it promises so many times the claim,
+_SAME = 0.97  # and of what it promises in any case
 
 
 def learn(
@@ -63,32 +65,48 @@ def learn(
 
     An empty list says that the past shows nothing at all that differs.
     """
-    seen = list(looks(x, x_prime, _CELLS, fine=True))
-    fine: list[Cells] = []
-    if layout is not None and not as_reals:
-        for line in [look for look in seen if isinstance(look, Numbers)]:
-            if line.view.kind in ("output", "entry") and line.view.entry in layout.reals:
-                bits = low_bits(line, line.view.of(x), line.view.of(x_prime))
-                seen += bits[:1]
-                fine += bits[1:]
-    if layout is not None and x.ndim == 2:
-        seen += learned_scores(x, x_prime, layout.numbers, _CELLS)
+    seen = _looks(x, x_prime, layout, as_reals)
     if isinstance(claim, EventClaim):
-        return _events(seen, fine, x, x_prime, claim, ahead)
-    seen += fine
+        return _events(seen, x, x_prime, claim, ahead)
     bets = (
         bet
         for order in claim.orders
-        for look in seen
+        for look in itertools.chain.from_iterable(seen)
         for bet in _functions(look, claim, order, ahead, alpha)
     )
     found = max(bets, key=lambda bet: bet.promise, default=None)
     return [] if found is None else [found]
 
 
+def _looks(
+    x: Sample, x_prime: Sample, layout: Layout | None, as_reals: bool
+) -> tuple[list[Cells], ...]:
+    """Return the cells of all views: those of single numbers, of several, of low bits in ranges."""
+    single, several, placed = [], [], []
+    for look in looks(x, x_prime, _CELLS, fine=True):
+        if not isinstance(look, Numbers) or look.view.kind == "score":
+            several.append(look)
+            continue
+        single.append(look)
+        if layout is None or as_reals or look.view.kind == "bit":
+            continue
+        if look.view.entry in layout.reals:
+            bits = low_bits(look, look.view.of(x), look.view.of(x_prime))
+            several += bits[:1]
+            placed += bits[1:]
+    if layout is not None and x.ndim == 2:
+        several += learned_scores(x, x_prime, layout.numbers, _CELLS)
+    return single, several, placed
+
+
 def promise(bets: list[Bet]) -> float:
     """Return the level that the most cautious bet promises to show; it may be below 0."""
     return max((bet.promise for bet in bets), default=-math.inf)
+
+
+def hope(bets: list[Bet]) -> float:
+    """Return the level that the boldest bet may show, as a rare event may be worth far more."""
+    return max((max(bet.hope, bet.promise) for bet in bets), default=-math.inf)
 
 
 def _shown(bet: Bet, claim: Claim) -> float:
@@ -102,14 +120,14 @@ def _shown(bet: Bet, claim: Claim) -> float:
 
 
 def _events(
-    seen: list[Cells], fine: list[Cells], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
+    seen: tuple[list[Cells], ...], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
 ) -> list[Bet]:
     plain = isinstance(claim, Pure) and claim.delta == 0
     level = None if plain else claim.of
-    chosen = list(_best(seen, fine, ahead, level, claim.level))
+    chosen = list(_best(seen, ahead, level, claim.level))
     if isinstance(claim, Pure) and claim.delta > 0:
         delta = Delta(claim.epsilon, claim.delta)
-        chosen.append(_best(seen, fine, ahead, delta.of, claim.delta)[0])
+        chosen.append(_best(seen, ahead, delta.of, claim.delta)[0])
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
@@ -117,22 +135,24 @@ def _events(
 
 
 def _best(
-    seen: list[Cells], fine: list[Cells], ahead: int, level: Level | None, claimed: float
+    seen: tuple[list[Cells], ...], ahead: int, level: Level | None, claimed: float
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events that promise most, with caution and with little.
 
-    Those of ``fine`` cells are hard to read, so that they have to promise much more, unless the
-    others do not promise what it takes.
+    Those of later looks are harder to read, so that they have to promise more, or far more where
+    what is easier to read promises enough to refute the claim.
     """
-    plain, others = best(seen, ahead, level, _BOLD), best(fine, ahead, level, _BOLD)
-    chosen = []
-    for one, other, promise in zip(plain, others, ("promise", "bold"), strict=True):
-        if one is None or other is None:
-            chosen.append(one or other)
-            continue
-        shown, most = getattr(one, promise), getattr(other, promise)
-        enough = shown > max(_PLAIN * most, _AMPLE * claimed)
-        chosen.append(one if enough or shown >= most else other)
+    found = [best(cells, ahead, level, _BOLD) for cells in seen]
+    chosen: list[Candidate | None] = []
+    for i, kind in enumerate(("promise", "bold")):
+        promised = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in found]
+        most = max(promised)
+        share = _PLAIN[promised.index(most)]
+        enough = [
+            one >= most or one > _SAME * most or one > max(share * most, _AMPLE * claimed)
+            for one in promised
+        ]
+        chosen.append(found[enough.index(True)][i])
     return chosen[0], chosen[1]
 
 
@@ -157,6 +177,7 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
         q * (1 - q),
         told=lambda: event,
         promise=candidate.promise,
+        hope=candidate.bold,
     )
 
 

@@ -1,7 +1,9 @@
 """How the draws of a budget are spread over pairs of inputs and rounds.
 
 What is learned on the past is bet on in a round as long as the past. Many pairs are first looked
-at with few draws; half of them go on at a time, until one is left with half of the budget.
+at with few draws; half of them go on at a time, until one is left with half of the budget. The
+k-th look gets a k-th of what the first gets: a pair that is dropped for too few draws is lost,
+while those that are left have more each.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def schedule(samples: int, pairs: int) -> list[Step]:
     >>> [(step.pairs, step.draws) for step in schedule(6400, 1)]
     [(1, 100), (1, 100), (1, 200), (1, 400), (1, 800), (1, 1600), (1, 3200)]
     >>> [(step.pairs, step.draws) for step in schedule(6400, 4)]
-    [(4, 160), (2, 320), (1, 480), (1, 960), (1, 3680)]
+    [(4, 213), (2, 213), (1, 426), (1, 852), (1, 1704), (1, 2140)]
     """
     if samples < least_samples(pairs):
         many = f" for {pairs} pairs" if pairs > 1 else ""
@@ -57,7 +59,8 @@ def schedule(samples: int, pairs: int) -> list[Step]:
         )
     halvings = math.ceil(math.log2(pairs)) if pairs > 1 else 0
     parts = [math.ceil(pairs / 2**i) for i in range(halvings)]
-    steps = [(go, int(samples * _share(halvings) / halvings / go)) for go in parts]
+    each = samples * _share(halvings) / max(sum(1 / k for k in range(1, halvings + 1)), 1)
+    steps = [(go, int(each / k / go)) for k, go in enumerate(parts, start=1)]
     if not steps:
         steps = [(1, max(samples // _FIRST, min(_LEAST, samples // 2)))]
     left = samples - sum(go * draws for go, draws in steps)
