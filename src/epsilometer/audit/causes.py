@@ -63,27 +63,45 @@ def _findings(
     found = [_of_group(group, claimed) for group in _grouped(runs)]
     fixed = any(rank == 0 for rank, _ in ranked) or any(one.kind == "seed" for one in found)
     if not fixed:
-        found += _of_what_is_told(runs, claimed, replayed=not unseen)
+        found += _of_what_is_told(runs, claimed, found, replayed=not unseen)
     ranked += [(_rank(finding, len(runs), claimed), finding) for finding in found]
     if unseen:
         words = "a second draw on x with the same states is not the same: some noise is unseen, "
         words += "drawn in compiled code, by threads or from the time"
         ranked.append((7, Finding("unseen", words, runs=unseen)))
-    if not found and not fixed:
+    if not found and not fixed and not unseen:
         words = "with the same noise, no call and no output differs"
         ranked.append((0, Finding("nothing", words, runs=len(runs))))
     ranked.sort(key=lambda each: each[0])
-    return [finding for _, finding in ranked]
+    first, *rest = [finding for _, finding in ranked]
+    return [_within(first, claimed), *rest]
+
+
+def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
+    """Return a finding that says so where its loss is what is claimed, or less."""
+    limit = claimed.get(finding.unit)
+    if finding.kind == "nothing" or limit is None or finding.loss is None:
+        return finding
+    if finding.loss > limit * (1 + 1e-6):
+        return finding
+    more = "that is within the claim: look at how floats are rounded, or at what is rarer"
+    return replace(finding, more=(*finding.more, more))
 
 
 def _of_what_is_told(
-    runs: Sequence[Run], claimed: Mapping[Unit, float], *, replayed: bool
+    runs: Sequence[Run],
+    claimed: Mapping[Unit, float],
+    found: Sequence[Finding],
+    *,
+    replayed: bool,
 ) -> list[Finding]:
-    """Return what is found of outputs, where noise is not the same each time."""
+    """Return what is found of outputs, beside that of calls; noise is not the same each time."""
     bare = list(_without_noise(runs))
     if bare:
         return bare
     noise = additive(runs) if replayed else None
+    if noise is not None and noise.differ and any(one.loss == math.inf for one in found):
+        return []
     if noise is not None:
         return [_of_noise(noise, len(runs), claimed)]
     alike = [run for run in runs if not any(differences(run.x, run.x_prime))]
@@ -109,11 +127,15 @@ def _without_calls(runs: Sequence[Run]) -> Finding:
     """Tell of what draws nothing that is seen."""
     first = runs[0]
     stays = all(
-        same(run.x.result, first.x.result) and same(run.x_prime.result, first.x_prime.result)
+        same(made, getattr(first, side).result)
         for run in runs
+        for side in ("x", "x_prime")
+        for made in (getattr(run, side).result, getattr(run, side).second)
+        if made is not None
     )
     if not stays or any(run.again for run in runs):
-        words = "no call was seen: the noise is drawn in compiled code, or by another program"
+        words = "no call was seen: the noise is drawn in compiled code, by another program, or by "
+        words += "a generator of its own"
         return Finding("unseen", words, runs=len(runs))
     outputs = f"{value_words(first.x.result)} on x, {value_words(first.x_prime.result)} on x'"
     words = f"no noise is drawn, and the output is always the same: {outputs}"
@@ -170,7 +192,7 @@ def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
     if len(runs) < _FEW:
         return
     sides = [
-        [dict(_entries(trace.result)) for trace in traces]
+        [dict(_entries(made)) for trace in traces for made in (trace.result, trace.second)]
         for traces in ([run.x for run in runs], [run.x_prime for run in runs])
     ]
     for key in dict.fromkeys(key for side in sides for outputs in side for key in outputs):
@@ -178,7 +200,7 @@ def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
         ours, theirs = values[0][0], values[1][0]
         stays = all(same(v, ours) for v in values[0]) and all(same(v, theirs) for v in values[1])
         if stays and not same(ours, theirs):
-            what = f"{key or 'the output'} is always"
+            what = f"{key or 'the output'} {'are' if key.startswith('keys') else 'is'} always"
             words = f"{what} {value_words(ours)} on x, {value_words(theirs)} on x': without noise"
             yield _placed(Finding("without noise", words, runs=len(runs)), runs[0])
             return
@@ -190,12 +212,12 @@ _ABSENT = {"value": "absent"}
 def _entries(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the parts of an output by name, and how many there are."""
     if isinstance(output, list):
-        yield f"the length{f' of {name}' if name else ''}", len(output)
+        yield f"length{f' of {name}' if name else ''}", len(output)
         for i, part in enumerate(output[:64]):
             yield from _entries(part, f"{name}, entry {i}" if name else f"entry {i}")
     elif isinstance(output, dict) and "keys" in output:
-        keys = sorted((value_words(key) for key, _ in output["keys"]), key=str)
-        yield f"the set of keys{f' of {name}' if name else ''}", keys
+        keys = sorted(value_words(key) for key, _ in output["keys"])
+        yield f"keys{f' of {name}' if name else ''}", {"value": f"{{{', '.join(keys)}}}"}
         for key, part in output["keys"][:64]:
             text = f"key {value_words(key)}"
             yield from _entries(part, f"{name}, {text}" if name else text)

@@ -9,17 +9,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from epsilometer import checks
 from epsilometer.audit.asked import source_of
-from epsilometer.audit.causes import Cause, cause_of
+from epsilometer.audit.causes import cause_of
 from epsilometer.audit.claims import AnyClaim, Concentrated, Gaussian, Pure, Renyi, parts
+from epsilometer.audit.findings import Cause
 from epsilometer.audit.serving.replaying import forked, replayed
 from epsilometer.audit.sources import CallableSource
 from epsilometer.audit.traces import Unit
+from epsilometer.audit.verdict import Verdict
 from epsilometer.audit.worker import PythonWorker, python_replay
-from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer.seeds import generator
 
 RUNS = 16
@@ -82,6 +85,20 @@ def explain(
     if not found.get("runs"):
         raise MechanismError(f"{source.description}: {found.get('failed', 'no run was recorded')}")
     return cause_of(found, claimed_of(claim))
+
+
+def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
+    """Return a verdict with the cause on its pair, where it is violated or invalid.
+
+    Where no cause can be looked for, it says why; the verdict stays.
+    """
+    if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
+        return verdict
+    try:
+        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed).to_plain()
+    except EpsilometerError as error:
+        cause = {"runs": 0, "words": [f"could not be looked for: {error}"], "findings": []}
+    return replace(verdict, cause=cause)
 
 
 def _replayed(

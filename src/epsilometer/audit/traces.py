@@ -22,6 +22,7 @@ Kind = Literal["call", "number", "seed", "argument", "data"]
 _CLOSE = 1e-9  # numbers that differ by less of their size are told to be the same
 _LOCATIONS = ("loc", "mu", "mean")
 _SCALES = ("scale", "sigma", "cov")
+_SIZES = ("size", "k")
 _DATA = ("x", "seq", "population", "sequence", "items")
 _FAMILIES = {
     "gauss": "normal",
@@ -115,12 +116,16 @@ class Call:
 
 @dataclass(frozen=True)
 class Trace:
-    """A draw: its calls, the lines that were run, with the number of calls before, the output."""
+    """A draw: its calls, the lines that were run, with the number of calls before, the output.
+
+    ``second`` is the output of a draw after it, in the same process.
+    """
 
     calls: tuple[Call, ...]
     lines: Mapping[tuple[str, int], int]
     output: Any
     failed: str | None
+    second: Any = None
 
     @property
     def draws(self) -> tuple[Call, ...]:
@@ -208,7 +213,7 @@ def _trace(found: Mapping[str, Any]) -> Trace:
     files = found.get("files", ())
     lines = {(files[i], line): calls for i, line, calls in found.get("lines", ())}
     calls = calls_of(found.get("calls", ()))
-    return Trace(calls, lines, found.get("output"), found.get("failed"))
+    return Trace(calls, lines, found.get("output"), found.get("failed"), found.get("second"))
 
 
 # --- differences ----------------------------------------------------------------------------------
@@ -229,7 +234,7 @@ def differences(x: Trace, x_prime: Trace) -> Iterator[Difference]:
             if names:
                 yield Difference("seed", i, a, b, names[0])
                 return
-        elif names:
+        elif names and not (a.count != b.count and set(names) <= set(_SIZES)):
             name = next((name for name in names if name in _SCALES), names[0])
             if name in _DATA or (name == "a" and not isinstance(a.arguments.get("a"), int)):
                 yield Difference("data", i, a, b, name)

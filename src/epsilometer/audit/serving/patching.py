@@ -91,6 +91,7 @@ class Sources:
         self._bytes = _Bytes()
         self._made: list[weakref.ref[Any]] = []
         self._known = self._generators()
+        self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
         self._replaced: dict[int, tuple[Any, Any]] = {}  # what stood there, by its id
         self._of_the_system()
         self._of_python()
@@ -144,6 +145,9 @@ class Sources:
                 old, new = self._replaced.get(id(value), (None, None))
                 if old is value and new is not None:
                     names[name] = new
+                elif type(value) in self._twins:
+                    bits = getattr(value, "bit_generator", None) or value._bit_generator
+                    names[name] = self._twins[type(value)](bits)
 
     # --- Python's own -----------------------------------------------------------------------------
 
@@ -207,6 +211,7 @@ class Sources:
         module, old = np.random, np.random.mtrand._rand
         state = self._class(module.RandomState)
         generator = self._class(module.Generator)
+        self._twins = {module.RandomState: state, module.Generator: generator}
         hidden = state(old._bit_generator)
         hidden.title = "np.random."
         make = module.default_rng

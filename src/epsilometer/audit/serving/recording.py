@@ -147,23 +147,22 @@ def is_told(file: str) -> bool:
 def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None:
     """Return who called, the innermost first: function, file, line, and the numbers it has.
 
-    None is for what a library does while it is imported.
+    None is for what is done by an import, of a library, or of any module while draws are made.
     """
     found: list[Record] = []
-    while frame is not None and len(found) < _FRAMES:
+    imported = False
+    while frame is not None and frame.f_code.co_filename not in _DOORS:
         file = frame.f_code.co_filename
-        if file in _DOORS:
-            break
-        if file.startswith("<frozen importlib"):
-            return found or None
-        if is_told(file):
+        imported = imported or file.startswith("<frozen importlib")
+        if is_told(file) and not imported and len(found) < _FRAMES:
             name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from 3.11 on
             record = {"function": name, "file": file, "line": frame.f_lineno}
             if detailed and name != "<module>":
                 record["numbers"] = _numbers(frame)
             found.append(record)
         frame = frame.f_back
-    return found
+    drawing = frame is not None and frame.f_code.co_filename == _DOORS[0]
+    return None if imported and (drawing or not found) else found
 
 
 def _numbers(frame: FrameType) -> dict[str, Any]:

@@ -6,6 +6,7 @@ input at the same seed gets the same noise.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -32,7 +33,11 @@ _MODULES = 200
 
 
 def replayed(
-    load: Callable[[], Sampler], pair: tuple[Any, Any], seeds: list[int], seconds: float
+    load: Callable[[], Sampler],
+    pair: tuple[Any, Any],
+    seeds: list[int],
+    seconds: float,
+    sources: Sources | None = None,
 ) -> Record:
     """Return what draws on both inputs do at the same seeds, as many as there is time for.
 
@@ -45,16 +50,20 @@ def replayed(
         The inputs, and what all noise of a run follows from.
     seconds
         After which no run is begun; a draw is waited for as long again.
+    sources
+        Those of this process, if they are recorded already.
 
     Returns
     -------
     ``runs``, each with what was `told` on ``x`` and on ``x_prime``, and ``again`` on x where that
     was not the same; ``loaded``: the calls that were made when the mechanism was loaded.
     """
-    recorder = Recorder()
-    sources = Sources(recorder)
+    sources = sources or Sources(Recorder())
+    recorder = sources.recorder
+    recorder.records = []
     sampler = load()
-    loaded, runs = recorder.records, []
+    loaded = recorder.records
+    runs: list[Record] = []
     until = time.monotonic() + seconds
 
     def tell(x: Any, seed: int) -> Record:
@@ -81,7 +90,8 @@ def told(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     -------
     ``calls``, and how many there were in ``total``; ``lines``, each as the number of its file among
     ``files``, its own, and how many calls were made before it was run first; ``output``, or how it
-    ``failed``; ``imported`` on the way.
+    ``failed``; that of a ``second`` draw, which goes on where the first ended; ``imported`` on the
+    way.
     """
     recorder = sources.recorder
     recorder.records, recorder.total = [], 0
@@ -94,8 +104,11 @@ def told(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
         found["output"] = as_plain(outputs[0])
     except Broken as error:
         found["failed"] = str(error)
+    calls, total = recorder.records, recorder.total
+    with contextlib.suppress(Broken), recorder.paused():
+        found["second"] = as_plain(sampler.draw(x, 1, seed + 1)[0])
     imported = [name for name in sys.modules if name not in before][:_MODULES]
-    found.update(calls=recorder.records, total=recorder.total, imported=imported)
+    found.update(calls=calls, total=total, imported=imported)
     found.update(files=lines.files(), lines=lines.seen())
     return found
 
@@ -162,14 +175,15 @@ def forked(made: Callable[[], Record], seconds: float) -> Record:
             os._exit(0)
     os.close(there)
     try:
-        data = _read(here, time.monotonic() + seconds)
+        answer = _read(here, time.monotonic() + seconds)
     finally:
         os.close(here)
         os.kill(child, signal.SIGKILL)  # it may wait for what it has started
         os.waitpid(child, 0)
-    if data is None:
+    if answer is None:
         return {"failed": f"hangs for {seconds:g} s"}
-    return json.loads(data) if data else {"failed": "ended before it answered"}  # type: ignore[no-any-return]
+    found: Record = json.loads(answer) if answer else {"failed": "ended before it answered"}
+    return found
 
 
 def _read(pipe: int, deadline: float) -> bytes | None:

@@ -1,0 +1,729 @@
+"""The cause of a violation: classic faults are named by what differs, and where."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from epsilometer.audit.causes import cause_of
+from epsilometer.audit.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer.audit.explaining import claimed_of, explain
+from epsilometer.audit.page import html_of
+from epsilometer.audit.serving.loading import load
+from epsilometer.audit.serving.replaying import forked, replayed
+from epsilometer.audit.verdict import Verdict
+from epsilometer.audit.worker import WorkerSource, python_worker
+from epsilometer.cli import main
+from epsilometer.errors import ArgumentError, MechanismError
+
+IMPORTS = """
+import ctypes, math, os, random, secrets, time
+from random import gauss
+import numpy as np
+from numpy.random import laplace, default_rng
+"""
+ZERO_ONE = ([0, 1], [1, 1])
+
+
+@pytest.fixture
+def written(tmp_path):
+    """What writes a mechanism ``f`` and returns its place."""
+
+    def written(body, head=IMPORTS):
+        file = tmp_path / "mechanism.py"
+        file.write_text(head + textwrap.dedent(body))
+        return f"{file}:f"
+
+    return written
+
+
+@pytest.fixture
+def found(written):
+    """What returns the cause of a mechanism."""
+
+    def found(body, pair=ZERO_ONE, claimed=None, runs=5, head=IMPORTS):
+        place, seeds = written(body, head), list(range(1, 1 + runs))
+        told = forked(lambda: replayed(lambda: load(place), pair, seeds, 20), 60)
+        assert "runs" in told, told
+        return cause_of(told, claimed or {})
+
+    return found
+
+
+ALL_AT_ONCE = """
+import json, sys
+from epsilometer.audit.serving.loading import load
+from epsilometer.audit.serving.patching import Sources
+from epsilometer.audit.serving.recording import Recorder
+from epsilometer.audit.serving.replaying import replayed
+
+sources = Sources(Recorder())
+told = {}
+for name, (place, pair) in json.load(sys.stdin).items():
+    told[name] = replayed(lambda: load(place), pair, [1, 2, 3, 4, 5], 60, sources)
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What is told of all mechanisms below, by name: in one process, as each start takes time."""
+    folder, cases = tmp_path_factory.mktemp("told"), {}
+    for i, (name, (body, pair)) in enumerate(MECHANISMS.items()):
+        file = folder / f"mechanism{i}.py"
+        file.write_text(IMPORTS + textwrap.dedent(body))
+        cases[name] = (f"{file}:f", pair)
+    done = subprocess.run(
+        [sys.executable, "-c", ALL_AT_ONCE],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": "src"},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+FAULTS = {  # a mechanism; the inputs; what is found first, as a pattern; the line that is shown
+    "scale from the data": (
+        """
+        def f(x, rng):
+            width = max(x) - min(x)
+            return sum(x) + rng.laplace(0, width)
+        """,
+        ([0, 1], [0, 3]),
+        "argument: laplace gets scale = 1 on x, 3 on x': a loss without bound",
+        "rng.laplace(0, width)",
+    ),
+    "noise scaled by the data afterwards": (
+        """
+        def f(x, rng):
+            return sum(x) + np.std(x) * rng.standard_normal()
+        """,
+        ([0, 1], [0, 3]),
+        "scale: the normal noise in the output has scale 0.5 on x, 1.5 on x': .* without bound",
+        "rng.standard_normal()",
+    ),
+    "a branch without noise": (
+        """
+        def f(x):
+            if sum(x) > 1:
+                return 2.0
+            return sum(x) + laplace()
+        """,
+        ZERO_ONE,
+        r"call: np.random.laplace\(loc=0, scale=1\) is drawn on x only; on x' there is no noise",
+        "return sum(x) + laplace()",
+    ),
+    "another branch draws": (
+        """
+        def f(x, rng):
+            if sum(x) > 1:
+                return 2.0 + rng.laplace(0, 2)
+            return sum(x) + rng.laplace(0, 1)
+        """,
+        ZERO_ONE,
+        r"call: call 1 is laplace\(loc=0, scale=1\) at .*:\d+ on x, laplace\(loc=0, scale=2\) at ",
+        "rng.laplace(0, 1)",
+    ),
+    "an early exit": (
+        """
+        def f(x, rng):
+            for i, value in enumerate(x):
+                if value > 0:
+                    return i
+                rng.laplace()
+            return len(x)
+        """,
+        ([0, 0, 1], [0, 1, 1]),
+        r"call: laplace\(.*\) is drawn on x only; on x' there are 1 call and no more",
+        "rng.laplace()",
+    ),
+    "as many numbers as the data have": (
+        """
+        def f(x, rng):
+            return float(np.sum(x + rng.normal(0, 1, len(x))))
+        """,
+        ([1, 1], [1, 1, 1]),
+        "number: normal draws 2 numbers on x, 3 on x'",
+        "rng.normal(0, 1, len(x))",
+    ),
+    "a constant seed": (
+        """
+        def f(x):
+            return sum(x) + default_rng(42).laplace()
+        """,
+        ZERO_ONE,
+        "constant seed: default_rng always gets the seed 42: its noise is the same each time",
+        "default_rng(42)",
+    ),
+    "a constant seed of the old functions": (
+        """
+        def f(x):
+            np.random.seed(7)
+            return sum(x) + laplace()
+        """,
+        ZERO_ONE,
+        "constant seed: np.random.seed always gets the seed 7",
+        "np.random.seed(7)",
+    ),
+    "a constant seed of Python's own": (
+        """
+        def f(x):
+            own = random.Random(3)
+            return sum(x) + own.gauss(0, 1)
+        """,
+        ZERO_ONE,
+        "constant seed: Random always gets the seed 3",
+        "random.Random(3)",
+    ),
+    "a seed from the data": (
+        """
+        def f(x):
+            return sum(x) + default_rng(sum(x)).laplace()
+        """,
+        ZERO_ONE,
+        "seed: the seed depends on the input: default_rng gets seed = 1 on x, 2 on x'",
+        "default_rng(sum(x))",
+    ),
+    "noise that is drawn once": (
+        """
+        NOISE = laplace(size=2)
+
+        def f(x, rng):
+            return sum(x) + NOISE[0] + rng.laplace()
+        """,
+        ZERO_ONE,
+        "drawn once: np.random.laplace draws when the file is loaded",
+        "NOISE = laplace(size=2)",
+    ),
+    "a generator that is seeded when it is loaded": (
+        """
+        RNG = default_rng(5)
+
+        def f(x):
+            return sum(x) + RNG.laplace()
+        """,
+        ZERO_ONE,
+        "constant seed: default_rng gets the seed 5 when the file is loaded",
+        "RNG = default_rng(5)",
+    ),
+    "a wrong constant": (
+        """
+        def f(x, size, rng):
+            return sum(x) + rng.laplace(0, 1 / 1.5, size)
+        """,
+        ZERO_ONE,
+        "shift: outputs on x and x' are 1 apart with the same Laplace noise of scale 0.666667: "
+        r"a loss of epsilon = 1.5 \(1 is claimed\)",
+        "rng.laplace(0, 1 / 1.5, size)",
+    ),
+    "a location": (
+        """
+        def f(x, rng):
+            return rng.laplace(sum(x), 0.5) / 7
+        """,
+        ZERO_ONE,
+        "argument: laplace gets loc = 1 on x, 2 on x': a loss of epsilon = 2",
+        "rng.laplace(sum(x), 0.5)",
+    ),
+    "data that are not clipped": (
+        """
+        def f(x, rng):
+            return sum(x) / 2 + rng.laplace(0, 1)
+        """,
+        ([0, 1], [0, 100]),
+        "shift: outputs on x and x' are 49.5 apart .*: a loss of epsilon = 49.5",
+        "rng.laplace(0, 1)",
+    ),
+    "a vector with noise for one entry": (
+        """
+        def f(x, rng):
+            return np.array(x) + rng.normal(0, 2, 3)
+        """,
+        ([0, 0, 0], [1, 2, 2]),
+        "shift: outputs on x and x' are 3 apart in L2 with the same normal noise of scale 2: "
+        "a loss of mu = 1.5",
+        "rng.normal(0, 2, 3)",
+    ),
+    "one noise for many": (
+        """
+        def f(x, rng):
+            noise = rng.laplace()
+            return [value + noise for value in x]
+        """,
+        ZERO_ONE,
+        "shared: 2 entries share 1 number of Laplace noise",
+        "noise = rng.laplace()",
+    ),
+    "a part without noise": (
+        """
+        def f(x, rng):
+            return {"n": len(x), "sum": sum(x) + rng.laplace()}
+        """,
+        ([1, 1], [1, 1, 1]),
+        "without noise: key 'n' is always 2 on x, 3 on x': without noise",
+        "",
+    ),
+    "keys from the data": (
+        """
+        def f(x, rng):
+            return {key: x.count(key) + rng.laplace() for key in sorted(set(x))}
+        """,
+        ([1, 2], [1, 3]),
+        "without noise: keys are always {1, 2} on x, {1, 3} on x'",
+        "",
+    ),
+    "a number of entries from the data": (
+        """
+        def f(x, rng):
+            return [0.0] * len(x) + [rng.laplace()]
+        """,
+        ([1, 1], [1, 1, 1]),
+        "without noise: length is always 3 on x, 4 on x'",
+        "",
+    ),
+    "no noise": (
+        """
+        def f(x):
+            return sum(x)
+        """,
+        ZERO_ONE,
+        "no noise: no noise is drawn, and the output is always the same: 1 on x, 2 on x'",
+        "",
+    ),
+    "an exponential mechanism": (
+        """
+        def f(x, rng):
+            p = np.exp(2.0 * np.array(x))
+            return int(rng.choice(2, p=p / p.sum()))
+        """,
+        ([1, 0], [0, 1]),
+        r"argument: choice gets p = \[0.880797, 0.119203\] on x, .*: a loss of epsilon = 2 ",
+        "rng.choice(2, p=p / p.sum())",
+    ),
+    "a failure": (
+        """
+        def f(x, rng):
+            if sum(x) > 1:
+                raise ValueError("too many")
+            return rng.laplace()
+        """,
+        ZERO_ONE,
+        r"call: laplace\(.*\) is drawn on x only; on x' it fails, ValueError: too many \(mecha",
+        "return rng.laplace()",
+    ),
+    "data that are drawn from": (
+        """
+        def f(x, rng):
+            return float(rng.choice(x))
+        """,
+        ZERO_ONE,
+        r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'",
+        "rng.choice(x)",
+    ),
+    "a sparse vector without noise on answers": (
+        """
+        def f(x, rng):
+            threshold = 2 + rng.laplace()
+            return tuple(value > threshold for value in x)
+        """,
+        ([1, 2, 3, 9], [9, 3, 2, 1]),
+        "output: same calls and noise, another output: .*True",
+        "",
+    ),
+    "noise from compiled code": (
+        """
+        LIBC = ctypes.CDLL(None)
+
+        def f(x):
+            return sum(x) + LIBC.rand() / 2**31
+        """,
+        ZERO_ONE,
+        "unseen: no call was seen: the noise is drawn in compiled code",
+        "",
+    ),
+    "noise from the time": (
+        """
+        def f(x, rng):
+            return sum(x) + rng.laplace() + time.perf_counter_ns() % 1000
+        """,
+        ZERO_ONE,
+        "unseen: a second draw on x with the same states is not the same",
+        "",
+    ),
+    "nothing": (
+        """
+        def f(x, rng):
+            return len(x) + rng.laplace()
+        """,
+        ZERO_ONE,
+        "nothing: Laplace noise of scale 1, no difference of x and x'",
+        "rng.laplace()",
+    ),
+    "nothing of words": (
+        """
+        def f(x, rng):
+            return "yes" if rng.random() < 0.5 else "no"
+        """,
+        ZERO_ONE,
+        "nothing: with the same noise, no call and no output differs",
+        "",
+    ),
+    "it always fails": (
+        """
+        def f(x, rng):
+            return rng.laplace() + x["sum"]
+        """,
+        ZERO_ONE,
+        "failed: it fails on both inputs: TypeError",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named(told, name):
+    _, _, words, line = FAULTS[name]
+    cause = cause_of(told[name], {"epsilon": 1.0})
+    first = cause.findings[0]
+    assert re.match(words, f"{first.kind}: {first.words}"), cause
+    assert line in first.line, cause
+    assert bool(first.place) == bool(first.line)
+    plain = json.loads(json.dumps(cause.to_plain(), allow_nan=False))
+    assert plain["words"] == str(cause).splitlines()
+
+
+def test_a_right_mechanism_is_within_its_claim(found):
+    body = """
+    def f(x, rng):
+        return sum(x) + rng.laplace(0, 1)
+    """
+    (finding,) = found(body, claimed={"epsilon": 1.0}).findings
+    assert finding.loss == pytest.approx(1)
+    assert "that is within the claim" in finding.more[0]
+    (finding,) = found(body, claimed={"epsilon": 0.5}).findings
+    assert not finding.more
+
+
+def test_the_lines_that_only_one_side_runs_are_told(found):
+    cause = found("""
+    def f(x, rng):
+        if sum(x) > 1:
+            return "many"
+        total = sum(x)
+        return total + rng.laplace()
+    """)
+    first = cause.findings[0]
+    assert first.more == (
+        "only x runs mechanism.py:10: total = sum(x)",
+        """only x' runs mechanism.py:9: return "many\"""",
+    )
+    assert first.place == "mechanism.py:11"
+
+
+def test_how_often_is_told_where_it_is_not_always(found):
+    cause = found(
+        """
+        def f(x, rng):
+            if x[0] + rng.laplace(0, 4) > 1:
+                rng.random()
+            return 0
+        """,
+        runs=12,
+    )
+    (finding,) = cause.findings
+    assert finding.kind == "call"
+    assert 0 < finding.runs < 12
+    assert f"({finding.runs} of 12 runs)" in str(cause)
+
+
+def test_losses_of_calls_add_up(found):
+    body = """
+    def f(x, rng):
+        return max(rng.laplace(value, 4) for value in x)
+    """
+    cause = found(body, ([0, 0, 0], [1, 2, 5]), {"epsilon": 1.5})
+    assert cause.findings[0].kind == "together"
+    assert cause.findings[0].loss == pytest.approx(2)
+    assert [one.loss for one in cause.findings[1:]] == [pytest.approx(2 / 3)] or all(
+        one.loss < 1.5 for one in cause.findings[1:]
+    )
+
+
+# --- sources of randomness ------------------------------------------------------------------------
+
+LAWS = {  # code; the law that it has in the end
+    "rng.laplace(0, 2)": "Laplace noise of scale 2",
+    "rng.logistic(scale=3)": "logistic noise of scale 3",
+    "rng.exponential(2) - rng.exponential(2)": "Laplace noise of scale 2",
+    "random.expovariate(.5) - random.expovariate(.5)": "Laplace noise of scale 2",
+    "rng.geometric(.5) - int(rng.geometric(.5))": "discrete Laplace noise of scale 1.4427",
+    "-2 * np.sign(u := rng.random() - .5) * np.log(1 - 2 * abs(u))": "Laplace noise of scale 2",
+    "rng.normal(0, 3) + rng.normal(0, 4)": "normal noise of scale 5",
+    "2 * np.random.randn()": "normal noise of scale 2",
+    "__import__('scipy.stats').stats.laplace.rvs(scale=2)": "Laplace noise of scale 2",
+}
+GIVEN = {  # code; what is told of its arguments
+    "secrets.randbelow(10 + x[0])": "secrets.randbelow gets limit = 10 on x, 11 on x'",
+    "os.urandom(1 + x[0])[0]": "os.urandom gets size = 1 on x, 2 on x'",
+    "random.random() + random.randrange(5 + x[0])": "random.randrange gets start = 5 on x, 6 on x'",
+    "rng.integers(5 + x[0])": "integers gets low = 5 on x, 6 on x'",
+    "random.choices([0, 1], [1, 2 + x[0]])[0]": "gets weights = [1, 2] on x, [1, 3] on x'",
+    "rng.binomial(1, .5 + x[0] / 4)": "p = 0.5 on x, 0.75 on x': a loss of epsilon = 0.693",
+    "rng.poisson(1 + x[0])": "lam = 1 on x, 2 on x': a loss without bound",
+}
+SEEN = (  # each draws once
+    *("rng.laplace()", "laplace()", "np.random.laplace()", "np.random.rand()", "np.random.ranf()"),
+    *("np.random.RandomState().normal()", "default_rng().normal()", "rng.spawn(1)[0].normal()"),
+    *("np.random.Generator(np.random.PCG64()).normal()", "copy.deepcopy(rng).normal()"),
+    *("copy.copy(np.random.RandomState(int(1e9 * rng.random()))).normal()", "RNG.normal()"),
+    *("random.gauss(0, 1)", "gauss(0, 1)", "random.Random().random()", "random.randint(0, 9999)"),
+    *("random.SystemRandom().gauss(0, 1)", "secrets.randbits(30)", "secrets.choice(range(9999))"),
+    *(
+        "int(secrets.token_hex(4), 16)",
+        "os.urandom(1)[0]",
+        "uuid.uuid4().int % 9999",
+        "OWN.random()",
+    ),
+    *("stats.norm(0, 2).rvs()", "stats.laplace.rvs(random_state=rng)", "stats.uniform.rvs()"),
+)
+ALL_SOURCES = """
+import copy, uuid
+RNG, OWN = default_rng(), random.Random()
+
+def f(x, rng):
+    from scipy import stats
+    found = []
+"""
+ALL_SOURCES += "".join(f"    found.append(sum(x) + {code})\n" for code in SEEN)
+ALL_SOURCES += "    return found\n"
+MECHANISMS = {
+    **{name: fault[:2] for name, fault in FAULTS.items()},
+    **{code: (f"def f(x, rng):\n    return sum(x) + {code}\n", ZERO_ONE) for code in LAWS},
+    **{code: (f"def f(x, rng):\n    return {code}\n", ZERO_ONE) for code in GIVEN},
+    "all sources": (ALL_SOURCES, ZERO_ONE),
+}
+
+
+@pytest.mark.parametrize("code", LAWS)
+def test_the_law_of_additive_noise_is_found(told, code):
+    first = cause_of(told[code]).findings[0]
+    assert f"are 1 apart with the same {LAWS[code]}" in first.words
+
+
+@pytest.mark.parametrize("code", GIVEN)
+def test_what_a_call_is_given_is_told(told, code):
+    assert GIVEN[code] in cause_of(told[code]).findings[0].words
+
+
+def test_every_source_of_randomness_is_seen_and_replayed(told):
+    runs = told["all sources"]["runs"]
+    for run in runs:
+        assert run["again"] is None
+        np.testing.assert_allclose(np.subtract(run["x_prime"]["output"], run["x"]["output"]), 1)
+    drawn = runs[0]["x"]["calls"]
+    lines = {call["frames"][0]["line"] for call in drawn if call["kind"] == "draw"}
+    assert len(lines) == len(SEEN)
+    others = np.not_equal(runs[0]["x"]["output"], runs[1]["x"]["output"])
+    assert others.sum() >= len(SEEN) - 1  # a byte may be the same
+
+
+def test_a_library_is_told_with_the_numbers_it_has(tmp_path, found):
+    package = tmp_path / "site-packages" / "noisy"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        textwrap.dedent("""
+        class Laplace:
+            def __init__(self, epsilon, sensitivity):
+                self.epsilon, self.sensitivity = epsilon, sensitivity
+
+            def randomise(self, value, rng):
+                noisy = value + self.sensitivity / self.epsilon * rng.laplace()
+                return min(max(noisy, -3), 3)
+        """)
+    )
+    head = f"import sys\nsys.path.insert(0, {str(package.parent)!r})\nfrom noisy import Laplace\n"
+    body = """
+    def f(x, rng):
+        return Laplace(0.5, 1).randomise(sum(x), rng)
+    """
+    first = found(body, ([0, 1], [1, 3]), head=head).findings[0]
+    assert first.place == "__init__.py:7"
+    assert "value = 1 on x, 4 on x'" in first.more[-1]
+    assert "self.epsilon = 0.5, self.sensitivity = 1 on both" in first.more[-1]
+
+
+def test_what_a_library_draws_while_it_is_imported_is_not_the_mechanisms(tmp_path, found):
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (package / "starting.py").write_text("import random\nrandom.random()\n")
+    head = f"import sys\nsys.path.insert(0, {str(package)!r})\n"
+    body = """
+    def f(x, rng):
+        import starting
+        return sum(x) + rng.laplace()
+    """
+    (finding,) = found(body, head=head).findings
+    assert finding.kind == "shift"
+
+
+# --- how it is run --------------------------------------------------------------------------------
+
+
+def test_nothing_of_this_process_is_changed():
+    kept = (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
+    state = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    rng = np.random.default_rng(3)
+    cause = explain(lambda x: x + np.random.laplace(0, 0.5), (0, 1), runs=4)  # noqa: NPY002
+    assert cause.findings[0].loss == pytest.approx(2)
+    assert kept == (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
+    assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
+    assert rng.random() == np.random.default_rng(3).random()
+
+
+MADE_BEFORE = np.random.default_rng(5)
+
+
+def test_a_generator_that_a_module_made_before_is_seen():
+    cause = explain(lambda x: x + MADE_BEFORE.laplace(0, 0.5), (0, 1), runs=4)
+    assert cause.findings[0].loss == pytest.approx(2)
+
+
+def test_inputs_may_be_arrays():
+    cause = explain(lambda x, rng: x.sum() + rng.laplace(), (np.zeros(2), np.ones(2)), runs=4)
+    assert cause.findings[0].loss == pytest.approx(2)
+
+
+def test_a_file_is_loaded_in_a_process_of_its_own(written):
+    place = written("RNG = default_rng()\ndef f(x):\n    return os.getpid() * (RNG.random() > 2)\n")
+    cause = explain(place, ZERO_ONE, runs=3)
+    assert cause.findings[0].kind == "nothing"
+    assert str(cause) == str(explain(place, ZERO_ONE, runs=3))
+
+
+def test_another_interpreter_need_not_have_numpy(tmp_path, written):
+    interpreter = tmp_path / "python"
+    interpreter.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    interpreter.chmod(0o755)
+    place = written("import random\ndef f(x, rng):\n    return rng.gauss(0, 1 + x[0])\n", "")
+    source = python_worker(str(interpreter), place)
+    try:
+        first = explain(source, ZERO_ONE, runs=3).findings[0]
+    finally:
+        source.close()
+    assert first.words == "gauss gets sigma = 1 on x, 2 on x': a loss without bound"
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("time.sleep(60)", "hangs for"),
+        ("os._exit(3)", "ended before it answered"),
+        ("os.abort()", "ended before it answered"),
+    ],
+)
+def test_a_draw_that_never_ends_or_ends_all_is_told(written, code, told):
+    place = written(f"def f(x, rng):\n    {code}\n")
+    begun = time.monotonic()
+    seeds = [1]
+    found = forked(lambda: replayed(lambda: load(place), ZERO_ONE, seeds, 0.2), 60)
+    assert time.monotonic() - begun < 30
+    first = cause_of(found).findings[0]
+    assert first.kind == "failed"
+    assert told in first.words
+
+
+def test_runs_end_with_their_time(written):
+    place = written("def f(x, rng):\n    time.sleep(0.05)\n    return rng.laplace()\n")
+    found = forked(lambda: replayed(lambda: load(place), ZERO_ONE, list(range(99)), 0.3), 60)
+    assert 1 <= len(found["runs"]) < 20
+
+
+def test_what_is_no_python_function_is_refused(written):
+    with pytest.raises(ArgumentError, match=r"^mechanism can be explained where it is a Python"):
+        explain(WorkerSource("cat"), (0, 1))
+    with pytest.raises(ArgumentError, match=r"^pair must be \(x, x'\), got 3$"):
+        explain("mechanism.py:f", 3)
+    with pytest.raises(ArgumentError, match="has no function 'g'"):
+        explain(written("def f(x):\n    return x\n").replace(":f", ":g"), (0, 1))
+    with pytest.raises(ArgumentError, match=r"^runs must be"):
+        explain(written("def f(x):\n    return x\n"), (0, 1), runs=0)
+
+
+def test_what_cannot_even_be_recorded_is_an_error(monkeypatch):
+    monkeypatch.setattr("epsilometer.audit.serving.replaying.Recorder", None)
+    with pytest.raises(MechanismError, match="cannot be recorded: TypeError"):
+        explain(lambda x: x, (0, 1), runs=1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "allowed"),
+    [
+        (None, {}),
+        (pure(1.5), {"epsilon": 1.5}),
+        (approximate(1, 1e-5), {}),
+        (gdp(0.7), {"mu": 0.7}),
+        (zcdp(0.5), {"mu": 1.0}),
+        (renyi({2: 1.0, 8: 1.0}), {"mu": 0.5}),
+    ],
+)
+def test_what_a_claim_allows(claim, allowed):
+    assert claimed_of(claim) == pytest.approx(allowed)
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+HALF = """
+def f(x, size, rng):
+    return sum(x) + rng.laplace(0, 0.5, size)
+"""
+
+
+def test_the_command_line_names_the_cause(written, capsys):
+    words = [written(HALF), "--pair", "[0]", "[1]", "--epsilon", "1", "--samples", "2000"]
+    words += ["--no-checks", "--quiet", "--explain"]
+    assert main(["audit", *words]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    (i,) = (i for i, line in enumerate(lines) if line.startswith("  cause "))
+    assert lines[i].endswith("scale 0.5: a loss of epsilon = 2 (1 is claimed)")
+    assert "mechanism.py:8: return sum(x) + rng.laplace(0, 0.5, size)" in lines[i + 1]
+    assert main(["audit", *words, "--json", "-"]) == 1
+    cause = json.loads(capsys.readouterr().out)["cause"]
+    assert cause["findings"][0]["kind"] == "shift"
+    assert cause["findings"][0]["loss"] == pytest.approx(2)
+    assert cause["runs"] == 16
+
+
+def test_where_nothing_is_violated_no_cause_is_told(written, capsys):
+    words = [written(HALF), "--pair", "[0]", "[1]", "--epsilon", "4", "--samples", "2000"]
+    assert main(["audit", *words, "--as-reals", "--quiet", "--explain", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["cause"] is None
+
+
+@pytest.mark.parametrize("source", [["--command", "cat"], ["--outputs", "x.csv", "y.csv"]])
+def test_only_python_functions_are_explained(source, capsys):
+    pair = ["--pair", "0", "1"] if "--command" in source else []
+    assert main(["audit", *source, *pair, "--epsilon", "1", "--explain"]) == 2
+    told = "epsilometer: --explain: goes with SOURCE only, which is missing\n"
+    assert capsys.readouterr().err == told
+
+
+def test_the_page_tells_the_cause(written):
+    pytest.importorskip("matplotlib")
+    cause = explain(written(HALF), ([0], [1]), pure(1), runs=3)
+    verdict = Verdict("violated", {}, "epsilon = 1", 0.05, "exact", cause=cause.to_plain())
+    page = html_of(verdict, pure(1))
+    assert "<h2>Cause</h2>" in page
+    assert "a loss of epsilon = 2" in page
+    assert "3 runs on x and on x&#x27;" in page
