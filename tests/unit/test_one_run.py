@@ -16,7 +16,11 @@ from epsilometer.audit.claims import Pure
 from epsilometer.audit.guessing import Counted, Rule, p_value, refuted, rules_of
 from epsilometer.audit.one_run import audit_canaries, draw_canaries
 from epsilometer.cli import main
-from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.stages import audit, conclude, draw
+from epsilometer.storage import read_columns
+from epsilometer.study.checking import checked
+from epsilometer.study.reports import all_audits
 
 # --- the theorem ----------------------------------------------------------------------------------
 
@@ -539,3 +543,110 @@ def test_wrong_use_is_told(file, capsys, words, said):
     assert (code, out) == (2, "")
     assert err.startswith(f"epsilometer: {said}"), err
     assert len(err.splitlines()) == 1
+
+
+# --- the workflow ---------------------------------------------------------------------------------
+
+ENTRY = """
+audits:
+  one:
+    mechanism: {mechanism}
+    claims: [{{epsilon: 1}}, {{epsilon: 0.5, delta: 1e-5, detect: 9}}]
+    {more}
+"""
+RECORDED = "{one run: c.csv, columns: [score, included]}"
+COINS = "canaries: 300"
+
+
+@pytest.fixture
+def audits(config_folder):
+    """Return what writes a file of audits and gives what is made of it, by rule."""
+
+    def write(mechanism="own.py:scores", more=COINS):
+        text = ENTRY.format(mechanism=mechanism, more=more)
+        (config_folder / "audits/small.yaml").write_text(text)
+        found = list(all_audits(checked("config")))
+        return {rule: [p for p in found if p.rule == rule] for rule in ("draw", "audit")}
+
+    return write
+
+
+def verdicts(made, folder, tmp_path):
+    """Run the jobs that draw and that answer, in a folder with what they name."""
+    (drawn,) = made["draw"]
+    draws = str(tmp_path / "draws.parquet")
+    draw.run(draws, drawn.spec(), drawn.made_of(), str(folder), lambda _: None)
+    found = []
+    for one in made["audit"]:
+        spec, file = one.spec(), str(tmp_path / "verdict.parquet")
+        page = str(tmp_path / "verdict.html")
+        audit.run(draws, file, page, spec, "again", lambda _: None)
+        found.append(json.loads(read_columns(file, "verdict", spec)["json"][0]))
+    return found
+
+
+def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(config_folder.parent)
+    made = audits(more="canaries: 300\n    guesses: [30, 30]")
+    assert [p.path for p in made["draw"]] == [
+        "results/smoke/draws/small/one/default/canaries=300.parquet"
+    ]
+    first, second = verdicts(made, file, tmp_path)
+    seed = made["draw"][0].spec()["audit_seed"]
+    source = sources.load("own.py:scores", folder=file)
+    alpha = 0.05 / 2
+    wanted = audit_canaries(source, 300, em.pure(1.0), seed=seed, alpha=alpha, guesses=(30, 30))
+    assert (first["verdict"], first["bound"]) == ("violated", wanted.bound)
+    assert first["guesses"] == wanted.guesses
+    assert first["source"] == wanted.source
+    assert first["provenance"]["made of"] == wanted.provenance["made of"]
+    assert second["claim"]["delta"] == 1e-5
+    row = conclude.row({"identity": made["audit"][0].spec(), "expected": None, "path": "p"}, first)
+    assert row["witness"] == "60 of 60 guesses about 300 canaries are right"
+    assert conclude.shown({**row, "path": "results/p.parquet"}, file)["counts"] == ""
+
+
+def test_recorded_canaries_in_the_workflow(
+    audits, file, rows, config_folder, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(config_folder.parent)
+    made = audits(RECORDED, "guesses: 100")
+    assert "c.csv=missing" in made["draw"][0].made_of()
+    found = verdicts(made, file, tmp_path)[0]
+    wanted = em.audit_one_run(*rows, em.pure(1.0), alpha=0.025, guesses=100)
+    assert (found["verdict"], found["bound"]) == ("violated", wanted.bound)
+    assert found["source"] == "recorded in c.csv"
+
+
+def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(config_folder.parent)
+    found = verdicts(audits("{one run: c.csv, columns: [canary, score]}", ""), file, tmp_path)[0]
+    assert found["verdict"] == "failed"
+    assert found["reasons"][0].startswith("included must be true or false")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "more", "said"),
+    [
+        ("own.py:scores", "", "one.pairs: is missing"),
+        ("own.py:scores", "canaries: 3", "one.canaries: .*greater than or equal to 10"),
+        ("own.py:scores", "guesses: 3\n    pairs: [[0, 1]]", "one.guesses: goes with canaries or"),
+        ("own.py:scores", "canaries: 90\n    pairs: [[0, 1]]", "one.pairs: does not go with canar"),
+        ("own.py:scores", "canaries: 90\n    samples: 9", "one.samples: does not go with canaries"),
+        ("own.py:scores", "canaries: 90\n    guesses: [1, 2, 3]", "one.guesses: .*at most 2 items"),
+        (RECORDED, "canaries: 90", "one.canaries: does not go with one run"),
+        (RECORDED, "failures: true", "one.failures: does not go with one run"),
+        ("{outputs: c.csv}", "canaries: 90", "one.canaries: does not go with recorded outputs"),
+        ("{one run: c.csv, columns: [a]}", "", "one.mechanism.columns: .*at least 2 items"),
+        ("{one ran: c.csv}", "", "mechanism.one ran: unknown key"),
+    ],
+)
+def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, said):
+    with pytest.raises(ConfigError, match=f"config/audits/small.yaml: audits.*{said}"):
+        audits(mechanism, more)
+
+
+def test_other_claims_have_no_test_in_one_run(audits, monkeypatch):
+    monkeypatch.setitem(globals(), "ENTRY", ENTRY.replace("epsilon: 1}}", "gdp: 1}}"))
+    with pytest.raises(ConfigError, match=r"claims\.0: must be epsilon, with delta or without"):
+        audits()

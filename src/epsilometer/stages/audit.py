@@ -11,6 +11,7 @@ from typing import Any
 
 from epsilometer.audit.accounting import filled, of_any_level, told, unanswered
 from epsilometer.audit.auditing import audit, audit_outputs
+from epsilometer.audit.one_run import audit_one_run
 from epsilometer.audit.page import html_of
 from epsilometer.audit.sampler import Check
 from epsilometer.audit.verdict import Verdict, input_words
@@ -116,6 +117,11 @@ def _verdict(
     common = {key: spec[key] for key in ("alpha", "detect", "outcomes", "support", "lipschitz")}
     common |= {"seed": drawn["audit_seed"], "as_reals": drawn["as_reals"]}
     about = {"source": facts["source"]}
+    if "one run" in facts:
+        scores, coins = (side for _, _, side in held)
+        common = {key: common[key] for key in ("alpha", "detect", "seed")}
+        common |= {"guesses": spec.get("guesses"), "digest": facts["digest"]}
+        return audit_one_run(scores, coins, claim, **about, **common)
     if "pairs" not in facts:
         outputs = tuple(side for _, _, side in held)
         digest = facts["digest"]

@@ -83,7 +83,7 @@ def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]
         "upper": worst.get("upper"),
         "detectable": verdict["detectable"],
         "p_value": verdict["p_value"],
-        "witness": witness.get("event"),
+        "witness": witness.get("event") or guessed(verdict["guesses"]),
         **{key: witness.get(key) for key in ("count", "draws", "count_prime", "draws_prime")},
         "pair": verdict["name"],
         "direction": verdict["direction"],
@@ -104,6 +104,13 @@ def as_expected(word: str, expected: str | None) -> str | None:
     if expected is None or word == "missing":
         return None
     return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
+
+
+def guessed(seen: Mapping[str, Any] | None) -> str | None:
+    """Return guesses about canaries in a line."""
+    return seen and "{right} of {guesses} guesses about {canaries} canaries are right".format(
+        **seen
+    )
 
 
 def mechanism(place: Mapping[str, Any]) -> str:
@@ -132,7 +139,7 @@ def shown(made: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a row as the page shows it: numbers in few digits, nothing where there is none."""
     rounded = {key: None if made[key] is None else short(made[key]) for key in _NUMBERS}
     seen = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
-    counts = seen.format(**made) if made["witness"] else ""
+    counts = seen.format(**made) if made["count"] is not None else ""
     page = Path(os.path.relpath(made["path"], folder)).with_suffix(".html")
     cells = {**made, **rounded, "counts": counts, "page": page.as_posix()}
     return {key: "" if value is None else value for key, value in cells.items()}

@@ -30,7 +30,7 @@ from epsilometer.audit.candidates import accepted
 from epsilometer.audit.claims import AnyClaim
 from epsilometer.audit.domains import domain
 from epsilometer.audit.neighbours import neighbours, patterns
-from epsilometer.audit.recorded import digest, read
+from epsilometer.audit.recorded import digest, read, read_scores
 from epsilometer.audit.sampler import Check
 from epsilometer.audit.sources import Failure, Source, load
 from epsilometer.audit.verdict import as_plain, input_words
@@ -139,6 +139,8 @@ def _drawn(
     from epsilometer.audit.auditing import audit, check_source  # the Snakefile needs the rest
 
     place = spec["mechanism"]
+    if "one_run" in place or "canaries" in (spec["pairs"] or {}):
+        return _canaries(spec)
     if "outputs" in place:
         sides = read(place["outputs"], place["columns"])
         files = " and ".join(Path(file).name for file in place["outputs"])
@@ -188,6 +190,27 @@ def _drawn(
         return tape.batches, facts
     finally:
         source.close()
+
+
+def _canaries(spec: Mapping[str, Any]) -> tuple[list[Batch], dict[str, Any]]:
+    """Return scores of canaries and which were included, of one run, and what is to be known."""
+    from epsilometer.audit.one_run import draw_canaries
+
+    place = spec["mechanism"]
+    if "one_run" in place:
+        (file,) = place["outputs"]
+        scores, coins = read_scores(file, place["columns"])
+        about = {"source": f"recorded in {Path(file).name}", "digest": digest([file])}
+    else:
+        source = source_of(spec)
+        random.seed(spec["audit_seed"])
+        np.random.seed(spec["audit_seed"])  # noqa: NPY002
+        try:
+            coins, scores = draw_canaries(source, spec["pairs"]["canaries"], spec["audit_seed"])
+            about = {"source": source.description, "digest": source.digest()}
+        finally:
+            source.close()
+    return [(0, 0, plain(scores)), (0, 1, plain(coins))], {**about, "one run": True}
 
 
 def source_of(spec: Mapping[str, Any]) -> Source:
@@ -372,6 +395,8 @@ def _written(value: Any) -> Any:  # noqa: PLR0911
         if all(isinstance(key, str) and not key.startswith("$") for key in value):
             return dict(items)
         return {"$items": items}
+    if isinstance(value, set | frozenset):
+        return {"$set": sorted((_written(member) for member in value), key=json.dumps)}
     if isinstance(value, Failure):
         return {"$failure": value.type_name}
     if isinstance(value, bytes):
@@ -398,6 +423,7 @@ def _read(value: Any) -> Any:
 
 _READS: Mapping[str, Callable[[Any], Any]] = {
     "$items": lambda items: {_read(key): _read(entry) for key, entry in items},
+    "$set": lambda members: frozenset(map(_read, members)),
     "$failure": Failure,
     "$bytes": base64.b64decode,
     "$ratio": Fraction,

@@ -189,6 +189,7 @@ class Verdict(_Case):
             "outcomes": options.outcomes,
             "support": None if options.support is None else list(options.support),
             "lipschitz": options.lipschitz,
+            **({} if options.guesses is None else {"guesses": options.guesses}),
             "draws": self.draws.spec() | {"made_of": self.draws.made_of()},
         }
 

@@ -88,10 +88,18 @@ class Recorded(Model):
     columns: Annotated[list[str], _SOME] | None = None
 
 
+class OneRun(Model):
+    """Scores of canaries of one run, and which of them were included, in a file."""
+
+    one_run: Annotated[str, Field(alias="one run")]
+    columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+
+
 def _kind_of_mechanism(value: object) -> str:
     if not isinstance(value, dict):
         return "a function"
     for key, kind in (
+        ("one run", "canaries"),
         *(("outputs", "recorded"), ("columns", "recorded")),
         *(("command", "a command"), ("environment", "an environment")),
     ):
@@ -105,7 +113,8 @@ Mechanism = Annotated[
     | Annotated[Command, Tag("a command")]
     | Annotated[Python, Tag("another interpreter")]
     | Annotated[Environment, Tag("an environment")]
-    | Annotated[Recorded, Tag("recorded")],
+    | Annotated[Recorded, Tag("recorded")]
+    | Annotated[OneRun, Tag("canaries")],
     Discriminator(_kind_of_mechanism),
 ]
 
@@ -218,12 +227,24 @@ class About(Model):
     source: str | None = None
 
 
+Guesses = Annotated[
+    Annotated[PositiveInt, Tag("one")]
+    | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2), Tag("two")],
+    Discriminator(lambda value: "two" if isinstance(value, list) else "one"),
+]
+
+
 class AuditEntry(Model):
-    """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it."""
+    """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it.
+
+    In place of pairs, ``canaries`` are how many it is given in one run.
+    """
 
     mechanism: Mechanism
     parameters: dict[Name, Values] = Field(default_factory=dict)
     pairs: Pairs | None = None
+    canaries: Annotated[int, Field(ge=10)] | None = None
+    guesses: Guesses | None = None
     claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)

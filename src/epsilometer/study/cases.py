@@ -45,6 +45,10 @@ from epsilometer.study.naming import (
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # by who runs a program
+_OF_PAIRS = (
+    *("pairs", "samples", "method", "failures", "as_reals"),
+    *("outcomes", "support", "lipschitz"),
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,9 @@ class Case:
     @property
     def many_pairs(self) -> bool:
         """Whether how often each pair is drawn from follows from what they show."""
-        return self.inputs is not None and len(self.inputs.get("pairs", "..")) > 1
+        if self.inputs is None or "canaries" in self.inputs:
+            return False
+        return len(self.inputs.get("pairs", "..")) > 1
 
     @property
     def accounts(self) -> list[Mapping[str, Any]]:
@@ -181,16 +187,36 @@ class Audits:
 
     def _check(self, name: str, entry: audits.AuditEntry) -> None:
         """Check what an entry says as a whole."""
+        one_run = self._is_one_run(name, entry)
         if isinstance(entry.mechanism, audits.Recorded):
             if len(listed(entry.mechanism.outputs)) > 2:
                 raise self._wrong(name, "mechanism.outputs", "must be one file or two")
             for key in ("pairs", "samples", "failures"):
                 if getattr(entry, key):
                     raise self._wrong(name, key, "does not go with recorded outputs")
-        elif entry.pairs is None:
+        elif entry.pairs is None and not one_run:
             raise self._wrong(name, "pairs", "is missing")
         self._check_known(name, entry)
         self._check_braces(name, entry)
+
+    def _is_one_run(self, name: str, entry: audits.AuditEntry) -> bool:
+        """Tell whether an entry is about canaries of one run; check what goes with that."""
+        recorded = isinstance(entry.mechanism, audits.OneRun)
+        if entry.canaries is None and not recorded:
+            if entry.guesses is not None:
+                raise self._wrong(name, "guesses", "goes with canaries or one run only")
+            return False
+        what = "one run" if recorded else "canaries"
+        if isinstance(entry.mechanism, audits.Recorded):
+            raise self._wrong(name, "canaries", "does not go with recorded outputs; name one run")
+        for key in ("canaries",) * recorded + _OF_PAIRS:
+            if getattr(entry, key):
+                raise self._wrong(name, key, f"does not go with {what}")
+        for i, claim in enumerate(entry.claims):
+            if claim.epsilon is None:
+                message = f"must be epsilon, with delta or without: it is of {what}"
+                raise self._wrong(name, f"claims.{i}", message)
+        return True
 
     def _check_known(self, name: str, entry: audits.AuditEntry) -> None:
         """Check what is said of the outputs."""
@@ -224,7 +250,7 @@ class Audits:
     ) -> Case:
         mechanism, rest = self._mechanism(name, entry, arguments)
         samples = self._samples(name, entry)
-        if inputs is not None and not {"remove", "replace"} & set(inputs):
+        if inputs is not None and not {"remove", "replace", "canaries"} & set(inputs):
             number = number_of(inputs)
             if samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
@@ -270,7 +296,7 @@ class Audits:
         used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
         rest = {key: value for key, value in arguments.items() if key not in used}
         given = entry.mechanism
-        if isinstance(given, audits.Command | audits.Recorded):
+        if isinstance(given, audits.Command | audits.Recorded | audits.OneRun):
             if rest := {key: value for key, value in rest.items() if not is_referred(entry, key)}:
                 where = "command" if isinstance(given, audits.Command) else "outputs"
                 message = f"{min(rest)!r} is used nowhere; write {{{min(rest)}}} into the {where}"
@@ -279,6 +305,9 @@ class Audits:
                 several = isinstance(given.command, list)
                 command: Any = [filled(word) for word in listed(given.command)]
                 return {"command": command if several else command[0]}, {}
+            if isinstance(given, audits.OneRun):
+                file = filled(given.one_run)
+                return {"outputs": [file], "columns": given.columns, "one_run": True}, {}
             outputs = [filled(file) for file in listed(given.outputs)]
             return {"outputs": outputs, "columns": given.columns}, {}
         spec = filled(given if isinstance(given, str) else given.function)
@@ -314,6 +343,8 @@ class Audits:
 
     def _sets(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
         """Return the sets of pairs by the names that paths have, as jobs are told them."""
+        if entry.canaries is not None:
+            return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
         if entry.pairs is None:
             return {"recorded": None}
         several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)

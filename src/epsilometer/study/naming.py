@@ -46,7 +46,7 @@ def texts_of(mechanism: Any) -> list[tuple[str, str]]:
         return [("mechanism", mechanism)]
     return [
         (f"mechanism.{key}", text)
-        for key in ("command", "python", "environment", "function", "outputs")
+        for key in ("command", "python", "environment", "function", "outputs", "one_run")
         if hasattr(mechanism, key)
         for text in listed(getattr(mechanism, key))
     ]
