@@ -306,8 +306,8 @@ def accounted(options: argparse.Namespace) -> dict[str, Answer]:
         return {}
     from epsilometer.audit.accounting import ask
 
-    elsewhere = {"interpreter": getattr(options, "python", None)}
-    elsewhere["timeout"] = getattr(options, "timeout", None) or 60.0
+    interpreter = getattr(options, "python", None)
+    timeout = getattr(options, "timeout", None) or 60.0
     numbers = {name: level for name, level in named.items() if isinstance(level, float)}
     answers: dict[str, Answer] = {}
 
@@ -315,7 +315,7 @@ def accounted(options: argparse.Namespace) -> dict[str, Answer]:
         if isinstance(said, str):
             option = f"--{'renyi' if name.startswith('order') else name}"
             try:
-                answers[name] = ask(said, beside, **elsewhere)
+                answers[name] = ask(said, beside, interpreter=interpreter, timeout=timeout)
             except MechanismError as error:
                 raise ArgumentError(option, str(error)) from error
             said = answers[name].level

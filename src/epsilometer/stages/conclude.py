@@ -108,9 +108,9 @@ def as_expected(word: str, expected: str | None) -> str | None:
 
 def guessed(seen: Mapping[str, Any] | None) -> str | None:
     """Return guesses about canaries in a line."""
-    return seen and "{right} of {guesses} guesses about {canaries} canaries are right".format(
-        **seen
-    )
+    if seen is None:
+        return None
+    return "{right} of {guesses} guesses about {canaries} canaries are right".format(**seen)
 
 
 def mechanism(place: Mapping[str, Any]) -> str:
