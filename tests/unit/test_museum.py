@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from epsilometer.audit.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.stages import conclude, draw, environment, exhibit
 from epsilometer.storage import write_columns
@@ -396,17 +397,11 @@ def test_a_museum_is_as_expected_where_something_is_and_nothing_is_not(tmp_path,
 
 def verdict(word: str, bound: float | None, reasons=()) -> dict:
     witness = {"event": "output is 1", "count": 9, "draws": 10, "count_prime": 0, "draws_prime": 10}
-    return {
-        **dict.fromkeys(("p_value", "name", "direction", "pairs", "detectable")),
-        **{"claimed": "epsilon = 1", "verdict": word, "bound": bound, "source": "rooms.py:respond"},
-        **{
-            "witness": witness if bound else None,
-            "reasons": list(reasons),
-            "alpha": 0.01,
-            "seed": 1,
-        },
-        **{"bounds": [{"lower": bound, "quantity": "epsilon", "claimed": 1.0}], "seconds": 1.0},
-        **{"draws": 10, "outputs": "2 outcomes", "seconds_drawing": 0.5},
+    claim = {"epsilon": 1.0, "delta": 0.0}
+    made = Verdict(word, claim, "epsilon = 1", 0.01, "anytime", reasons=list(reasons))
+    return made.to_plain() | {
+        **{"bound": bound, "bounds": [{"lower": bound, "quantity": "epsilon", "claimed": 1.0}]},
+        **{"witness": witness if bound else None, "seconds": 1.0, "seconds_drawing": 0.5},
     }
 
 
