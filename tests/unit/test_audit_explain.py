@@ -560,6 +560,7 @@ def test_a_library_is_told_with_the_numbers_it_has(tmp_path, found):
     """
     first = found(body, ([0, 1], [1, 3]), head=head).findings[0]
     assert first.place == "__init__.py:7"
+    assert "from mechanism.py:6: return Laplace(0.5, 1).randomise(sum(x), rng)" in first.more
     assert "value = 1 on x, 4 on x'" in first.more[-1]
     assert "self.epsilon = 0.5, self.sensitivity = 1 on both" in first.more[-1]
 

@@ -158,7 +158,7 @@ def _of_constant_seeds(runs: Sequence[Run]) -> Iterator[tuple[int, Finding]]:
         if seed is not None and fixed and len(calls) >= len(runs):
             words = f"{calls[0].name} always gets the seed {value_words(seed)}: "
             words += "its noise is the same each time"
-            finding = Finding("constant seed", words, calls[0].place, calls[0].text, runs=len(runs))
+            finding = Finding("constant seed", words, **_at(calls[0]), runs=len(runs))
             yield _share(runs, sources), finding
 
 
@@ -169,14 +169,14 @@ def _of_loading(runs: Sequence[Run], loaded: Sequence[Call]) -> Iterator[tuple[i
             continue
         if call.kind == "draw":
             words = f"{call.name} draws when the file is loaded, once for all outputs"
-            yield 0, Finding("drawn once", words, call.place, call.text)
+            yield 0, Finding("drawn once", words, **_at(call))
         elif call.arguments.get("seed") is not None and _share(runs, {call.source}) < 7:
             seed = value_words(call.arguments["seed"])
             words = f"{call.name} gets the seed {seed} when the file is loaded: "
             words += "its noise is the same in each process"
             yield (
                 _share(runs, {call.source}),
-                Finding("constant seed", words, call.place, call.text),
+                Finding("constant seed", words, **_at(call)),
             )
 
 
@@ -267,7 +267,7 @@ def _of_group(group: _Group, claimed: Mapping[Unit, float]) -> Finding:
     if loss is not None:
         words += f": {_loss_words(loss, first.unit, claimed)}"
     finding = Finding(
-        first.kind, words, call.place, call.text, loss, first.unit, runs=len(group.seen)
+        first.kind, words, **_at(call), loss=loss, unit=first.unit, runs=len(group.seen)
     )
     if first.kind in ("call", "number"):
         return _placed(finding, run)
@@ -316,7 +316,7 @@ def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Fi
         loss, count, first = worst
         tail, call = _loss_words(loss, first.unit, claimed), first.call
         words = f"{count} calls get other arguments, together {tail}"
-        yield Finding("together", words, call.place, call.text, loss, first.unit, runs=len(runs))
+        yield Finding("together", words, **_at(call), loss=loss, unit=first.unit, runs=len(runs))
 
 
 # --- outputs --------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
         norm = "" if size == 1 else " in L2" if noise.unit == "mu" else " in L1"
         kind, words = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "
         words += f"the same {law} noise of scale {scales[0]}: {tail}"
-    return Finding(kind, words, call.place, call.text, loss, noise.unit, runs=runs)
+    return Finding(kind, words, **_at(call), loss=loss, unit=noise.unit, runs=runs)
 
 
 def _few(numbers: Any) -> Any:
@@ -386,14 +386,26 @@ def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
                 more.append(f"only {side} runs {place}: {text_of(*line)}".rstrip(": "))
     place, text = finding.place, finding.line
     for call, words in list(_numbers(run.x, run.x_prime))[: _PLACES if numbers else 0]:
+        at = _at(call)
+        if not place:
+            place, text = at["place"], at["line"]
+            more += at["more"]
         more.append(words)
-        place, text = place or call.place, text or call.text
     return replace(finding, more=tuple(more), place=place, line=text)
+
+
+def _at(call: Call) -> dict[str, Any]:
+    """Return where a call was made; where it is a library's, from which line of one's own."""
+    own = next((frame for frame in call.frames if not is_library(frame.file)), None)
+    more: tuple[str, ...] = ()
+    if own is not None and own is not call.frames[0]:
+        more = (f"from {own.place}: {own.text}".rstrip(": "),)
+    return {"place": call.place, "line": call.text, "more": more}
 
 
 def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
     """Yield calls around which numbers are not the same, each with these in words, once."""
-    told = set()
+    told: set[tuple[Any, ...]] = set()
     for ours, theirs in zip(x.calls, x_prime.calls, strict=False):
         for a, b in zip(ours.frames, theirs.frames, strict=False):
             if a.function != b.function:
@@ -412,10 +424,9 @@ def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
                     if n not in names and n.rpartition(".")[2].strip("_") in _TOLD
                 ]
                 both = f"; {', '.join(kept)} on both" if kept else ""
-                words = f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
-                if words not in told:
-                    told.add(words)
-                    yield ours, words
+                if (a.function, *differ) not in told:
+                    told.add((a.function, *differ))
+                    yield ours, f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
                 break
 
 

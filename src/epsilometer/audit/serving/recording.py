@@ -154,11 +154,12 @@ def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None
     while frame is not None and frame.f_code.co_filename not in _DOORS:
         file = frame.f_code.co_filename
         imported = imported or file.startswith("<frozen importlib")
-        if is_told(file) and not imported and len(found) < _FRAMES:
+        if is_told(file) and not imported:
             name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from 3.11 on
             record = {"function": name, "file": file, "line": frame.f_lineno}
             if detailed and name != "<module>":
                 record["numbers"] = _numbers(frame)
+            del found[_FRAMES - 1 :]  # the innermost stay, and the outermost
             found.append(record)
         frame = frame.f_back
     drawing = frame is not None and frame.f_code.co_filename == _DOORS[0]
