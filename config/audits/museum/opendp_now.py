@@ -98,34 +98,26 @@ def frequent_reals_delta(scale: float = 1.0, threshold: int = 5) -> float:
 
 # --- a line through points ------------------------------------------------------------------------
 
-_BOUNDS, _CUTS, _CANDIDATES = (0.0, 4.0), np.array([1.0, 3.0]), 9
-
 
 def _line(scale: float) -> Any:
     from opendp.extras.sklearn.linear_model import LinearRegression
 
     model = LinearRegression(
-        dp.max_divergence(), [_BOUNDS], _BOUNDS, scale=scale, candidates_count=_CANDIDATES
+        dp.max_divergence(), [(0.0, 24.0)], (0.0, 4.0), scale=scale, candidates_count=17
     )
     return model.measurement
 
 
-def line(x: list[list[float]], size: int, scale: float = 0.5) -> NDArray[np.int64]:
-    """Draw a line through points, rows of two entries from 0 to 4.
-
-    A line is told by its values at 1 and at 3, as the numbers of the candidates from 0 to 4 among
-    which the library chooses them; slope and intercept say the same.
-    """
+def line(x: list[list[float]], size: int, scale: float = 0.7) -> NDArray[np.float64]:
+    """Draw slope and intercept of a line through points, rows of two entries."""
     measurement = _line(scale)
     points = np.asarray(x, float).reshape(-1, 2)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        slopes, intercepts = np.array([measurement(points) for _ in range(size)]).T
-    values = slopes[:, None] * _CUTS + intercepts[:, None]
-    return np.rint((values - _BOUNDS[0]) / _BOUNDS[1] * (_CANDIDATES - 1)).astype(np.int64)
+        return np.array([measurement(points) for _ in range(size)])
 
 
-def line_claim(scale: float = 0.5) -> float:
+def line_claim(scale: float = 0.7) -> float:
     """Return epsilon for a row more."""
     return float(_line(scale).map(1))
 
