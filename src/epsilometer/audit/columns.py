@@ -77,7 +77,11 @@ class Column:
                 return "no output"
             said = f"{place_of(self.path)} is {self.value(held[0])}"
             return said if len(held) == 1 else "any output"
+        if (None, None) in ranges and not missing and (self.optional or not self.whole):
+            return f"{self.name} is {'a number' if self.optional else 'not NaN'}"
         ranges = whole_ranges(ranges) if self.whole else ranges
+        if self.what == "length":  # none is below 0
+            ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         parts = [range_words(self.name, *ends) for ends in ranges]
         if missing:
             parts.insert(3, f"{self.name} is {'no number' if self.optional else 'NaN'}")
@@ -101,7 +105,8 @@ class Column:
         if not others:
             return "any output"
         no_number = others == [0] and self.words[:1] == (NUMBER,)
-        if no_number or len(others) <= 3 < len(codes):
+        fewer = len(codes) > 3 or (len(self.words) in codes and len(others) < len(codes))
+        if no_number or (len(others) <= 3 and fewer):
             return listed(f"{place_of(self.path)} is not ", [self._text(code) for code in others])
         return listed(f"{place_of(self.path)} is ", [self._text(code) for code in codes])
 

@@ -46,7 +46,7 @@ class _Found:
 
     column: Column
     count: int
-    rank: int = 2  # lengths and types, presence, the others
+    rank: int = 2  # lengths and types, presence, the others: what is first is told of equals
     bits: bool = False
 
 
@@ -88,7 +88,9 @@ def _found(parts: list[Part], path: tuple[Step, ...], beside: int, total: int) -
     if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
         optional = absent or len(sizes) < len(parts)
         name = f"length of {place}" if path else "length"
-        yield _Found(Column(name, "length", path, optional=optional), count, rank=0)
+        keyed = all(part.form != "sequence" for part in parts if part.sized)
+        rank = 2 if keyed else 0  # which key it is says more than how many there are
+        yield _Found(Column(name, "length", path, optional=optional), count, rank)
     for part in parts:
         for step in part.steps():
             inner = parts_of(part.inner(step)[1], len(path) + 1)

@@ -82,15 +82,14 @@ def _looks(
     x: Sample, x_prime: Sample, layout: Layout | None, as_reals: bool
 ) -> tuple[list[Cells], ...]:
     """Return the cells of all views: those of single numbers, of several, of low bits in ranges."""
-    single, several, placed = [], [], []
+    reals = () if layout is None or as_reals else layout.reals
+    single: list[Cells] = []
+    several: list[Cells] = []
+    placed: list[Cells] = []
     for look in looks(x, x_prime, _CELLS, fine=True):
-        if not isinstance(look, Numbers) or look.view.kind == "score":
-            several.append(look)
-            continue
-        single.append(look)
-        if layout is None or as_reals or look.view.kind == "bit":
-            continue
-        if look.view.entry in layout.reals:
+        kind = look.view.kind
+        (several if kind in ("row", "score") else single).append(look)
+        if isinstance(look, Numbers) and kind in ("output", "entry") and look.view.entry in reals:
             bits = low_bits(look, look.view.of(x), look.view.of(x_prime))
             several += bits[:1]
             placed += bits[1:]

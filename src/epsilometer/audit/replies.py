@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.audit.serving.errors import shortened
-from epsilometer.audit.serving.outputs import Failure, compact
+from epsilometer.audit.serving.outputs import Failure, compact, from_json
 from epsilometer.errors import one_line
 
 _BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
@@ -149,7 +149,7 @@ class Reply:
     def _value(self, line: bytes, number: int) -> Any:
         text = line.strip()
         try:
-            value = json.loads(text)
+            value = json.loads(text, object_hook=from_json)
         except (ValueError, RecursionError):
             value = _unusual(text, f"line {number} of {self.size} is")
         if type(value) is dict and (error := _error(text)):

@@ -58,6 +58,8 @@ class Cells(ABC):
     """Counts of both sides in cells, by fold, and the events that sets of cells are."""
 
     ordered = False
+    view: View
+    """Which number of an output they are cells of."""
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
         self._n, self._m = codes.size, codes_prime.size
@@ -223,7 +225,7 @@ class Numbers(Cells):
         values: bool = True,
         fine: bool = False,
     ) -> None:
-        self._view = view
+        self.view = view
         pooled = np.sort(np.concatenate([x, x_prime]))
         real = np.issubdtype(pooled.dtype, np.floating)
         total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
@@ -243,11 +245,6 @@ class Numbers(Cells):
         )
 
     @property
-    def view(self) -> View:
-        """Which number of an output it is."""
-        return self._view
-
-    @property
     def starts(self) -> Sample:
         """Where cells start, but the first, of shape ``(k - 1,)``."""
         return self._starts
@@ -259,7 +256,7 @@ class Numbers(Cells):
 
     def coded(self, sample: Sample) -> Counts:
         """Return the cell of other outputs; ``size`` where they have none."""
-        return self._codes(self._view.of(sample))
+        return self._codes(self.view.of(sample))
 
     def _codes(self, side: Sample) -> Counts:
         codes = _place(self._starts, side, "right")
@@ -290,7 +287,7 @@ class Numbers(Cells):
             start = None if a == 0 else self._starts[a - 1].item()
             end = None if b == self._size else _before(self._starts[b - 1]).item()
             ranges.append((start, end))
-        return Event(tuple(ranges), missing, self._view)
+        return Event(tuple(ranges), missing, self.view)
 
 
 def _starts(pooled: Sample, seen: Sample, times: Counts, cells: int, fine: bool) -> Sample:
@@ -341,7 +338,7 @@ class _Values(Cells):
     """A cell for each value that occurred."""
 
     def __init__(self, x: Sample, x_prime: Sample, seen: Sample, view: View) -> None:
-        self._seen, self._view = seen, view
+        self._seen, self.view = seen, view
         missing = np.issubdtype(x.dtype, np.floating) and bool(
             np.isnan(x).any() or np.isnan(x_prime).any()
         )  # NaN sorts last
@@ -350,7 +347,7 @@ class _Values(Cells):
 
     def coded(self, sample: Sample) -> Counts:
         """Return the cell of other outputs; ``size`` where they have none."""
-        numbers = self._view.of(sample)
+        numbers = self.view.of(sample)
         codes = _place(self._seen, numbers, "left")
         known = codes < self._seen.size
         known[known] = self._seen[codes[known]] == numbers[known]
@@ -369,11 +366,13 @@ class _Values(Cells):
                 ranges[-1] = ranges[-1][0], value
             else:
                 ranges.append((value, value))
-        return Event(tuple(ranges), missing, self._view)
+        return Event(tuple(ranges), missing, self.view)
 
 
 class Rows(Cells):
     """A cell for each row of whole numbers that occurred; both sides are ``(n, d)``."""
+
+    view = View("row")
 
     def __init__(self, x: Sample, x_prime: Sample) -> None:
         together = np.concatenate([x, x_prime])

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Number = float | int
 
+_LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Of lowest bits: the least there is, and what stands for that of 0, and of what is not finite."""
 SPAN = 4096
@@ -215,7 +216,7 @@ def range_words(name: str, first: Number | None, last: Number | None) -> str:
     if first is None and last is None:
         return f"any {name}"
     if first is None:
-        return f"{name} <= {last!r}"
+        return f"{name} < inf" if last == _LARGEST else f"{name} <= {last!r}"
     if last is None:
         return f"{name} >= {first!r}"
     return f"{name} = {first!r}" if first == last else f"{first!r} <= {name} <= {last!r}"

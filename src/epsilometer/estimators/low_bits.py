@@ -39,7 +39,7 @@ class LowBits(Cells):
     def __init__(
         self, bits: Counts, bits_prime: Counts, places: Counts, places_prime: Counts, view: View
     ) -> None:
-        self._view = view
+        self.view = view
         finite, others = _levels(bits, bits_prime)
         # one that is not looked at by itself goes with the next below
         ends = [LOWEST, *finite[1:], ZERO + 1]
@@ -56,7 +56,7 @@ class LowBits(Cells):
     def alone(self) -> LowBits:
         """Return a cell for each lowest bit, wherever outputs lie."""
         found = copy(self)
-        found._view = View("low bit", self._view.entry)
+        found.view = View("low bit", self.view.entry)
         found._cells = np.arange(self._firsts.size)
         found.ordered = self._firsts.size > 1
         of_levels = (folds.reshape(len(folds), -1, self._firsts.size) for folds in self.folds)
@@ -77,7 +77,7 @@ class LowBits(Cells):
 
     def coded(self, sample: Sample) -> Counts:
         """Return the cell of other outputs; ``size`` where they have none."""
-        numbers = self._view.of(sample)
+        numbers = self.view.of(sample)
         places = (numbers + SPAN // 2) // SPAN
         codes = self._codes(numbers - SPAN * places, places)
         found = np.minimum(np.searchsorted(self._cells, codes), self.size - 1)
@@ -93,7 +93,7 @@ class LowBits(Cells):
                 ranges[-1] = ranges[-1][0], last
             else:
                 ranges.append((first, last))
-        return Event(tuple(ranges), view=self._view)
+        return Event(tuple(ranges), view=self.view)
 
 
 def low_bits(line: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:

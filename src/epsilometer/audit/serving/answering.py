@@ -10,7 +10,7 @@ from .accounting import account
 from .digests import source_digests
 from .errors import Broken, Misuse
 from .loading import load
-from .outputs import Failure
+from .outputs import as_json
 from .replaying import replayed
 from .sampling import Sampler
 
@@ -58,7 +58,7 @@ def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
 
 
 def _line(found: Any) -> bytes:
-    return json.dumps(found, default=_as_json).encode() + b"\n"
+    return json.dumps(found, default=str).encode() + b"\n"
 
 
 def _written(outputs: Any) -> bytes:
@@ -69,8 +69,6 @@ def _written(outputs: Any) -> bytes:
         columns = {"columns": outputs.shape[1]} if outputs.ndim == 2 else {}
         numbers: bytes = outputs.astype(f"<{raw[0]}8").tobytes()
         return _line({"raw": raw, **columns}) + numbers
-    return b"".join(map(_line, outputs.tolist() if kind is not None else outputs))
-
-
-def _as_json(value: Any) -> Any:
-    return {"error": value.type_name} if isinstance(value, Failure) else str(value)
+    if kind is not None:
+        return b"".join(map(_line, outputs.tolist()))
+    return b"".join(_line(as_json(value)) for value in outputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Hashable, Iterator
@@ -41,8 +42,8 @@ def of_array(array: Any) -> Any:
 def compact(values: list[Any]) -> Any:
     """Return outputs as an array where nothing is lost by it, as a list of plain values otherwise.
 
-    Plain are numbers, words, bytes, None, `Failure`, dictionaries and tuples of these, and other
-    objects that are equal by value.
+    Plain are numbers, words, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
+    other objects that are equal by value.
     """
     if np is not None and values and all(type(value) is np.ndarray for value in values):
         shapes = {(value.shape, value.dtype) for value in values}
@@ -84,7 +85,7 @@ def _numbers(values: list[Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return one output as numbers, words, None, tuples and dictionaries of these."""
+    """Return one output as numbers, words, None, tuples, sets and dictionaries of these."""
     if type(value) in ATOMS or isinstance(value, Failure):
         return (value.real, value.imag) if type(value) is complex else value
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
@@ -111,6 +112,31 @@ def plain(value: Any) -> Any:
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
     ((list, tuple), lambda value: tuple(plain(entry) for entry in value)),
     (dict, lambda value: {plain(key): plain(entry) for key, entry in value.items()}),
-    ((set, frozenset), lambda value: tuple(sorted((plain(v) for v in value), key=repr))),
+    ((set, frozenset), lambda value: frozenset(plain(member) for member in value)),
     (bytearray, bytes),
 ]
+
+
+def as_json(value: Any) -> Any:
+    """Return a plain output as JSON has it; sets, and keys that are no words, behind a ``$``."""
+    if isinstance(value, Failure):
+        return {"error": value.type_name}
+    if isinstance(value, (list, tuple)):
+        return [as_json(entry) for entry in value]
+    if isinstance(value, frozenset):
+        return {"$set": [as_json(member) for member in sorted(value, key=repr)]}
+    if isinstance(value, dict):
+        if all(type(key) is str and key[:1] != "$" for key in value):
+            return {key: as_json(entry) for key, entry in value.items()}
+        return {"$items": [[as_json(key), as_json(entry)] for key, entry in value.items()]}
+    return value if type(value) in (float, int, bool, str, type(None)) else str(value)
+
+
+def from_json(found: dict[str, Any]) -> Any:
+    """Return a set, or a dictionary, that `as_json` wrote as this object; others as they are."""
+    with contextlib.suppress(ValueError, TypeError):  # somebody else's object
+        if set(found) == {"$set"}:
+            return frozenset(plain(member) for member in found["$set"])
+        if set(found) == {"$items"}:
+            return {plain(key): entry for key, entry in found["$items"]}
+    return found
