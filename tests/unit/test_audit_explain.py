@@ -631,7 +631,7 @@ def test_another_interpreter_need_not_have_numpy(tmp_path, written):
     [
         ("time.sleep(60)", "hangs for"),
         ("os._exit(3)", "ended before it answered"),
-        ("os.abort()", "ended before it answered"),
+        ("os.kill(os.getpid(), 9)", "ended before it answered"),
     ],
 )
 def test_a_draw_that_never_ends_or_ends_all_is_told(written, code, told):
@@ -704,6 +704,18 @@ def test_the_command_line_names_the_cause(written, capsys):
     assert cause["findings"][0]["kind"] == "shift"
     assert cause["findings"][0]["loss"] == pytest.approx(2)
     assert cause["runs"] == 16
+
+
+def test_what_is_no_sampler_is_explained_by_its_seeds(written, capsys):
+    for body, kinds in (
+        ("return x[0] + default_rng(1).laplace(size=size)", ["constant seed"]),
+        ("return x[0] + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]", None),
+    ):
+        place = written(f"def f(x, size, rng):\n    {body}\n")
+        words = [place, "--pair", "[0]", "[1]", "--epsilon", "1", "--samples", "4000", "--quiet"]
+        assert main(["audit", *words, "--explain", "--json", "-"]) == 4
+        cause = json.loads(capsys.readouterr().out)["cause"]
+        assert (cause and [one["kind"] for one in cause["findings"]]) == kinds
 
 
 def test_where_nothing_is_violated_no_cause_is_told(written, capsys):

@@ -27,6 +27,7 @@ from epsilometer.seeds import generator
 
 RUNS = 16
 _SECONDS = 20.0
+_OF_SEEDS = ("constant seed", "drawn once", "no noise")
 
 
 def explain(
@@ -90,15 +91,20 @@ def explain(
 def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
     """Return a verdict with the cause on its pair, where it is violated or invalid.
 
-    Where no cause can be looked for, it says why; the verdict stays.
+    What is no sampler is explained by its seeds only, as that needs no x'. Where no cause can be
+    looked for, it says why; the verdict stays.
     """
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict
     try:
-        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed).to_plain()
+        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed)
     except EpsilometerError as error:
-        cause = {"runs": 0, "words": [f"could not be looked for: {error}"], "findings": []}
-    return replace(verdict, cause=cause)
+        words = [f"could not be looked for: {error}"]
+        return replace(verdict, cause={"runs": 0, "words": words, "findings": []})
+    if verdict.verdict == "invalid":
+        seeds = tuple(one for one in cause.findings if one.kind in _OF_SEEDS)
+        cause = replace(cause, findings=seeds)
+    return replace(verdict, cause=cause.to_plain()) if cause.findings else verdict
 
 
 def _replayed(

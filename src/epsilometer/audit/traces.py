@@ -322,7 +322,7 @@ def as_numbers(value: Any) -> Floats:
     """Return a value as numbers of shape ``(n,)``, of none where it is not made of numbers."""
     try:
         found = np.ravel(np.asarray(value, float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.zeros(0)
     return found if not isinstance(value, str | bool | None) else np.zeros(0)
 

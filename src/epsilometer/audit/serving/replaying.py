@@ -30,6 +30,7 @@ from .sampling import Sampler
 
 _LINES = 4000  # different ones
 _MODULES = 200
+_SLOW = 2.0  # seconds of a draw after which there is no second
 
 
 def replayed(
@@ -90,14 +91,15 @@ def told(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     -------
     ``calls``, and how many there were in ``total``; ``lines``, each as the number of its file among
     ``files``, its own, and how many calls were made before it was run first; ``output``, or how it
-    ``failed``; that of a ``second`` draw, which goes on where the first ended; ``imported`` on the
-    way.
+    ``failed``; that of a ``second`` draw, which goes on where the first ended, if that was quick;
+    ``imported`` on the way.
     """
     recorder = sources.recorder
     recorder.records, recorder.total = [], 0
     before, lines = set(sys.modules), Lines(recorder)
     found: Record = {}
     sources.seed(seed)
+    started = time.monotonic()
     try:
         with lines:
             outputs = sampler.draw(x, 1, seed)
@@ -105,8 +107,9 @@ def told(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     except Broken as error:
         found["failed"] = str(error)
     calls, total = recorder.records, recorder.total
-    with contextlib.suppress(Broken), recorder.paused():
-        found["second"] = as_plain(sampler.draw(x, 1, seed + 1)[0])
+    if time.monotonic() - started < _SLOW:
+        with contextlib.suppress(Broken), recorder.paused():
+            found["second"] = as_plain(sampler.draw(x, 1, seed + 1)[0])
     imported = [name for name in sys.modules if name not in before][:_MODULES]
     found.update(calls=calls, total=total, imported=imported)
     found.update(files=lines.files(), lines=lines.seen())
