@@ -51,6 +51,7 @@ Progress = Callable[[float, str], None]
 
 _SAMPLES = 100_000
 _CHECKED = (400, 2000)  # draws of an input that the sampler's checks take, at least and at most
+_DOUBTED = 0.1  # of alpha: how likely they fail where nothing is wrong; .001 at most
 _TIMED = 256  # draws that tell how fast a mechanism is
 _LEAST_RECORDED = 50
 
@@ -162,7 +163,8 @@ def audit(
     seen = [*refused, *(checked or ())]
     if check_sampler and checked is None:
         _tell(progress, 0.0, "is it a sampler?")
-        seen += check_source(source, plan.inputs[0] if plan.inputs else (), n, plan.seed)
+        first = plan.inputs[0] if plan.inputs else ()
+        seen += check_source(source, first, n, plan.seed, plan.alpha)
     if any(found.result == "failed" for found in seen):
         return invalid(plan, seen)
     inputs = plan.inputs or ()
@@ -181,11 +183,16 @@ def audit(
     return _anytime(fresh, steps, plan, seen, stop, budget, progress, check_sampler=check_sampler)
 
 
-def check_source(source: Source, inputs: Sequence[Any], samples: int, seed: int) -> list[Check]:
-    """Find out whether what is to draw ``samples`` of each side is a sampler, on these inputs."""
-    few = int(np.clip(samples // 10, *_CHECKED))
-    own = _seed(seed, "checks")
-    return check(source.draw, list(inputs), draws=few, seed=own, seeded=source.seeded)
+def check_source(
+    source: Source, inputs: Sequence[Any], samples: int, seed: int, alpha: float = 0.05
+) -> list[Check]:
+    """Find out whether what is to draw ``samples`` a side is a sampler; see `_DOUBTED`."""
+    few, own, level = (
+        int(np.clip(samples // 10, *_CHECKED)),
+        _seed(seed, "checks"),
+        _DOUBTED * alpha,
+    )
+    return check(source.draw, list(inputs), draws=few, seed=own, seeded=source.seeded, alpha=level)
 
 
 def audit_outputs(
@@ -306,7 +313,7 @@ def _anytime(
     evidence = Evidence(plan.claim, len(plan.names), plan.alpha)
     gather(keeping, steps, evidence, watch, as_reals=plan.as_reals)
     if check_sampler:
-        seen = [*seen, check_drawn(*kept[evidence.best])]
+        seen = [*seen, check_drawn(*kept[evidence.best], alpha=_DOUBTED * plan.alpha)]
         if seen[-1].result == "failed":
             return invalid(plan, seen)
     lower = evidence.bounds()

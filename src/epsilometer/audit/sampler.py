@@ -14,7 +14,8 @@ dozen short calls, a long one and some of one draw, all inputs in random order.
   the input that was asked before.
 - ``x against x``: the audit itself does not tell early draws from late ones.
 
-All of them together fail with probability 0.001 at most where nothing is wrong; `tails` says why.
+All of them together fail with probability 0.001 at most where nothing is wrong, or with a smaller
+one that is asked for; `tails` says why.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from epsilometer.seeds import generator
 Result = Literal["passed", "failed", "note", "skipped"]
 
 _LEAST = 40  # draws of an input
+_ALPHA = 1e-3  # of all checks
 # how likely each is to fail where nothing is wrong, over all inputs: .0009 in all
 _MATCHES = _PLACES = _REPETITIONS = _ITSELF = _DRAWN = 1e-4
 _SERIAL = _ORDER = 2e-4
@@ -56,6 +58,7 @@ _KINDS = 64  # different outputs whose numbers all have: by chance 3 sqrt(n) 2^-
 _ROWS = 1_000_000  # recorded, that are looked at
 _STRETCH = 512  # rows one after another
 _DOUBT = 1e-4  # of notes about recorded outputs
+_FINE = 1e-2  # of the usual probability: permutations of more pieces are needed to tell
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,15 @@ class Check:
         return asdict(self)
 
 
-def check(draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: bool) -> list[Check]:
+def check(
+    draw: Draw,
+    inputs: Sequence[Any],
+    *,
+    draws: int,
+    seed: int,
+    seeded: bool,
+    alpha: float = _ALPHA,
+) -> list[Check]:
     """Find out whether draws are independent and of one law; see the module.
 
     Parameters
@@ -87,6 +98,8 @@ def check(draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: b
         Of the order of calls, and of their seeds.
     seeded
         Whether the mechanism takes a seed or a generator at all.
+    alpha
+        How likely any is to fail where nothing is wrong, 0.001 at most.
 
     >>> def stuck(x, size, seed): return np.random.default_rng(7).laplace(x, 1, size)
     >>> found = check(stuck, [0.0, 1.0], draws=400, seed=1, seeded=True)
@@ -98,13 +111,14 @@ def check(draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: b
         return []
     rng = generator(seed, "checks of the sampler")
     seen = asked(draw, inputs, draws, rng)
+    share = _share(alpha)
     replayed = _same_seed(draw, inputs, seen, seeded)
-    repeated, serial = _repetitions(seen), _independent(seen, rng)
+    repeated, serial = _repetitions(seen, share), _independent(seen, rng, share)
     within = "failed" not in (repeated.result, serial.result)
-    other = _other_seed(seen, rng, within)
+    other = _other_seed(seen, rng, within, share)
     first = [replayed, other, repeated, serial]
     if within and other.result != "failed":  # or else all that follows has the same cause
-        return [*first, _order(seen), _against_itself(seen)]
+        return [*first, _order(seen, share), _against_itself(seen, share)]
     words = "not looked at, as draws are not independent"
     return [*first, *(Check(name, "skipped", words) for name in ("order of calls", "x against x"))]
 
@@ -137,7 +151,7 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     return [twice, _recorded_order(sides, rng), _recorded_alike(sides, rng)]
 
 
-def check_drawn(x: Sequence[Any], x_prime: Sequence[Any]) -> Check:
+def check_drawn(x: Sequence[Any], x_prime: Sequence[Any], *, alpha: float = _ALPHA) -> Check:
     """Look at all that an audit has drawn: whether early and late draws differ in law.
 
     A drift that two thousand draws do not show may be a violation after a hundred thousand. This
@@ -147,12 +161,14 @@ def check_drawn(x: Sequence[Any], x_prime: Sequence[Any]) -> Check:
     ----------
     x, x_prime
         Batches of outputs on either side, raw or encoded, in the order in which they were drawn.
+    alpha
+        Of all checks, of which this has a tenth; 0.001 at most.
     """
     name = "order of calls"
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
     for side in sides:
         looks = [by_time(score) * len(side.scores) * len(sides) for score in side.scores]
-        if min(looks, default=1.0) <= _DRAWN:
+        if min(looks, default=1.0) <= _DRAWN * _share(alpha):
             words = f"{side.words}, late outputs differ from early ones"
             return Check(name, "failed", f"{words}: state is kept between calls")
     return Check(name, "passed", "early and late outputs of the audit have the same law")
@@ -181,13 +197,24 @@ def _same_seed(draw: Draw, inputs: Sequence[Any], seen: Sequence[Seen], seeded: 
     return Check(name, "passed", "the same seed gives the same draws")
 
 
-def _other_seed(seen: Sequence[Seen], rng: np.random.Generator, within: bool) -> Check:
+def _share(alpha: float) -> float:
+    """Return which part of the usual probability of each check is asked for."""
+    return min(checks.between_0_and_1("alpha", alpha) / _ALPHA, 1.0)
+
+
+def _pieces(share: float) -> int:
+    return PIECES if share > _FINE else 2 * PIECES
+
+
+def _other_seed(
+    seen: Sequence[Seen], rng: np.random.Generator, within: bool, share: float
+) -> Check:
     """``within`` tells whether outputs within a call are independent as far as was seen."""
     name = "other seed"
     for sample in seen:
         found = agreement(sample.codes, sample.short)
         alike = found.count == found.of and found.lag == sample.short.shape[1]
-        if found.p * len(seen) <= _MATCHES and (within or alike):
+        if found.p * len(seen) <= _MATCHES * share and (within or alike):
             return Check(
                 name,
                 "failed",
@@ -195,8 +222,8 @@ def _other_seed(seen: Sequence[Seen], rng: np.random.Generator, within: bool) ->
                 "at another seed: a constant seed inside, or noise that is kept for further calls",
             )
         scores = sample.scores if within else []
-        together = [places_p(score[sample.short], rng) for score in scores]
-        if any(p * len(scores) * len(seen) <= _PLACES for p in together):
+        together = [places_p(score[sample.short], rng, _pieces(share)) for score in scores]
+        if any(p * len(scores) * len(seen) <= _PLACES * share for p in together):
             return Check(
                 name,
                 "failed",
@@ -214,13 +241,13 @@ def _other_seed(seen: Sequence[Seen], rng: np.random.Generator, within: bool) ->
     return Check(name, "passed", "other seeds give other draws")
 
 
-def _repetitions(seen: Sequence[Seen]) -> Check:
+def _repetitions(seen: Sequence[Seen], share: float) -> Check:
     name = "repetitions"
     for sample in seen:
         codes = sample.codes[sample.long]
         for ordered in (codes, codes[::-1]):
             found = matches(ordered, 3 * codes.size // 4)
-            if found.p * 2 * len(seen) <= _REPETITIONS:
+            if found.p * 2 * len(seen) <= _REPETITIONS * share:
                 return Check(
                     name,
                     "failed",
@@ -230,13 +257,13 @@ def _repetitions(seen: Sequence[Seen]) -> Check:
     return Check(name, "passed", "no output is repeated more often than by chance")
 
 
-def _independent(seen: Sequence[Seen], rng: np.random.Generator) -> Check:
+def _independent(seen: Sequence[Seen], rng: np.random.Generator, share: float) -> Check:
     name = "independent draws"
     for sample in seen:
         for score in sample.scores:
             long = score[sample.long]
-            p = serial_p(np.array_split(long, PIECES), rng)
-            if p * len(sample.scores) * len(seen) <= _SERIAL:
+            p = serial_p(np.array_split(long, _pieces(share)), rng)
+            if p * len(sample.scores) * len(seen) <= _SERIAL * share:
                 covariances = autocovariances(long[None])[0]
                 lag = int(np.argmax(np.abs(covariances) >= 0.95 * np.abs(covariances).max()))
                 share = covariances[lag] / (long.var() * long.size)
@@ -249,7 +276,7 @@ def _independent(seen: Sequence[Seen], rng: np.random.Generator) -> Check:
     return Check(name, "passed", "outputs of a call do not depend on those before")
 
 
-def _order(seen: Sequence[Seen]) -> Check:
+def _order(seen: Sequence[Seen], share: float) -> Check:
     name = "order of calls"
     best: tuple[float, Seen, Group] | None = None
     for family in (Seen.asked, Seen.timed):  # half of the probability each
@@ -262,21 +289,21 @@ def _order(seen: Sequence[Seen]) -> Check:
         for p, one, group in looks:
             if best is None or p * 2 * len(looks) < best[0]:
                 best = p * 2 * len(looks), one, group
-    if best is None or best[0] > _ORDER:
+    if best is None or best[0] > _ORDER * share:
         return Check(name, "passed", "calls in another order give the same law")
     _, sample, found = best
     words = f"{sample.words}, {found.words} differ from the others: {found.cause}"
     return Check(name, "failed", words)
 
 
-def _against_itself(seen: Sequence[Seen]) -> Check:
+def _against_itself(seen: Sequence[Seen], share: float) -> Check:
     name = "x against x"
     half = seen[0].size // 2
     if half < least_samples(1):
         return Check(name, "skipped", f"{half} draws against as many are too few")
     for sample in seen:
         sides = successive([(sample.table[:half], sample.table[half:])])
-        evidence = Evidence(pure(0.0), 1, _ITSELF / len(seen))
+        evidence = Evidence(pure(0.0), 1, _ITSELF * share / len(seen))
         if gather(sides, schedule(half, 1), evidence, as_reals=True).refuted():
             return Check(
                 name,

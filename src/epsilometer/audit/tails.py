@@ -147,15 +147,15 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator) -> float:
     return _pieces_p(pieces, [largest] * len(pieces), rng)
 
 
-def places_p(rows: Floats, rng: np.random.Generator) -> float:
+def places_p(rows: Floats, rng: np.random.Generator, pieces: int = PIECES) -> float:
     """Return the p-value of agreement between rows of scores of one law, place by place."""
-    pieces = np.array_split(rows, min(PIECES, rows.shape[1]), axis=1)
+    parts = np.array_split(rows, min(pieces, rows.shape[1]), axis=1)
 
     def together(scores: Floats) -> Floats:
         means = scores.reshape(len(scores), len(rows), -1).mean(axis=1)
         return np.asarray((means**2).sum(axis=1))
 
-    return _pieces_p([piece.ravel() for piece in pieces], [together] * len(pieces), rng)
+    return _pieces_p([part.ravel() for part in parts], [together] * len(parts), rng)
 
 
 def correlation_p(scores: Floats, others: Floats, rng: np.random.Generator) -> float:
