@@ -1,0 +1,16 @@
+"""What dp-accounting says of DP-SGD: the epsilon that is claimed."""
+
+from __future__ import annotations
+
+import dp_accounting
+from dp_accounting.pld import PLDAccountant
+
+
+def epsilon(delta: float, rate: float, steps: int, noise_multiplier: float) -> float:
+    """Return epsilon of so many steps, each with a batch that is sampled at a rate."""
+    step = dp_accounting.PoissonSampledDpEvent(
+        rate, dp_accounting.GaussianDpEvent(noise_multiplier)
+    )
+    accountant = PLDAccountant(dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE)
+    accountant.compose(dp_accounting.SelfComposedDpEvent(step, steps))
+    return float(accountant.get_epsilon(delta))

@@ -1,0 +1,157 @@
+"""The example of a training does what it says, right and with each fault, and is audited so."""
+
+import functools
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.audit.one_run import audit_canaries
+from epsilometer.audit.serving.loading import find
+from epsilometer.audit.sources import callable_source
+from epsilometer.study.cases import Audits
+
+FOLDER = Path(__file__).parents[2] / "config/audits/training"
+SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
+EPSILON = 1.505  # of dp-accounting 0.6.0 at delta = 1e-5; the lock's environment asks it
+FAULTS = ("no clipping", "noise of one microbatch", "sampling not accounted for")
+
+
+@pytest.fixture(scope="module")
+def training():
+    return find("dp_sgd.py:scores", FOLDER)[0].__globals__
+
+
+@pytest.fixture
+def scores(training):
+    def draw(included, size, seed, fault="none", **changed):
+        rng = np.random.default_rng(seed)
+        return training["scores"](included, size, rng, fault, **{**SETTING, **changed})
+
+    return draw
+
+
+def test_rows_are_taken_each_with_its_probability(training):
+    row, count = np.zeros(50), []
+    for seed in range(40):
+        made = training["_sample"](200, 50, 0.1, np.random.default_rng(seed))
+        assert (np.diff(made[0] * 50 + made[1]) > 0).all()
+        row += np.bincount(made[1], minlength=50)
+        count += np.bincount(made[0], minlength=200).tolist()
+    assert np.abs(row / 8000 - 0.1).max() < 5 * math.sqrt(0.09 / 8000)
+    assert np.var(count) == pytest.approx(50 * 0.09, rel=0.1)
+
+
+def test_slices_are_the_same_in_every_epoch_and_hold_every_row_once(training):
+    taken = np.concatenate([training["_slice"](3, 569, turn, 20)[1][:29] for turn in range(20)])
+    first = [training["_slice"](1, 569, turn, 20)[1] for turn in range(20)]
+    assert sorted(np.concatenate(first)) == list(range(569))
+    assert set(taken) == set(range(569))
+
+
+@pytest.mark.parametrize("clip", [0.3, math.inf])
+def test_gradients_are_clipped_one_by_one(training, clip):
+    rows, labels = training["table"]()
+    rng = np.random.default_rng(1)
+    weights = rng.normal(0, 0.3, (4, rows.shape[1]))
+    which, row = training["_sample"](4, len(rows), 0.1, rng)
+    wanted = np.zeros_like(weights)
+    for t, i in zip(which, row, strict=True):
+        gradient = (1 / (1 + math.exp(-rows[i] @ weights[t])) - labels[i]) * rows[i]
+        wanted[t] += gradient * min(1, clip / np.linalg.norm(gradient))
+    found = training["_clipped_sum"](weights, rows, labels, which, row, clip)
+    assert found == pytest.approx(wanted)
+
+
+def test_it_learns(training):
+    rows, labels = training["table"]()
+    made = training["_trained"]([1], 20, np.random.default_rng(1), "none", **SETTING)
+    for weights, _ in made:
+        right = ((rows @ weights.T > 0) == labels[:, None]).mean(axis=0)
+        assert right.min() > 0.94
+
+
+@pytest.mark.parametrize(
+    ("fault", "moved", "spread"),
+    [  # of the inner product with the model: by the canary, and of its noise
+        ("none", 80 * 0.05, 1.5 * math.sqrt(80)),
+        ("no clipping", 10 * 80 * 0.05, 1.5 * math.sqrt(80)),
+        ("noise of one microbatch", 80 * 0.05, 1.5 / 4 * math.sqrt(80)),
+        ("sampling not accounted for", 80 * 0.05, 1.5 * math.sqrt(80)),
+    ],
+)
+def test_a_canary_moves_what_is_released_as_its_fault_has_it(scores, fault, moved, spread):
+    without, with_it = (scores([bit], 800, seed, fault) for seed, bit in ((1, 0), (2, 1)))
+    assert without.shape == (800, 3)
+    assert without[:, 0].std() == pytest.approx(spread, rel=0.12)
+    far = 5 * spread * math.sqrt(2 / 800) + 5 * moved / math.sqrt(800)
+    assert with_it[:, 0].mean() - without[:, 0].mean() == pytest.approx(moved, abs=far)
+    own = with_it[:, 2].mean() - without[:, 2].mean()
+    sliced = fault == "sampling not accounted for"
+    assert own == pytest.approx(4 if sliced else moved / 20, abs=1.0 if sliced else 2.0)
+
+
+def test_each_canary_has_a_score_of_its_own(training):
+    included = [1, 0] * 40
+    rng = np.random.default_rng(3)
+    found = training["scores_in_one_run"](included, 3, rng, "no clipping", **SETTING)
+    assert found.shape == (3, 80)
+    mean = found.mean(axis=0)
+    assert mean[::2].mean() > mean[1::2].mean() + 1
+
+
+# --- audits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fault", "samples"), [("none", 1200), *((f, 1500) for f in FAULTS)])
+def test_faults_are_found_and_the_right_one_is_not_refuted(training, fault, samples):
+    found = em.audit(
+        functools.partial(training["scores"], fault=fault, **SETTING),
+        {"a canary": ([0], [1])},
+        em.approximate(EPSILON, 1e-5),
+        samples=samples,
+        alpha=0.01,
+        as_reals=True,
+        check_sampler=False,
+        details=False,
+    )
+    assert found.verdict == ("not refuted" if fault == "none" else "violated")
+
+
+@pytest.mark.parametrize("fault", ["none", *FAULTS])
+def test_one_training_finds_them_too(training, fault):
+    score = "batch" if fault == FAULTS[2] else "steps"
+    function = training["scores_in_one_run"]
+    mechanism = functools.partial(function, fault=fault, score=score, **SETTING)
+    claim = em.approximate(EPSILON, 1e-5)
+    found = audit_canaries(callable_source(mechanism), 2000, claim, seed=1, alpha=0.01)
+    assert found.verdict == ("not refuted" if fault == "none" else "violated")
+
+
+@pytest.mark.parametrize("name", ["dp-sgd", "dp-sgd-in-one-run"])
+def test_files_of_audits_say_what_is_expected_and_who_claims(name):
+    file = Audits(FOLDER / f"{name}.yaml", "quick", ["quick"], FOLDER)
+    cases = file.all_cases()
+    assert {case.arguments["fault"] for case in cases} == {"none", *FAULTS}
+    (lock,) = file.locks.values()
+    assert lock.name == "dp-sgd"
+    assert any(line.startswith("dp-accounting==") for line in lock.statements)
+    for case in cases:
+        assert case.expected == ("not refuted" if case.arguments["fault"] == "none" else "violated")
+        assert {key: case.arguments[key] for key in SETTING} == SETTING
+        ((called, said),) = case.claims.items()
+        assert called == "epsilon=claimed_delta=1e-05"
+        asked = said["claim"]["epsilon"]
+        assert asked["function"] == "accountant.py:epsilon"
+        assert asked["given"].items() >= {**SETTING, "delta": 1e-5}.items()
+        assert case.accountants[0]["environment"] == "dp-sgd"
+
+
+def test_the_example_and_its_page_tell_the_same_setting():
+    text = (FOLDER.parents[2] / "docs/training.md").read_text()
+    assert re.search(r"epsilon = 1\.505 and delta = 1e-5", text)
+    said = (FOLDER / "dp-sgd.yaml").read_text()
+    assert f"# {EPSILON}" in said
