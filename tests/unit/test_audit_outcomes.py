@@ -524,7 +524,7 @@ ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
     st.sampled_from(sorted(KINDS)),
     st.lists(st.tuples(ends, ends), max_size=9),
     st.booleans(),
-    st.sampled_from(["output", "entry", "bit", "score", "row"]),
+    st.sampled_from(["output", "entry", "bit", "score", "row", "low bit"]),
     st.integers(0, 5),
     st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3), min_size=1),
 )

@@ -114,6 +114,18 @@ def test_each_notion_of_privacy_can_be_claimed(audited, claim, quantity, bounds)
     assert found["verdict"] == "violated"
 
 
+def test_outputs_may_stand_for_reals(folder, run):
+    naive = f"audit mechanisms.py:Noise --pair 0 1 --epsilon 1.1 {FEW}"
+    code, out, _ = run(f"{naive} --output page")
+    assert code == 1
+    assert "lowest bit of output" in out
+    assert "Mironov" in out
+    assert "Mironov" in (folder / "page" / "index.html").read_text()
+    code, out, _ = run(f"{naive} --as-reals")
+    assert code == 0
+    assert "Mironov" not in out
+
+
 def test_json_has_what_is_promised(audited):
     found = audited(WRONG)
     promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"

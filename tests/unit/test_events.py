@@ -27,6 +27,13 @@ def test_ranges_are_closed_and_open_ends_have_none():
     assert Event(((None, None),)).holds(draws[:7]).all()
 
 
+def test_infinite_ends_survive_a_file():
+    event = again(Event(((-math.inf, -math.inf), (1.0, math.inf))))
+    draws = np.array([-math.inf, 0.0, 2.0, math.inf])
+    assert event.holds(draws).tolist() == [True, False, True, True]
+    assert Event(((None, float(np.finfo(float).max)),)).words() == "output < inf"
+
+
 def test_no_ranges_hold_nothing_but_what_is_missing():
     draws = np.array([1.0, math.nan])
     assert again(Event(())).holds(draws).tolist() == [False, False]

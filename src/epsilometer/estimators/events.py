@@ -9,6 +9,7 @@ that are missing (NaN), too, where it says so. Whole numbers stay whole, beyond 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -109,8 +110,12 @@ class View:
         """Say which lowest bits of a real, and where, lie in ranges of this view, each in words."""
         held: dict[int, list[tuple[int, int]]] = {}
         for ends in ranges:
-            first, last = (int(end or 0) for end in ends)
-            place = (first + SPAN // 2) // SPAN
+            open_ends = LOWEST, NOT_FINITE
+            first, last = (
+                int(end) if end is not None and math.isfinite(end) else open_end
+                for end, open_end in zip(ends, open_ends, strict=True)
+            )
+            place = min(max((first + SPAN // 2) // SPAN, 0), len(self.starts))
             held.setdefault(place, []).append((first - SPAN * place, last - SPAN * place))
         words = []
         while held:
@@ -167,7 +172,9 @@ class Event:
 
     def to_plain(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        plain: dict[str, Any] = {"ranges": [list(pair) for pair in self.ranges]}
+        plain: dict[str, Any] = {
+            "ranges": [[_plain_end(end) for end in ends] for ends in self.ranges]
+        }
         if self.missing:
             plain["missing"] = True
         if self.view.kind != "output":
@@ -194,7 +201,8 @@ class Event:
         formula = Formula.from_plain(plain["formula"]) if "formula" in plain else None
         starts = tuple(plain.get("starts", ()))
         view = View(kind, plain.get("entry", 0), scores, rows, starts, formula)
-        return cls(tuple((a, b) for a, b in plain["ranges"]), plain.get("missing", False), view)
+        ranges = tuple((_end(first), _end(last)) for first, last in plain["ranges"])
+        return cls(ranges, plain.get("missing", False), view)
 
     def words(self) -> str:
         """Say which outputs they are, as far as that fits a line."""
@@ -209,6 +217,15 @@ class Event:
             parts.append(f"{self.view.words()} is missing")
         more = len(every) - 3
         return " or ".join(parts) + (f" or {more} more ranges" if more > 0 else "")
+
+
+def _plain_end(end: Number | None) -> Number | str | None:
+    """Return an end of a range as JSON has it: infinity is no number there."""
+    return str(end) if isinstance(end, float) and not math.isfinite(end) else end
+
+
+def _end(plain: Number | str | None) -> Number | None:
+    return float(plain) if isinstance(plain, str) else plain
 
 
 def range_words(name: str, first: Number | None, last: Number | None) -> str:

@@ -113,8 +113,9 @@ def low_bits(line: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:
     bits, bits_prime = lowest_bits(x), lowest_bits(x_prime)
     if min(bits.min(), bits_prime.min()) >= 0:
         return []
-    view = View("low bit", line.view.entry, starts=tuple(line.starts.tolist()))
-    # what is missing has no place of its own, but no lowest bit either
+    starts = line.starts[np.isfinite(line.starts)]  # infinity may be the last
+    view = View("low bit", line.view.entry, starts=tuple(starts.tolist()))
+    # what is no finite number has no place of its own, but no lowest bit either
     place, place_prime = (np.minimum(codes, len(view.starts)) for codes in line.codes)
     placed = LowBits(bits, bits_prime, place, place_prime, view)
     return [placed.alone(), placed.occupied()] if view.starts else [placed.alone()]

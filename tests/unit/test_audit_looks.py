@@ -1,0 +1,443 @@
+"""What an audit looks at beyond values: low bits, scores that were learned, parts of outputs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import epsilometer as em
+from epsilometer.audit.claims import pure
+from epsilometer.audit.learning import learn
+from epsilometer.audit.outcomes import learn as layout_of
+from epsilometer.audit.scores import learned_scores
+from epsilometer.audit.worker import python_worker
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.candidates import Numbers
+from epsilometer.estimators.events import NOT_FINITE, ZERO, Event, View, lowest_bits
+from epsilometer.estimators.formula import Formula
+from epsilometer.estimators.low_bits import low_bits
+from epsilometer.estimators.witness import Witness, best
+
+QUICK: dict[str, Any] = {"samples": 4000, "details": False}
+Rng = np.random.Generator
+reals = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def laplace(x: float, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1, size)
+
+
+def again(event: Event) -> Event:
+    found = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert found == event
+    return found
+
+
+# --- the lowest bit -------------------------------------------------------------------------------
+
+
+@given(reals)
+def test_the_lowest_bit_is_that_of_the_fraction(x):
+    (found,) = lowest_bits(np.array([x])).tolist()
+    if x == 0:
+        assert found == ZERO
+        return
+    exact = Fraction(x) / Fraction(2) ** found
+    assert exact.denominator == 1
+    assert exact.numerator % 2 == 1
+
+
+def test_what_is_not_finite_has_no_lowest_bit():
+    assert lowest_bits(np.array([math.inf, -math.inf, math.nan])).tolist() == [NOT_FINITE] * 3
+
+
+@pytest.mark.parametrize(
+    ("ranges", "words", "inside"),
+    [
+        (((-1074, -3),), "lowest bit of output is 2^-3 or below", [0.125, 0.1, -5.375, 5e-324]),
+        (((-2, ZERO),), "output is a multiple of 2^-2", [0.25, 3.0, 0.0, -2e300]),
+        (((-2, -2),), "lowest bit of output is 2^-2", [0.25, -0.75]),
+        (((-3, -1),), "lowest bit of output is 2^-3 to 2^-1", [0.125, 0.25, 0.5]),
+        (((ZERO, ZERO),), "output = 0", [0.0, -0.0]),
+        (((NOT_FINITE, NOT_FINITE),), "output is not finite", [math.inf, math.nan]),
+    ],
+)
+def test_an_event_of_low_bits_is_what_it_says(ranges, words, inside):
+    event = again(Event(ranges, view=View("low bit")))
+    assert event.words() == words
+    outside = [x for x in (0.125, 0.25, 0.3, 1.0, 0.0, math.inf) if x not in inside]
+    outside = [x for x in outside if not _inside(x, ranges)]
+    assert event.holds(np.array(inside)).all()
+    assert not event.holds(np.array(outside)).any()
+    vectors = np.column_stack([np.full(len(inside), 0.3), inside])
+    entry = again(Event(ranges, view=View("low bit", 1)))
+    assert entry.holds(vectors).all()
+    assert layout_of(np.ones((2, 2)) / 3).words(entry) == words.replace("output", "entry 1")
+
+
+def _inside(x: float, ranges: Any) -> bool:
+    (bit,) = lowest_bits(np.array([x])).tolist()
+    return any(first <= bit <= last for first, last in ranges)
+
+
+def test_low_bits_within_ranges():
+    view = View("low bit", starts=(-1.0, 0.5))
+    event = again(Event(((-1074, -3), (4096 - 1074, 4096 - 3), (8192 - 2, 8192 + ZERO)), view=view))
+    held = {-2.125: 1, -1.5: 0, -0.125: 1, 0.0: 0, 0.625: 0, 0.75: 1, 9.0: 1}
+    assert event.holds(np.array(list(held))).tolist() == [bool(one) for one in held.values()]
+    assert event.words() == (
+        "lowest bit of output is 2^-3 or below where output < 0.5 or "
+        "output is a multiple of 2^-2 where output >= 0.5"
+    )
+
+
+def test_cells_of_low_bits_count_what_their_events_hold():
+    rng = np.random.default_rng(1)
+    x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
+    x[:50], y[:60] = math.nan, math.inf
+    looks = low_bits(Numbers(x, y, 16, View(), fine=True), x, y)
+    assert len(looks) == 2
+    fresh = np.append(laplace(0.3, 500, rng), [0.0, math.nan, -math.inf, 5e-324])
+    for look in looks:
+        for side, counts in zip((x, y), look.folds, strict=True):
+            codes = look.coded(side)
+            assert (np.bincount(codes, None, look.size) == counts.sum(axis=0)).all()
+        for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
+            event = again(look.event(cells))
+            assert (event.holds(x) == np.isin(look.coded(x), cells)).all()
+        assert (look.event(np.arange(3)).holds(fresh) == np.isin(look.coded(fresh), range(3))).all()
+
+
+def test_neither_whole_numbers_nor_repeated_values_have_any():
+    rng = np.random.default_rng(2)
+    for draw in (lambda: rng.integers(0, 10**6, 3000).astype(float), lambda: rng.random(50)[:20]):
+        x, y = draw(), draw()
+        if x.size < 100:
+            x, y = np.repeat(x, 100), np.repeat(x, 100)
+        assert low_bits(Numbers(x, y, 64, View(), fine=True), x, y) == []
+
+
+# --- audits of reals ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        lambda rng, n: rng.laplace(0, 1, n),
+        lambda rng, n: rng.normal(0, 2, n),
+        lambda rng, n: np.log(rng.random(n) / rng.random(n)),
+        lambda rng, n: rng.standard_gamma(1, n) - rng.standard_gamma(1, n),
+        lambda rng, n: rng.laplace(0, 1, n).astype(np.float32),
+    ],
+)
+@pytest.mark.parametrize("method", ["anytime", "exact"])
+def test_noise_added_to_a_number_tells_which(noise, method):
+    def naive(x: float, size: int, rng: Rng) -> Any:
+        return x + noise(rng, size)
+
+    found = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, **QUICK)
+    assert found.verdict == "violated"
+    seen = found.witness
+    assert seen is not None
+    assert "lowest bit of output" in seen.event or "multiple of" in seen.event
+    assert "Mironov 2012" in str(found)
+    assert json.loads(found.to_json())["witness"]["note"] == seen.note
+    event = Event.from_plain(seen.ranges)
+    rng = np.random.default_rng(99)
+    p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
+    assert math.log((max(p, q) + 1e-3) / (min(p, q) + 1e-3)) > 2  # the event replays
+    other = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, as_reals=True, **QUICK)
+    assert other.verdict == "not refuted"
+    assert "Mironov" not in str(other)
+
+
+def test_low_bits_within_ranges_tell_what_low_bits_alone_do_not():
+    found = em.audit(laplace, [(0.3, 0.4)], em.pure(1.0), samples=10_000, details=False)
+    assert found.verdict == "violated"
+    assert found.witness is not None
+    assert " where " in found.witness.event
+
+
+@pytest.mark.parametrize(
+    "claim", [em.renyi({2: 1.0}), em.zcdp(0.5), em.gdp(2), em.approximate(1, 0.05)]
+)
+def test_all_notions_look_at_low_bits(claim):
+    assert em.audit(laplace, [(0, 1)], claim, **QUICK).verdict == "violated"
+    assert em.audit(laplace, [(0, 1)], claim, as_reals=True, **QUICK).verdict == "not refuted"
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda x, size, rng: 100 + x + rng.laplace(0, 1, size),
+        lambda x, size, rng: np.round(laplace(x, size, rng) * 1024) / 1024,
+        lambda x, size, rng: np.round(laplace(x, size, rng), 2),
+        lambda x, size, rng: np.clip(np.round(laplace(x, size, rng) * 64) / 64, 0, 1),
+        lambda x, size, rng: (x + rng.geometric(0.7, size) - rng.geometric(0.7, size)) / 8,
+    ],
+    ids=["far from 0", "on a grid", "in cents", "clamped", "eighths"],
+)
+def test_low_bits_that_tell_nothing_refute_nothing(mechanism):
+    for seed in range(4):
+        claim = em.pure(1.25)
+        found = em.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
+        assert found.verdict == "not refuted"
+
+
+def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
+    def vector(x: float, size: int, rng: Rng) -> Any:
+        return np.column_stack([rng.laplace(0, 1, size), laplace(x, size, rng)])
+
+    found = em.audit(vector, [(0, 1)], em.pure(2.0), **QUICK)
+    assert found.verdict == "violated"
+    assert found.witness is not None
+    assert "lowest bit of entry 1" in found.witness.event
+    assert found.witness.note
+    layout = layout_of([("a", 1, 0.5), ("b", 2, 1.5)])
+    assert [layout.columns[i].name for i in layout.reals] == ["entry 2"]
+    assert [layout.columns[i].name for i in layout.numbers] == ["entry 1", "entry 2"]
+
+
+def test_recorded_outputs_and_densities_may_stand_for_reals():
+    rng = np.random.default_rng(4)
+    outputs = laplace(0, 4000, rng), laplace(1, 4000, rng)
+    assert em.audit_outputs(outputs, em.pure(1.1), details=False).verdict == "violated"
+    found = em.audit_outputs(outputs, em.pure(1.1), as_reals=True, details=False)
+    assert found.verdict == "not refuted"
+
+    def sloped(x: float, size: int, rng: Rng) -> Any:
+        return (1 + x) * rng.random(size) / 2 + x / 4
+
+    # who speaks of densities speaks of reals
+    found = em.audit(sloped, [(0, 0.01)], em.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
+    assert found.verdict != "violated"
+    with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
+        em.audit(laplace, [(0, 1)], em.pure(1.0), as_reals="yes")
+
+
+def test_the_witness_of_askin2022_knows_no_low_bits():
+    rng = np.random.default_rng(5)
+    _, (loss,) = Witness().screen([(laplace(0, 3000, rng), laplace(1, 3000, rng))], draws=3000)
+    views = [event["event"].get("view", "output") for event in loss.found["events"]]
+    assert "low bit" not in views
+
+
+def test_without_a_layout_nothing_new_is_looked_at():
+    rng = np.random.default_rng(6)
+    x, y = laplace(0, 3000, rng), laplace(1, 3000, rng)
+    views = [bet.told().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05)]
+    assert views == ["output", "output"]
+    layout = layout_of(x, y)
+    views = [bet.told().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05, layout)]
+    assert views == ["low bit", "low bit"]
+
+
+# --- scores that were learned ---------------------------------------------------------------------
+
+
+def correlated(x: float, size: int, rng: Rng) -> Any:
+    z = rng.normal(0, 1, (size, 2))
+    z[:, 1] = x * z[:, 0] + math.sqrt(1 - x * x) * z[:, 1]
+    return np.round(z * 2**20) / 2**20
+
+
+def shifted(x: list[float], size: int, rng: Rng) -> Any:
+    return np.round((np.array(x) + rng.normal(0, 1, (size, len(x)))) * 2**20) / 2**20
+
+
+def wishart(x: list[list[float]], size: int, rng: Rng) -> Any:
+    noise = rng.normal(0, 1, (size, 2, 4))
+    return np.round((np.array(x) + noise @ noise.transpose(0, 2, 1)) * 2**20) / 2**20
+
+
+def parity(x: float, size: int, rng: Rng) -> Any:
+    """Ten bits, of which the first two are equal too often on one input."""
+    bits = rng.integers(0, 2, (size, 10))
+    bits[:, 0] ^= (bits[:, 0] ^ bits[:, 1]) & (rng.random(size) < x)
+    return bits
+
+
+THIRTY = [0.0] * 30
+LEAKS = {
+    "correlation": (correlated, (0.7, 0.0), em.pure(0.5)),
+    "direction": (shifted, (THIRTY, [1 / math.sqrt(30)] * 30), em.gdp(0.6)),
+    "product of bits": (parity, (0.5, 0.0), em.gdp(0.25)),
+    "Wishart": (wishart, ([[0, 0], [0, 0]], [[0, 1], [1, 0]]), em.pure(0.75)),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_what_entries_say_together_is_found(name, monkeypatch):
+    """With a regression, and not without."""
+    mechanism, pair, claim = LEAKS[name]
+    found = em.audit(mechanism, [pair], claim, **QUICK)
+    assert found.verdict == "violated"
+    assert found.witness is not None
+    assert "score of a logistic regression over" in found.witness.event
+    event = Event.from_plain(found.witness.ranges)
+    rng = np.random.default_rng(77)
+    p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
+    assert abs(p - q) > 0.05
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
+    assert em.audit(mechanism, [pair], claim, **QUICK).verdict == "not refuted"
+
+
+def test_a_score_is_learned_to_the_byte_and_judged_on_other_draws():
+    rng = np.random.default_rng(8)
+    x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
+    one, two = (next(learned_scores(x, y, (0, 1), 64)) for _ in range(2))
+    assert one.view == two.view
+    assert sum(counts.sum() for counts in one.folds) == 3000  # halves of both sides
+    x[1500:], y[1500:] = y[1500:].copy(), x[1500:].copy()
+    swapped = next(learned_scores(x, y, (0, 1), 64))
+    assert swapped.view == one.view
+    candidate, _ = best([one], 3000)
+    assert candidate is not None
+    event = again(candidate.made())
+    assert event.words().startswith("score of a logistic regression over 2 entries ")
+    inside = np.unique(one.coded(x[event.holds(x)]))
+    assert (event.holds(y) == np.isin(one.coded(y), inside)).all()
+
+
+def test_a_formula_is_what_it_says():
+    formula = Formula((0, 2), (1.0, 0.0), (2.0, 1.0), (((0,), 1.0), ((0, 1), 0.5), ((1, 1), -1.0)))
+    rows = np.array([[3.0, 9.0, 2.0], [1.0, 9.0, math.nan], [1e300, 9.0, -math.inf]])
+    assert formula.of(rows).tolist() == [1 + 1 - 4, 0.0, 8 - 32 - 64]
+    assert Formula.from_plain(json.loads(json.dumps(formula.to_plain()))) == formula
+
+
+@pytest.mark.parametrize(
+    ("x", "entries"),
+    [
+        (np.random.default_rng(1).random((150, 3)), (0, 1, 2)),  # too few
+        (np.random.default_rng(1).random((5000, 3)), (1,)),  # one
+        (np.ones((5000, 3)), (0, 1, 2)),  # nothing differs
+        (np.full((5000, 2), math.nan), (0, 1)),
+        (np.full((5000, 2), math.inf), (0, 1)),
+    ],
+)
+def test_where_nothing_can_be_learned_there_is_no_score(x, entries):
+    assert list(learned_scores(x, x.copy(), entries, 64)) == []
+
+
+def test_extreme_numbers_are_learned_from_without_a_word():
+    rng = np.random.default_rng(9)
+    x = rng.standard_cauchy((3000, 3)) * 1e300
+    x[::7, 0], x[::5, 1], x[:, 2] = math.nan, math.inf, np.sign(x[:, 2])
+    y = x[rng.permutation(3000)]
+    whole = (x > 0).astype(np.int64)
+    for sides in ((x, y), (whole, whole[::-1])):
+        for look in learned_scores(*sides, (0, 1, 2), 64):
+            assert np.isfinite(look.view.of(sides[0])).all()
+
+
+# --- outputs with structure -----------------------------------------------------------------------
+
+STRUCTURES = """\
+def coin(x, random):
+    return random.random() < (0.8 if x else 0.2)
+
+
+def none(x, random):
+    return None if coin(x, random) else random.randrange(5)
+
+
+def word(x, random):
+    return "yes" if coin(x, random) else "no"
+
+
+def members(x, random):
+    found = {k for k in (1, 2, 4) if random.random() < 0.5}
+    return found | {3} if coin(x, random) else found
+
+
+def sizes(x, random):
+    return frozenset(random.sample(range(1000), 3 + coin(x, random)))
+
+
+def keys(x, random):
+    found = {"a": random.randrange(9), "b": 1}
+    return {**found, "c": 1} if coin(x, random) else found
+
+
+def whole_keys(x, random):
+    found = {1: random.random(), (2, "a"): 1}
+    return {**found, 3: 0.5} if coin(x, random) else found
+
+
+def type_of_a_key(x, random):
+    return {"v": random.randrange(3) if coin(x, random) else "none"}
+
+
+def empty(x, random):
+    return [] if coin(x, random) else [0.5] * random.randrange(1, 4)
+
+
+def length(x, random):
+    return [0] * (2 + 3 * coin(x, random) + random.randrange(3))
+
+
+def fails(x, random):
+    if coin(x, random):
+        raise KeyError(x)
+    return random.randrange(3)
+
+
+def nested(x, random):
+    return {"m": {"counts": [random.randrange(4), int(coin(x, random))]}, "n": 0.5}
+
+
+def types(x, random):
+    return (1, 2) if coin(x, random) else {"a": 1}
+"""
+WITNESSES = {
+    "none": {"output is no number", "output is a number", "output is None"},
+    "word": {"output is not 'yes'", "output is not 'no'"},
+    "members": {"3 is present", "3 is missing"},
+    "sizes": {"length <= 3", "length >= 4"},
+    "keys": {"key 'c' is present", "key 'c' is missing"},
+    "whole_keys": {"key 3 is present", "key 3 is missing"},
+    "type_of_a_key": {"key 'v' is a number", "key 'v' is no number", "key 'v' is 'none'"},
+    "empty": {"length = 0", "length >= 1"},
+    "length": {"length <= 4", "length >= 5", "length <= 3", "length >= 6"},
+    "fails": {"output is a number", "output is no number", "output is failure KeyError"},
+    "nested": {"key 'm'.key 'counts'.entry 1 <= 0", "key 'm'.key 'counts'.entry 1 >= 1"},
+    "types": {"output is a sequence", "output is not a mapping", "output is not a sequence"},
+}
+
+
+@pytest.fixture
+def structures(tmp_path: Path) -> Path:
+    (tmp_path / "structures.py").write_text(STRUCTURES)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", WITNESSES)
+def test_parts_of_outputs_are_named(name, structures):
+    place = f"{structures / 'structures.py'}:{name}"
+    found = em.audit(place, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert found.verdict == "violated"
+    assert found.witness is not None
+    assert found.witness.event in WITNESSES[name]
+
+
+def test_parts_of_outputs_are_the_same_through_a_worker(structures):
+    for name in ("members", "whole_keys", "fails", "nested"):
+        there = python_worker(
+            sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
+        )
+        try:
+            found = em.audit(there, [(0, 1)], em.pure(0.5), **QUICK)
+        finally:
+            there.close()
+        assert found.witness is not None
+        assert found.witness.event in WITNESSES[name]
