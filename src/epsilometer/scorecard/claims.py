@@ -72,8 +72,8 @@ class Rule(Model):
 
     ``from`` is a table of the paper's own report, or ``report/table``, whose columns are names in
     the expressions; or it maps names to tables, whose columns follow a dot. ``where`` keeps rows.
-    With ``per`` the expression is worked out for each value of a column and ``take`` makes one
-    number of these. ``let`` gives names to expressions, in turn.
+    With ``per`` the expression is worked out for each value of some columns, and ``take``, of
+    ``each``, makes one number of these. ``let`` gives names to expressions, in turn.
 
     The rest says where ours must lie for a yes: ``within`` so much of what is printed
     (``rounding``: half a unit of its last digit), off by a ``factor`` at most, from ``low`` to
@@ -134,7 +134,18 @@ class Rule(Model):
 
     def expressions(self) -> Iterable[Written]:
         """Yield all that is to be worked out."""
-        names = ("where", "ours", "holds", "low", "high", "above", "below", "equals", "instead")
+        names = (
+            "where",
+            "take",
+            "ours",
+            "holds",
+            "low",
+            "high",
+            "above",
+            "below",
+            "equals",
+            "instead",
+        )
         every = [*self.let.values(), *(getattr(self, name) for name in names)]
         if self.within != "rounding":
             every.append(self.within)

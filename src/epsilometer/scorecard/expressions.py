@@ -1,8 +1,8 @@
 """The language of a rule: a number, or a word, from the columns of tables.
 
 Python's own notation for arithmetic, comparisons, ``and``, ``or``, ``not`` and ``in``, element by
-element, ``x[condition]`` for the rows where a condition holds, ``table.column``, and the functions
-of `FUNCTIONS`. Nothing else is read, so that a configuration can name no code. Numbers are equal
+element, ``x[condition]`` for the rows where a condition holds, ``table.column`` or
+``table["column"]``, and the functions of `FUNCTIONS`. Nothing else is read, so that a configuration can name no code. Numbers are equal
 when they agree to nine digits. What pandas evaluates has no reductions, and no two tables.
 
 >>> Expression("max(n_pr / n_th)").value({"n_pr": np.array([1, 3]), "n_th": np.array([4, 4])})
@@ -316,6 +316,8 @@ def _looked_up(name: str, known: Mapping[str, Value]) -> Value:
 
 
 def _rows(values: Value, rows: Value) -> Value:
+    if isinstance(values, Mapping):
+        return _looked_up(str(rows), values)
     chosen = np.asarray(rows)
     if chosen.dtype != bool:
         raise ExpressionError("what stands in brackets must be a condition on rows")

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.scorecard.claims import Claim, Line, Rule
 from epsilometer.scorecard.expressions import (
-    FUNCTIONS,
     Expression,
     ExpressionError,
     UnknownName,
@@ -144,18 +143,18 @@ class _Comparison:
 
     def _per_group(self, rows: dict[str, Value]) -> Value:
         """Return one number of those of all groups."""
-        per, take = str(self._rule.per), str(self._rule.take)
-        if per not in rows:
-            raise UnknownName(f"unknown column {per!r}{suggest(per, rows)}")
-        if take not in FUNCTIONS:
-            raise UnknownName(f"unknown function {take!r}{suggest(take, FUNCTIONS)}")
+        per, take = str(self._rule.per).split(), str(self._rule.take)
+        for name in per:
+            if name not in rows:
+                raise UnknownName(f"unknown column {name!r}{suggest(name, rows)}")
         found = []
-        for value in dict.fromkeys(rows[per].tolist()):
-            group = rows[per] == value
+        every = list(zip(*(rows[name].tolist() for name in per), strict=True))
+        for names in dict.fromkeys(every):
+            group = np.array([one == names for one in every])
             known = self._known | {name: column[group] for name, column in rows.items()}
             self._define(known)
             found.append(self._single(Expression(self._asked).value(known)))
-        return FUNCTIONS[take](np.array(found))
+        return self._single(Expression(take).value({"each": np.array(found)}))
 
     def _single(self, value: Value) -> Value:
         """Return the one value that there is; several only where they are compared one by one."""

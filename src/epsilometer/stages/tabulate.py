@@ -125,6 +125,7 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
                 "registered": expected["registered"],
                 "parameters": json.dumps(expected["parameters"], sort_keys=True),
                 "epsilon": expected["epsilon"],
+                "n": expected["n"],
                 "run": run,
                 "side": side,
                 "x": json.dumps(inputs[side]),
