@@ -149,7 +149,7 @@ RECORDED = [
     (f"--outputs few.csv one.csv few.csv {CLAIM}", 2, "takes one file or two, not 3"),
     (f"--outputs three.csv {CLAIM} {PAIR}", 2, "--pair: does not go with --outputs"),
     (f"--outputs three.csv {CLAIM} --samples 100", 2, "--samples: does not go with --outputs"),
-    (f"{OK} {CLAIM} --columns x y", 2, "--columns: goes with --outputs only"),
+    (f"{OK} {CLAIM} --columns x y", 2, "--columns: goes with --outputs or --one-run only"),
 ]
 WORKERS = [
     (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is no program"),
