@@ -6,7 +6,9 @@ import dp_accounting
 from dp_accounting.pld import PLDAccountant
 
 
-def epsilon(delta: float, rate: float, steps: int, noise_multiplier: float) -> float:
+def epsilon(
+    delta: float, rate: float = 0.05, steps: int = 80, noise_multiplier: float = 1.5
+) -> float:
     """Return epsilon of so many steps, each with a batch that is sampled at a rate."""
     step = dp_accounting.PoissonSampledDpEvent(
         rate, dp_accounting.GaussianDpEvent(noise_multiplier)

@@ -40,10 +40,10 @@ def scores(
     included: Sequence[int],
     size: int,
     rng: np.random.Generator,
-    fault: str,
-    rate: float,
-    steps: int,
-    noise_multiplier: float,
+    fault: str = "none",
+    rate: float = 0.05,
+    steps: int = 80,
+    noise_multiplier: float = 1.5,
 ) -> Floats:
     """Train ``size`` times; return three scores of the first canary, of shape ``(size, 3)``.
 
@@ -58,10 +58,10 @@ def scores_in_one_run(
     included: Sequence[int],
     size: int,
     rng: np.random.Generator,
-    fault: str,
-    rate: float,
-    steps: int,
-    noise_multiplier: float,
+    fault: str = "none",
+    rate: float = 0.05,
+    steps: int = 80,
+    noise_multiplier: float = 1.5,
     score: str = "steps",
 ) -> Floats:
     """Train ``size`` times; return one score of each canary, of shape ``(size, canaries)``."""
