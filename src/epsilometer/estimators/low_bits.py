@@ -21,6 +21,7 @@ from epsilometer.estimators.candidates import Cells, Counts, Numbers, Sample
 from epsilometer.estimators.events import LOWEST, NOT_FINITE, SPAN, ZERO, Event, View, lowest_bits
 
 _FEW = 8  # draws of a lowest bit that is looked at by itself
+_SURE = (3.0, 3.5, 4.25)  # standard deviations: of all together, of a lowest bit, of a cell
 
 
 class LowBits(Cells):
@@ -52,6 +53,31 @@ class LowBits(Cells):
         codes = self._codes(bits, places)
         super().__init__(codes, self._codes(bits_prime, places_prime), size)
         self._cells = np.arange(size)
+
+    @property
+    def telling(self) -> bool:
+        """Whether lowest bits differ between the sides by more than chance, in the same range.
+
+        In all ranges together by Pearson's test, for one lowest bit over the ranges by that of
+        Mantel and Haenszel, or in one cell.
+        """
+        shape = -1, self._firsts.size
+        ours, theirs = (side.reshape(shape) for side in (self._all, self._all_prime))
+        n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
+        both = (n > 0) & (m > 0)
+        times = np.where(both, ours + theirs, 0)
+        total = np.maximum(n + m, 1)
+        excess = np.where(both, ours - times * (n / total), 0.0)
+        variance = times * (n * m / total**2.0)
+        of_cells = excess**2 / np.maximum(variance, 1e-300)
+        free = int((times > 0).sum() - both.sum())
+        of_bits = excess.sum(axis=0) ** 2 / np.maximum(
+            (variance * (1 - times / total)).sum(axis=0), 1e-300
+        )
+        pearson = (of_cells.sum() - free) / np.sqrt(2 * max(free, 1))
+        return bool(
+            pearson > _SURE[0] or of_bits.max() > _SURE[1] ** 2 or of_cells.max() > _SURE[2] ** 2
+        )
 
     def alone(self) -> LowBits:
         """Return a cell for each lowest bit, wherever outputs lie."""
@@ -106,7 +132,8 @@ def low_bits(line: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:
     x, x_prime
         Both sides, of shape ``(n,)``.
 
-    There are none of whole numbers, nor where each value that occurs has a cell of its own.
+    There are none of whole numbers, nor where each value that occurs has a cell of its own, nor
+    where they say no more than the range does that an output lies in.
     """
     if line.repeats:
         return []
@@ -118,6 +145,8 @@ def low_bits(line: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:
     # what is no finite number has no place of its own, but no lowest bit either
     place, place_prime = (np.minimum(codes, len(view.starts)) for codes in line.codes)
     placed = LowBits(bits, bits_prime, place, place_prime, view)
+    if not placed.telling:
+        return []
     return [placed.alone(), placed.occupied()] if view.starts else [placed.alone()]
 
 
