@@ -2,8 +2,9 @@
 
 Python's own notation for arithmetic, comparisons, ``and``, ``or``, ``not`` and ``in``, element by
 element, ``x[condition]`` for the rows where a condition holds, ``table.column`` or
-``table["column"]``, and the functions of `FUNCTIONS`. Nothing else is read, so that a configuration can name no code. Numbers are equal
-when they agree to nine digits. What pandas evaluates has no reductions, and no two tables.
+``table["column"]``, and the functions of `FUNCTIONS`. Nothing else is read, so that a configuration
+can name no code. Numbers are equal when they agree to nine digits. What pandas evaluates has no
+reductions, and no two tables.
 
 >>> Expression("max(n_pr / n_th)").value({"n_pr": np.array([1, 3]), "n_th": np.array([4, 4])})
 0.75
@@ -143,6 +144,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "any": lambda x: bool(np.any(x)),
     "count": lambda x: int(np.sum(x)),
     "share": lambda x: float(np.mean(_array(x).astype(float))),
+    "distinct": lambda x: len(set(_array(x).tolist())),
     "size": lambda x: int(_array(x).size),
     "sum": lambda x: float(np.sum(x)),
     "min": lambda x: np.min(_array(x)).item(),

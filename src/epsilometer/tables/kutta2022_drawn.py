@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 from epsilometer.densities.binned import bkde, dpik
+from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, divergence
 from epsilometer.exact.base import Floats
@@ -151,11 +152,12 @@ def bandwidths(samples: list[pd.DataFrame]) -> pd.DataFrame:
     return table.assign(used=table["dpik"] ** 1.1)
 
 
-def software(*, golden: str, bandwidth: float) -> pd.DataFrame:
-    """Compare dpik and bkde with what R's KernSmooth made of the same draws.
+def software(*, golden: str, bandwidth: float, normal_reference: float) -> pd.DataFrame:
+    """Compare dpik, bkde and nrd0 with what R made of the same draws.
 
     ``golden`` is a file of draws (kind ``draw``) and of R's curve (kind ``curve``) at dpik to the
-    power 1.1; ``bandwidth`` is R's dpik. Errors are relative, those of the curve to its peak.
+    power 1.1; ``bandwidth`` is R's dpik, ``normal_reference`` its nrd0, which is kdensity's default.
+    Errors are relative, those of the curve to its peak.
     """
     made = pd.read_csv(Path(golden))
     draws = made.loc[made["kind"] == "draw", "z"].to_numpy()
@@ -165,6 +167,7 @@ def software(*, golden: str, bandwidth: float) -> pd.DataFrame:
     peak = curve["y"].max()
     rows = [
         ("dpik", h, abs(h / bandwidth - 1)),
+        ("nrd0", nrd0(draws), abs(nrd0(draws) / normal_reference - 1)),
         ("grid", z[-1], np.abs(z - curve["z"]).max() / np.ptp(z)),
         ("bkde", density.max(), np.abs(density - curve["y"]).max() / peak),
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,7 +78,7 @@ def _gaussian_linear() -> Points:
 def _far_apart() -> Points:
     """Compare the divergence of two databases with that of two further apart."""
     for (name, law), order in product(laws().items(), _ORDERS):
-        databases: list[list[float]] = [[1] * k + [0] * (10 - k) for k in (1, 2, 3, 4)]
+        databases: list[Any] = [[1] * k + [0] * (10 - k) for k in (1, 2, 3, 4)]
         if name not in ("vi", "vii"):
             databases = [[c] + [0.0] * 9 for c in (0.25, 0.5, 0.75, 1.0)]
         found = [law.renyi(order, x, NOBODY) for x in databases]
