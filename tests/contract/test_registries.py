@@ -47,7 +47,8 @@ def test_every_builder_is_used_and_says_what_it_reads():
     }
     assert used == defined(BUILDERS, "tables")
     for builder in map(load, used):
-        assert tabulate.reads(builder) in (None, "summary", "runs", "samples", "timings")
+        kinds = (None, "summary", "runs", "samples", "timings", "table", "settings")
+        assert tabulate.reads(builder) in kinds
 
 
 def test_every_renderer_is_used():
