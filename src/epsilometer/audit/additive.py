@@ -166,7 +166,8 @@ def _mixed(noise: Floats, outputs: Floats) -> _Fit | None:
     if runs < count + _LEAST:
         return None
     design = np.column_stack([np.ones(runs), noise])
-    found, _, rank, _ = np.linalg.lstsq(design, outputs)
+    fitted, _, rank, _ = np.linalg.lstsq(design, outputs)
+    found: Floats = np.asarray(fitted, np.float64)
     if rank <= count or not _exact(outputs, design @ found):
         return None
     slopes = found[1:].T

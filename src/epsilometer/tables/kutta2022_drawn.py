@@ -156,7 +156,7 @@ def software(*, golden: str, bandwidth: float, normal_reference: float) -> pd.Da
     """Compare dpik, bkde and nrd0 with what R made of the same draws.
 
     ``golden`` is a file of draws (kind ``draw``) and of R's curve (kind ``curve``) at dpik to the
-    power 1.1; ``bandwidth`` is R's dpik, ``normal_reference`` its nrd0, which is kdensity's default.
+    power 1.1; ``bandwidth`` is R's dpik, ``normal_reference`` its nrd0, the default of kdensity.
     Errors are relative, those of the curve to its peak.
     """
     made = pd.read_csv(Path(golden))

@@ -166,7 +166,7 @@ class Sources:
             self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", parameters))
 
     def _of_python(self) -> None:
-        hidden = random._inst  # type: ignore[attr-defined]
+        hidden = random._inst
 
         def title(source: Any, name: str) -> str:
             if source is hidden:
