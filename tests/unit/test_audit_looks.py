@@ -26,6 +26,7 @@ from epsilometer.estimators.events import NOT_FINITE, ZERO, Event, View, lowest_
 from epsilometer.estimators.formula import Formula
 from epsilometer.estimators.low_bits import low_bits
 from epsilometer.estimators.witness import Witness, best
+from tests.benchmarks.honest import HONEST
 
 QUICK: dict[str, Any] = {"samples": 4000, "details": False}
 Rng = np.random.Generator
@@ -441,3 +442,16 @@ def test_parts_of_outputs_are_the_same_through_a_worker(structures):
             there.close()
         assert found.witness is not None
         assert found.witness.event in WITNESSES[name]
+
+
+# --- levels ---------------------------------------------------------------------------------------
+
+
+def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
+    """Twenty audits at alpha = .25: more than 11 would be refuted with probability .001 at most."""
+    alarms = 0
+    for name, (mechanism, pairs, claim) in HONEST.items():
+        options = {"failures": name == "failures", "check_sampler": False, "details": False}
+        found = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
+        alarms += found.verdict == "violated"
+    assert alarms <= 11

@@ -1,0 +1,214 @@
+"""Twenty mechanisms that keep their claim exactly, in outputs as a computer holds them.
+
+Of all kinds of outputs and notions of privacy: whatever an audit looks at, it may call none of
+them violated more often than alpha allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import epsilometer as em
+from epsilometer.audit.claims import AnyClaim
+
+Rng = np.random.Generator
+Case = tuple[Callable[..., Any], Any, AnyClaim]
+
+GRID = 2.0**20
+FAR = 1.5 * 2.0**20  # where floats are so coarse that all low bits are those of the noise
+SIGMA = 2.0
+STEPS = np.arange(-60, 61)
+MASS = np.exp(-(STEPS**2) / (2 * SIGMA**2)) / np.exp(-(STEPS**2) / (2 * SIGMA**2)).sum()
+SHARE, THRESHOLD = 0.2, 4
+UTILITIES = {0: [1.0, 1, 1, 1, 1, 1], 1: [0.0, 2, 2, 2, 2, 2]}
+ITEMS = tuple("abcdef")
+
+
+def two_sided(rng: Rng, size: int, epsilon: float = 1.0) -> Any:
+    """Geometric noise, also called discrete Laplace."""
+    stop = -math.expm1(-epsilon)
+    return rng.geometric(stop, size) - rng.geometric(stop, size)
+
+
+def on_a_grid(reals: Any) -> Any:
+    return np.round(reals * GRID) / GRID
+
+
+def geometric(x: int, size: int, rng: Rng) -> Any:
+    return x + two_sided(rng, size)
+
+
+def wide_geometric(x: int, size: int, rng: Rng) -> Any:
+    return 100 * x + two_sided(rng, size, 0.01)
+
+
+def discrete_gaussian(x: int, size: int, rng: Rng) -> Any:
+    return x + rng.choice(STEPS, size, p=MASS)
+
+
+def response(x: int, size: int, rng: Rng) -> Any:
+    return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), x, 1 - x)
+
+
+def words(x: int, size: int, rng: Rng) -> list[str]:
+    """One of four words, the true one e times as likely as any other."""
+    lie = (x + rng.integers(1, 4, size)) % 4
+    told = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
+    return [("north", "east", "south", "west")[i] for i in told.tolist()]
+
+
+def bits(x: list[int], size: int, rng: Rng) -> Any:
+    return np.array(x) ^ (rng.random((size, len(x))) < 1 / (1 + math.e))
+
+
+def laplace_on_a_grid(x: int, size: int, rng: Rng) -> Any:
+    return on_a_grid(x + rng.laplace(0, 1, size))
+
+
+def gaussian_on_a_grid(x: int, size: int, rng: Rng) -> Any:
+    return on_a_grid(x + rng.normal(0, 1, size))
+
+
+def far_laplace(x: int, size: int, rng: Rng) -> Any:
+    return FAR + x + rng.laplace(0, 1, size)
+
+
+def snapping(x: int, size: int, rng: Rng) -> Any:
+    """Mironov's mechanism, scale 1 and bound 20."""
+    inner = x + rng.choice([-1.0, 1.0], size) * np.log(1 - rng.random(size))
+    return np.clip(np.round(inner), -20, 20)
+
+
+def clamped(x: int, size: int, rng: Rng) -> Any:
+    return np.clip(on_a_grid(x + rng.laplace(0, 1, size)), 0, 1)
+
+
+def sometimes_none(x: int, size: int, rng: Rng) -> list[int | None]:
+    return [value if value > 3 else None for value in geometric(x, size, rng).tolist()]
+
+
+def counts_above(x: dict[str, int], size: int, rng: Rng) -> list[dict[str, int]]:
+    """Noisy counts of the groups that there are, where they exceed a threshold."""
+    noisy = {key: (count + two_sided(rng, size)).tolist() for key, count in x.items()}
+    return [
+        {key: values[i] for key, values in noisy.items() if values[i] > THRESHOLD}
+        for i in range(size)
+    ]
+
+
+def lists(x: int, size: int, rng: Rng) -> list[list[float]]:
+    """As many entries as the noisy count says, of noise that tells nothing."""
+    lengths = np.clip(geometric(x, size, rng), 0, 8).tolist()
+    return [rng.random(length).tolist() for length in lengths]
+
+
+def noisy_max(x: int, size: int, rng: Rng) -> Any:
+    """The largest of six answers, each with Gumbel noise of scale 2."""
+    return (np.array(UTILITIES[x]) + rng.gumbel(0, 2, (size, 6))).argmax(axis=1)
+
+
+def exponential(x: list[float], size: int, rng: Rng) -> list[str]:
+    weights = np.exp(np.array(x) / 2)
+    return [ITEMS[i] for i in rng.choice(len(x), size, p=weights / weights.sum()).tolist()]
+
+
+def subsampled(x: list[int], size: int, rng: Rng) -> Any:
+    """A noisy count of the rows that a coin each has chosen."""
+    return rng.binomial(len(x), SHARE, size) + two_sided(rng, size)
+
+
+def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
+    return on_a_grid(np.array(x) + rng.normal(0, 1, (size, len(x))))
+
+
+def sets(x: list[str], size: int, rng: Rng) -> list[frozenset[str]]:
+    """Each item is there, or not, with a coin of its own."""
+    there = bits([int(item in x) for item in ITEMS], size, rng)
+    return [frozenset(i for i, t in zip(ITEMS, row, strict=True) if t) for row in there.tolist()]
+
+
+def failing(x: int, rng: Rng) -> int:
+    noisy = int(geometric(x, 1, rng)[0])
+    if noisy < 0:
+        raise ValueError("too few")
+    return noisy
+
+
+# --- what they claim ------------------------------------------------------------------------------
+
+
+def _discrete_gaussian_delta(epsilon: float) -> float:
+    p, q = np.append(MASS, 0.0), np.append(0.0, MASS)
+    return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+
+
+def _geometric_renyi(order: float) -> float:
+    """Of noise with epsilon = .01 and a shift of 100."""
+    k = np.arange(-20_000, 20_000)
+    log_p, log_q = -0.01 * np.abs(k), -0.01 * np.abs(k - 100)
+    mass = np.exp(log_p).sum()
+    return float(np.log(np.exp(order * log_p + (1 - order) * log_q).sum() / mass) / (order - 1))
+
+
+def _softmax_level(x: list[float], x_prime: list[float]) -> float:
+    p, q = (np.exp(np.array(u) / 2) / np.exp(np.array(u) / 2).sum() for u in (x, x_prime))
+    return float(np.abs(np.log(p / q)).max())
+
+
+def _above() -> float:
+    """The probability that a group of one is told of."""
+    return math.exp(-THRESHOLD) / (1 + math.exp(-1))
+
+
+HIGH, LOW = [1.0, 1, 1, 1, 1, 1], [2.0, 0, 0, 0, 0, 0]
+ONE = [(0, 1)]
+HONEST: dict[str, Case] = {
+    "geometric, a domain": (
+        geometric,
+        em.domain({"values": [0, 50], "whole": True, "distance": 1}),
+        em.pure(1.0),
+    ),
+    "geometric of scale 100, Rényi": (
+        wide_geometric,
+        ONE,
+        em.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)}),
+    ),
+    "discrete Gaussian": (
+        discrete_gaussian,
+        ONE,
+        em.approximate(0.5, _discrete_gaussian_delta(0.5)),
+    ),
+    "randomised response": (response, ONE, em.pure(1.0)),
+    "randomised response, words": (words, [(0, 1), (1, 2), (2, 3)], em.pure(1.0)),
+    "randomised response, ten bits": (bits, [([0] * 10, [1] + [0] * 9)], em.pure(1.0)),
+    "Laplace on a grid, ten pairs": (
+        laplace_on_a_grid,
+        {f"{i}": (i, i + 1) for i in range(10)},
+        em.pure(1.0),
+    ),
+    "Gaussian on a grid, zCDP": (gaussian_on_a_grid, ONE, em.zcdp(0.5)),
+    "Laplace far from 0": (far_laplace, ONE, em.pure(1.0)),
+    "Snapping": (snapping, [(0, 1), (3, 4)], em.pure(1.0)),
+    "Laplace, clamped": (clamped, ONE, em.pure(1.0)),
+    "None where few": (sometimes_none, [(3, 4)], em.pure(1.0)),
+    "mappings above a threshold": (
+        counts_above,
+        [({"a": 5}, {"a": 5, "b": 1})],
+        em.approximate(1.0, _above()),
+    ),
+    "lists of varying length": (lists, [(3, 4)], em.pure(1.0)),
+    "noisy max": (noisy_max, ONE, em.pure(_softmax_level(*UTILITIES.values()))),
+    "exponential mechanism, words": (
+        exponential,
+        [(HIGH, LOW)],
+        em.pure(_softmax_level(HIGH, LOW)),
+    ),
+    "subsampled": (subsampled, [([], [1])], em.pure(math.log1p(SHARE * math.expm1(1.0)))),
+    "Gaussian vectors, GDP": (gaussian_vector, [([0.0] * 5, [0.6, 0, 0.8, 0, 0])], em.gdp(1.0)),
+    "sets": (sets, [(["a", "c"], ["a"])], em.pure(1.0)),
+    "failures": (failing, ONE, em.pure(1.0)),
+}
