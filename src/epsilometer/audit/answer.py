@@ -211,10 +211,13 @@ def refutes(claim: Claim, level: float) -> bool:
 
 def _provenance(plan: Plan) -> dict[str, Any]:
     import platform
+    import sys
 
     import scipy
 
     from epsilometer import __version__
+
+    learner = sys.modules.get("sklearn")
 
     return {
         "made of": dict(plan.digest or {}),
@@ -223,6 +226,7 @@ def _provenance(plan: Plan) -> dict[str, Any]:
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "python": platform.python_version(),
+            **({} if learner is None else {"scikit-learn": learner.__version__}),
         },
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
