@@ -39,5 +39,6 @@ def shares(table: pd.DataFrame) -> Figure:
         agree = total[YES] + total[ERRATUM]
         ax.set(title=f"{paper}: {agree} of {total['decided']}", xlabel="statements")
         ax.tick_params(axis="y", length=0)
+        ax.set_ylim(len(rows) - most - 0.6, len(rows) - 0.4)  # bars of one height, from the top
     style.legend(figure)
     return figure

@@ -49,7 +49,9 @@ def _pairs(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Any, F
             laws[names[:3]] = _LAWS[key["mechanism"]](key["epsilon"], **parameters)
         (_, first), (_, second), *_ = drawn.groupby("side", sort=True)
         key["x"], key["x_prime"] = (json.loads(side["x"].iloc[0]) for side in (first, second))
-        yield key, laws[names[:3]], first["output"].to_numpy(), second["output"].to_numpy()
+        law = laws[names[:3]]
+        kind = np.int32 if hasattr(law, "probabilities") else np.float64  # one column holds both
+        yield key, law, *(side["output"].to_numpy(kind) for side in (first, second))
 
 
 def located(samples: list[pd.DataFrame], *, floor: PositiveFloat) -> pd.DataFrame:
