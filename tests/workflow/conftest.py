@@ -17,7 +17,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
-SECONDS = ("askin2022/table2.", "kutta2022/table1.")
+SECONDS = ("askin2022/table2.", "kutta2022/table1.", "scorecard/scorecard.") + tuple(
+    f"scorecard/{paper}-seconds." for paper in ("gorla2022", "lu2022")
+)  # what was measured, and what shows it
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
 
 
