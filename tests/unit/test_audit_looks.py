@@ -127,6 +127,14 @@ def test_neither_whole_numbers_nor_repeated_values_have_any():
         assert low_bits(Numbers(x, y, 64, View(), fine=True), x, y) == []
 
 
+def test_low_bits_that_say_no_more_than_the_range_are_left_out():
+    rng = np.random.default_rng(3)
+    for far, there in ((100, []), (0, ["output", "output"])):
+        x, y = laplace(far, 3000, rng), laplace(far + 1, 3000, rng)
+        looks = low_bits(Numbers(x, y, 64, View(), fine=True), x, y)
+        assert [look.view.words() for look in looks] == there
+
+
 # --- audits of reals ------------------------------------------------------------------------------
 
 
