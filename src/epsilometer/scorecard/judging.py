@@ -81,7 +81,7 @@ def judge(claim: Claim, line: Line, tables: Mapping[str, Columns], *, decides: b
     elif found.corrected:
         agrees, reason = ERRATUM, rule.erratum or ""
     else:
-        agrees, reason = NO, rule.because or ""
+        agrees, reason = NO, "; ".join(filter(None, [rule.because, "see docs/scorecard.md"]))
     low, high = (float(f"{end:.12g}") for end in (found.low, found.high))
     return Judged(_written(found.ours), low, high, agrees, reason)
 
