@@ -39,13 +39,13 @@ CONFIDENCE = 0.998  # of the interval of a share, 99.9 % each way, as there are 
 DELTA = 0.8  # how often a planned n is to come within gamma
 ROUNDING = 1e-12
 
-# How often a bound that holds for large n may lie above the truth at the n of the cases, where its
-# alpha is 0.05: a little more, as counts are no normal numbers. None is shown and not judged. By
-# registered name and group of cases, "" for all others.
+# How much more often than alpha a bound that holds for large n may lie above the truth at the n of
+# the cases: a little, as counts are no normal numbers. None is shown and not judged. By registered
+# name and group of cases, "" for all others.
 LIMITS: dict[tuple[str, str], tuple[float | None, str]] = {
-    ("mpl", ""): (0.07, "asymptotic"),
-    ("renyi_bound", ""): (0.07, "asymptotic"),
-    ("largest_renyi_bound", ""): (0.07, "asymptotic"),
+    ("mpl", ""): (0.02, "asymptotic"),
+    ("renyi_bound", ""): (0.02, "asymptotic"),
+    ("largest_renyi_bound", ""): (0.02, "asymptotic"),
     ("renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
     ("largest_renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
 }
@@ -301,7 +301,8 @@ def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
         return None, "promises nothing"
     known = LIMITS.get((name, case.group), LIMITS.get((name, "")))
     assert known, f"LIMITS has no limit for {name}, which is asymptotic"
-    return known
+    more, reason = known
+    return None if more is None else _level(entry) + more, reason
 
 
 def _level(entry: str) -> float:
