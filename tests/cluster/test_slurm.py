@@ -90,7 +90,7 @@ def said(project: Project) -> str:
     return (project.folder / "run.out").read_text()
 
 
-def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 600) -> None:
+def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 1200) -> None:
     """Wait for a run that must succeed."""
     try:
         assert process.wait(seconds) == 0, said(project)[-4000:]
@@ -166,7 +166,7 @@ def test_tables_are_those_of_a_local_run(everything: Project, local: Project):
 
 def test_faults_are_retried_with_more(here: Cluster, faults):
     project, process, targets = faults
-    wait(process, project, 400)
+    wait(process, project, 1200)
     for target in targets:
         assert len(pd.read_parquet(project.folder / target)) == 1
     attempts = {kind: len((project.folder / kind).read_text()) for kind in KINDS}
