@@ -23,6 +23,7 @@ from epsilometer.exact.seven import FIRST, NOBODY, floored, laws
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.options import Order
 
+_POINTS = 8101
 _CELL = ["panel", "mechanism", "epsilon", "inputs", "lambda", "n"]
 
 
@@ -101,7 +102,7 @@ def frequencies(samples: list[pd.DataFrame], *, order: Order) -> pd.DataFrame:
 
 
 def kernels(samples: list[pd.DataFrame]) -> pd.DataFrame:
-    """Tabulate errors of kernel estimates of the density of a sum with noise, on R's grid.
+    """Tabulate errors of kernel estimates of the density of a sum with noise, on a fine grid.
 
     By the bandwidth dpik, and by n^(-1/3) times the noise's deviation at n = 1. Means over runs and
     sides of the L2 and the largest error; ``variance`` is the integrated variance over runs times n
@@ -113,7 +114,7 @@ def kernels(samples: list[pd.DataFrame]) -> pd.DataFrame:
         noise = json.loads(key["parameters"])["noise"]
         law, x = laws()[numerals[noise]], json.loads(key["x"])
         for rule, h in (("dpik", dpik(outputs)), ("n^(-1/3)", 5.0 * outputs.size ** (-1 / 3))):
-            z, density = bkde(outputs, h, points=1000, ends=(-40.0, 41.0))
+            z, density = bkde(outputs, h, points=_POINTS, ends=(-40.0, 41.0))
             error = density - law.pdf(z, x)
             rows.append(
                 {name: key[name] for name in ("mechanism", "n", "x")}
@@ -135,7 +136,7 @@ def kernels(samples: list[pd.DataFrame]) -> pd.DataFrame:
             ]
         )
         means = cell[["bandwidth", "l2", "largest"]].mean()
-        step = 81 / 999
+        step = 81 / (_POINTS - 1)
         scaled = variance * step * names[1] * means["bandwidth"]
         spread.append([*names, len(cell), *means, scaled])
     columns = ["mechanism", "n", "rule", "sides", "bandwidth", "l2", "largest", "variance"]
