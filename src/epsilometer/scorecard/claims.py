@@ -17,12 +17,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import Field, model_validator
 
 from epsilometer.errors import ConfigError, one_line, suggest
 from epsilometer.options import Model, parse
 from epsilometer.scorecard.expressions import Expression, ExpressionError, as_number
+from epsilometer.yaml_files import load
 
 COLUMNS = ("id", "artifact", "quantity", "key", "printed", "kind", "scale", "where")
 ANY_SCALE = "none"
@@ -192,10 +192,7 @@ def read_claims(path: str) -> list[Claim]:
 
 def read_rules(path: str) -> dict[str, Rule]:
     """Read the rules of one paper by their patterns."""
-    try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(path, "", f"cannot be read: {one_line(error)}") from None
+    found = load(Path(path))
     if not isinstance(found, dict) or not found:
         raise ConfigError(path, "", "must map patterns of claims to rules")
     return {pattern: parse(Rule, rule, path, str(pattern)) for pattern, rule in found.items()}

@@ -72,14 +72,15 @@ def check(
     file: str,
     key: str,
     *,
+    files: Mapping[str, Any] | None = None,
     tables: Sequence[str] = (),
     settings: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these data, tables or settings, and options.
+    """Raise `ConfigError` unless the builder takes what it is to be given.
 
-    A builder that takes none of these depends on its options alone, so it is simply called.
+    A builder of options alone is called with them: only there can their values be wrong.
     """
-    _parse(builder, options, file, key)
+    _parse(builder, {**options, **(files or {})}, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
@@ -91,7 +92,7 @@ def check(
         if not {None: not some, "one": len(some) == 1}.get(kind, bool(some)):
             number = {None: f"no {thing}", "one": f"one {thing}"}.get(kind, f"{thing.rstrip('s')}s")
             raise ConfigError(file, f"{key}.table.{given}", f"{builder.__name__} takes {number}")
-    if name is None:
+    if name is None and options and not files:
         build(builder, [], options, file, key)
 
 

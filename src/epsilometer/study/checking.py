@@ -184,8 +184,8 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     for path in listed(named):
         if not Path(path).is_file():
             raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
-    beyond: dict[str, Any] = {"tables": table.tables, "settings": table.settings}
-    tabulate.check(load(builder), table.data, table.options | named, file, key, **beyond)
+    beyond: dict[str, Any] = {"files": named, "tables": table.tables, "settings": table.settings}
+    tabulate.check(load(builder), table.data, table.options, file, key, **beyond)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
     if "rules" in named:
         _check_rules(named, tables)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     Discriminator,
@@ -23,9 +22,10 @@ from pydantic import (
     model_validator,
 )
 
-from epsilometer.errors import ConfigError, EpsilometerError, one_line
+from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.options import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
 from epsilometer.sizes import Draws
+from epsilometer.yaml_files import load
 
 PLANNED = "planned"  # the n that a theorem gives
 
@@ -325,12 +325,12 @@ class Report(Model):
 
 def read(path: Path, model: type[ModelType]) -> ModelType:
     """Read one YAML file as a model."""
-    return parse(model, _load(path), str(path))
+    return parse(model, load(path), str(path))
 
 
 def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     """Read one YAML file that maps ids to entries of one model."""
-    entries = _load(path)
+    entries = load(path)
     if not isinstance(entries, dict) or not entries:
         raise ConfigError(str(path), "", "must map ids to entries")
     for name in entries:
@@ -358,33 +358,3 @@ def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
         return
     for key, inner in value.items():
         yield from flat(inner, f"{prefix}.{key}")
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Safe YAML that refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                continue  # <<: merges another mapping, whose keys may be overridden
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                line = key_node.start_mark.line + 1
-                raise yaml.MarkedYAMLError(problem=f"{key}: given twice (again in line {line})")
-            seen.add(key)
-        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return found
-
-
-def _load(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigError(str(path), "", "no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(str(path), "", f"cannot be read: {one_line(error)}") from None
-    try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 (a SafeLoader)
-    except yaml.YAMLError as error:
-        raise ConfigError(str(path), "", one_line(error)) from None

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import scipy
 from pydantic import PositiveFloat
-from scipy import stats
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
@@ -129,6 +129,6 @@ def kolmogorov(samples: list[pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for (epsilon, x), drawn in pd.concat(samples).groupby(["epsilon", "x"]):
         law = TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
-        found = stats.kstest(law.cdf(drawn["output"], json.loads(x)), "uniform")
+        found = scipy.stats.kstest(law.cdf(drawn["output"], json.loads(x)), "uniform")
         rows.append({"epsilon": epsilon, "x": x, "n": len(drawn), "p_value": found.pvalue})
     return pd.DataFrame(rows)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from scipy import integrate, stats
+import scipy
 
 from epsilometer.errors import NoGuaranteeError
 from epsilometer.estimators import planner
@@ -98,7 +98,8 @@ def _laplace_quantile() -> Points:
 def _normaliser() -> Points:
     for b, x in product((0.5, 1.0, 5.0), (0.0, 0.3, 1.0)):
         constant = 1 / (b * (2 - math.exp(-x / b) - math.exp(-(1 - x) / b)))
-        area = integrate.quad(lambda z, b=b, x=x: math.exp(-abs(z - x) / b), 0, 1, points=[x])[0]
+        unscaled = partial(lambda z, b, x: math.exp(-abs(z - x) / b), b=b, x=x)
+        area = scipy.integrate.quad(unscaled, 0, 1, points=[x])[0]
         yield at(B=b, x=x), constant * area, 1.0
 
 
@@ -171,7 +172,7 @@ def _f_in_probability() -> Points:
 def _lemma2() -> Points:
     """Compare the exact tail of log S_n around log np, given S_n > 0, with f."""
     for n, p, gamma in product((10, 100, 10_000), (0.001, 0.02, 0.3), (0.05, 0.3, 1.0)):
-        law = stats.binom(n, p)
+        law = scipy.stats.binom(n, p)
         low, high = n * p * math.exp(-gamma), n * p * math.exp(gamma)
         below = law.cdf(math.ceil(low) - 1) - law.pmf(0) if low > 0 else 0.0
         tail = max(below, 0.0) + law.sf(math.floor(high))

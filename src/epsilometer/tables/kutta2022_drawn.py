@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 from scipy.special import ndtri
 
 from epsilometer.densities.binned import bkde, dpik
@@ -51,6 +51,7 @@ def moments(runs: list[pd.DataFrame], *, panels: dict[str, str]) -> pd.DataFrame
         tau, _ = RenyiBoundAsPublished(**json.loads(cell["settings"].iloc[0])).floor(n)
         exact = floored(key["panel"], float(key["lambda"]), tau)
         standard = (estimate - estimate.mean()) / estimate.std()
+        normal = scipy.stats.kstest(standard, "norm").pvalue if len(wide) > 2 else math.nan
         rows.append(
             key
             | {
@@ -59,7 +60,7 @@ def moments(runs: list[pd.DataFrame], *, panels: dict[str, str]) -> pd.DataFrame
                 "mean": estimate.mean(),
                 "scaled_sd": estimate.std() * math.sqrt(n / exact.variance),
                 "scaled_sigma": (sigma**2).mean() / exact.variance,
-                "p_value": stats.kstest(standard, "norm").pvalue if len(wide) > 2 else math.nan,
+                "p_value": normal,
             }
         )
     return pd.DataFrame(rows).astype({"lambda": float})

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy import integrate
+import scipy
 
 from epsilometer.estimators.renyi_bound import soft_floor
 from epsilometer.scorecard.points import Points, at, table_of
@@ -63,9 +63,8 @@ def _silverman() -> Points:
     def kernel(t: float, rate: float) -> float:
         return math.exp(-t * rate) / 2 * math.sin(t / math.sqrt(2) + math.pi / 4)
 
-    areas = [
-        2 * integrate.quad(kernel, 0, 200, (rate,), limit=500)[0] for rate in (0.5, math.sqrt(0.5))
-    ]
+    rates = (0.5, math.sqrt(0.5))
+    areas = [2 * scipy.integrate.quad(kernel, 0, 200, (rate,), limit=500)[0] for rate in rates]
     yield "integral", areas[0], areas[1]
 
 
@@ -75,8 +74,8 @@ def _gaussian() -> Points:
     def density(t: float) -> float:
         return math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
 
-    yield "integral", integrate.quad(density, -np.inf, np.inf)[0], 1.0
-    yield "mean", integrate.quad(lambda t: t * density(t), -np.inf, np.inf)[0], 0.0
+    yield "integral", scipy.integrate.quad(density, -np.inf, np.inf)[0], 1.0
+    yield "mean", scipy.integrate.quad(lambda t: t * density(t), -np.inf, np.inf)[0], 0.0
 
 
 def _assumed(sign: int) -> Points:
@@ -119,7 +118,7 @@ def _shifted(t: float, b: float) -> float:
         return (slope(z + t) - slope(z)) ** 2
 
     ends = [(-60 * b, -t), (-t, 0.0), (0.0, 60 * b)]
-    return math.sqrt(sum(integrate.quad(squared, *e, limit=400)[0] for e in ends))
+    return math.sqrt(sum(scipy.integrate.quad(squared, *e, limit=400)[0] for e in ends))
 
 
 def _laplace_class() -> Points:
@@ -141,7 +140,7 @@ def _gaussian_class() -> Points:
         def moment(w: float, s: int = s) -> float:
             return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
 
-        norm = 2 * integrate.quad(moment, 0, np.inf)[0]
+        norm = 2 * scipy.integrate.quad(moment, 0, np.inf)[0]
         yield at(s=s), norm, math.gamma(s + 0.5) / (2 * math.pi)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from epsilometer.classifiers.base import neighbours
 from epsilometer.estimators.spectrum import (
@@ -63,7 +63,7 @@ def _hoeffding() -> Points:
     """Tell how likely the risk on m points is off by more than Theorem 1 allows, exactly."""
     for m, risk, gamma in product((100, 1000), (0.05, 0.2, 0.5), (0.01, 0.05, 0.2)):
         reach = math.sqrt(math.log(2 / gamma) / (2 * m))
-        law = stats.binom(m, risk)
+        law = scipy.stats.binom(m, risk)
         low, high = math.ceil(m * (risk - reach)), math.floor(m * (risk + reach))
         yield at(m=m, risk=risk, gamma=gamma), law.cdf(low - 1) + law.sf(high), gamma
 

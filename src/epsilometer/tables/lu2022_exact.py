@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import integrate, optimize, stats
+import scipy
 from scipy.special import erf
 
 from epsilometer.estimators.spectrum import delta_of_risk
@@ -259,7 +260,7 @@ def _rows_largest() -> Points:
     """Compare the noiseless count's delta at claim 0, the larger direction, with the binomial's."""
     law = NoiselessCountLaw(NoiselessCount(1.0))
     for m in (100, 900, 10_000, 49_000):
-        largest = stats.binom((m - 1), 0.5).pmf((m - 1) // 2)
+        largest = scipy.stats.binom((m - 1), 0.5).pmf((m - 1) // 2)
         yield at(m=m), _both(law, 0.0, [m, 0], [m, 1]), largest
 
 
@@ -273,7 +274,8 @@ def _laplace() -> Points:
 
         zero = (1 - claim / epsilon) / 2
         parts = [(-60 / epsilon, 0.0), (0.0, max(zero, 0.0))]
-        area = math.fsum(integrate.quad(above, *ends, epsabs=1e-12, limit=200)[0] for ends in parts)
+        under = partial(scipy.integrate.quad, above, epsabs=1e-12, limit=200)
+        area = math.fsum(under(*ends)[0] for ends in parts)
         lemma = 1 - math.exp((claim - epsilon) / 2) if claim < epsilon else 0.0
         yield at(epsilon=epsilon, claim=claim), area, lemma
 
@@ -286,7 +288,7 @@ def _laplace_zero() -> Points:
 
         yield (
             at(epsilon=epsilon, claim=claim),
-            optimize.brentq(loss, 0, 1),
+            scipy.optimize.brentq(loss, 0, 1),
             (1 - claim / epsilon) / 2,
         )
 
@@ -320,7 +322,7 @@ def _gaussian_zero() -> Points:
 
         yield (
             at(epsilon=epsilon, claim=claim),
-            optimize.brentq(loss, -1e4, 1e4),
+            scipy.optimize.brentq(loss, -1e4, 1e4),
             (1 - 2 * s**2 * claim) / 2,
         )
 
@@ -344,7 +346,8 @@ def _gaussian_private() -> Points:
 def _density_factor() -> Points:
     """Integrate exp(-x^2/(2 sigma^2)) with the printed factor 1/sqrt(2 pi sigma)."""
     for sigma in (0.5, 1.0, 4.84):
-        area = integrate.quad(lambda x, s=sigma: math.exp(-(x**2) / (2 * s**2)), -np.inf, np.inf)[0]
+        bell = partial(lambda x, s: math.exp(-(x**2) / (2 * s**2)), s=sigma)
+        area = scipy.integrate.quad(bell, -np.inf, np.inf)[0]
         yield (
             at(sigma=sigma),
             area / math.sqrt(2 * math.pi * sigma),
@@ -369,5 +372,5 @@ def _gaussian_below() -> Points:
 
 def _rate() -> Points:
     for m in (100, 1000, 10_000, 49_000):
-        largest = stats.binom(m - 1, 0.5).pmf((m - 1) // 2)
+        largest = scipy.stats.binom(m - 1, 0.5).pmf((m - 1) // 2)
         yield at(m=m), largest * math.sqrt(m), math.sqrt(2 / math.pi)
