@@ -1,5 +1,6 @@
-"""A real SLURM cluster of one node, in a folder of its own: munged, slurmctld, slurmd.
+"""A real SLURM cluster in a folder of its own: munged, slurmctld, and a slurmd for each node.
 
+Each node is this machine, with a slurmd, a port and a spool of its own, and can be taken down.
 Needs root and Debian's packages ``slurm-wlm`` and ``munge``; nothing of the machine's own SLURM or
 munge is read, changed or stopped. No accounting, no cgroups, no systemd.
 """
@@ -10,30 +11,30 @@ import os
 import secrets
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 _CONF = """\
 ClusterName=epsilometer
 SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={ports[0]}
-SlurmdPort={ports[1]}
+SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
 AuthInfo=socket={folder}/munge.socket
 CryptoType=crypto/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
@@ -49,9 +50,14 @@ JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
 KillWait=2
 MinJobAge=86400
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={megabytes} State=UNKNOWN
-PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
+MaxJobCount=100000
+JobRequeue={requeue:d}
+{nodes}
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+_NODE = """\
+NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} \
+RealMemory={megabytes} State=UNKNOWN"""
 
 
 def missing() -> str | None:
@@ -66,9 +72,10 @@ def missing() -> str | None:
 
 @dataclass
 class Cluster:
-    """Where its files are, and what its clients need in their environment."""
+    """Where its files are, what its clients need in their environment, and its daemons."""
 
     folder: Path
+    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -85,10 +92,76 @@ class Cluster:
             raise RuntimeError(f"{' '.join(command)}: {run.stderr.strip()}")
         return run.stdout
 
+    def take_down(self, node: str) -> list[str]:
+        """Let a node die with all that runs on it; return the numbers of the jobs it had."""
+        running = ("--noheader", "--states=running", "--format=%i", f"--nodelist={node}")
+        lost = self.ask("squeue", *running)
+        self.daemons[node].kill()
+        self.daemons[node].wait()
+        self._kill_jobs(node)
+        self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
+        return lost.split()
+
+    def start(self, name: str, program: str, *arguments: str) -> None:
+        """Start one of the daemons."""
+        with (self.folder / f"{name}.out").open("wb") as out:
+            self.daemons[name] = subprocess.Popen(
+                [shutil.which(program) or program, *arguments],
+                env=self.environment,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """End all jobs, then all daemons, by the pids of what was started."""
+        if "slurmctld" in self.daemons:
+            subprocess.run(
+                ["scancel", "--user=root", "--signal=KILL", "--full"],
+                env=self.environment,
+                check=False,
+                capture_output=True,
+                timeout=30,
+            )
+        for process in reversed(self.daemons.values()):
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._kill_jobs()
+
+    def _kill_jobs(self, node: str = "") -> None:
+        """Kill the processes of jobs on a node, or on all; what watches over them first."""
+        pids = [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
+        found = {one for pid in pids for one in self._of_job(pid, node)}
+        for pid in sorted(found, key=lambda pid: _name_of(pid) != "slurmstepd"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _of_job(self, pid: int, node: str) -> list[int]:
+        """Return a process of a job of this cluster, and SLURM's own above it; else nothing."""
+        try:
+            variables = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError):
+            return []
+        there = f"SLURMD_NODENAME={node}\0" if node else "SLURMD_NODENAME="
+        if there not in variables or f"{self.folder}/" not in variables:
+            return []
+        return [pid, parent] if _name_of(parent) == "slurmstepd" else [pid]
+
 
 @contextmanager
-def cluster(folder: Path, *, cpus: int, megabytes: int = 8000) -> Iterator[Cluster]:
-    """Bring a cluster up in ``folder``; take it down again by the pids of what was started."""
+def cluster(
+    folder: Path, *, cpus: int, megabytes: int = 8000, nodes: int = 1, requeue: bool = True
+) -> Iterator[Cluster]:
+    """Bring a cluster up in ``folder``, and take it down again.
+
+    Its nodes are ``node1``, ``node2`` and so on, each of ``cpus`` and ``megabytes``; ``requeue``
+    says whether SLURM itself starts jobs of a lost node again, as it does unless it is told not to.
+    """
     here = Cluster(folder)
     for name in ("state", "spool", "bin"):
         (folder / name).mkdir(parents=True)
@@ -97,55 +170,30 @@ def cluster(folder: Path, *, cpus: int, megabytes: int = 8000) -> Iterator[Clust
     key.write_bytes(secrets.token_bytes(1024))
     key.chmod(0o400)
     folder.chmod(0o755)
+    host = socket.gethostname().partition(".")[0]
+    port, *ports = _free_ports(1 + nodes)
+    names = [f"node{i}" for i in range(1, nodes + 1)]
+    size = {"host": host, "cpus": cpus, "megabytes": megabytes}
+    lines = [_NODE.format(name=n, port=p, **size) for n, p in zip(names, ports, strict=True)]
     conf = _CONF.format(
-        host=socket.gethostname().partition(".")[0],
-        ports=_free_ports(2),
-        folder=folder,
-        cpus=cpus,
-        megabytes=megabytes,
+        host=host, port=port, folder=folder, requeue=requeue, nodes="\n".join(lines)
     )
     (folder / "slurm.conf").write_text(conf)
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(name: str, *arguments: str) -> None:
-        with (folder / f"{name}.out").open("wb") as out:
-            process = subprocess.Popen(
-                [shutil.which(name) or name, *arguments],
-                env=here.environment,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
-        started.append(process)
-
     try:
-        start(
-            "munged",
-            *("--foreground", "--force", f"--key-file={key}"),
+        here.start(
+            *("munged", "munged", "--foreground", "--force", f"--key-file={key}"),
             *(f"--socket={folder}/munge.socket", f"--pid-file={folder}/munged.pid"),
             *(f"--log-file={folder}/munged.log", f"--seed-file={folder}/munge.seed"),
         )
-        _until((folder / "munge.socket").exists, "munged", folder, started)
-        start("slurmctld", "-D", "-f", str(folder / "slurm.conf"))
-        start("slurmd", "-D", "-f", str(folder / "slurm.conf"))
-        _until(lambda: _idle(here), "slurmd", folder, started)
+        _until((folder / "munge.socket").exists, "munged", here)
+        here.start("slurmctld", "slurmctld", "-D", "-f", str(folder / "slurm.conf"))
+        for name in names:
+            (folder / "spool" / name).mkdir()
+            here.start(name, "slurmd", "-D", "-N", name, "-f", str(folder / "slurm.conf"))
+        _until(lambda: _idle(here) == nodes, "slurmd", here)
         yield here
     finally:
-        if len(started) > 1:
-            subprocess.run(
-                ["scancel", "--user=root", "--signal=KILL", "--full"],
-                env=here.environment,
-                check=False,
-                capture_output=True,
-                timeout=30,
-            )
-        for process in reversed(started):
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        here.stop()
 
 
 def _wrap_srun(folder: Path) -> None:
@@ -156,23 +204,31 @@ def _wrap_srun(folder: Path) -> None:
     srun.chmod(0o755)
 
 
-def _idle(here: Cluster) -> bool:
+def _name_of(pid: int) -> str:
     try:
-        return "idle" in here.ask("sinfo", "--noheader", "--format=%T")
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _idle(here: Cluster) -> int:
+    """Return how many nodes are ready."""
+    try:
+        return here.ask("sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")
     except RuntimeError:
-        return False
+        return 0
 
 
-def _until(true, what: str, folder: Path, started: list[subprocess.Popen[bytes]]) -> None:
-    deadline = time.monotonic() + 30
+def _until(true: Callable[[], bool], what: str, here: Cluster) -> None:
+    deadline = time.monotonic() + 60
     while not true():
-        dead = [p for p in started if p.poll() is not None]
+        dead = [name for name, process in here.daemons.items() if process.poll() is not None]
         if dead or time.monotonic() > deadline:
             logs = "\n".join(
                 f"{p.name}: {p.read_text(errors='replace')[-800:]}"
-                for p in sorted(folder.glob("*.log")) + sorted(folder.glob("*.out"))
+                for p in sorted(here.folder.glob("*.log")) + sorted(here.folder.glob("*.out"))
             )
-            raise RuntimeError(f"{what} did not come up in {folder}\n{logs}")
+            raise RuntimeError(f"{what} did not come up in {here.folder}\n{logs}")
         time.sleep(0.1)
 
 
