@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import epsilometer as em
+from epsilometer.audit.page import html_of
 from epsilometer.errors import ArgumentError, MechanismError
 
 ONE = [([0, 0, 1], [0, 1, 1])]
@@ -211,6 +213,26 @@ def test_no_noise_at_all_is_violated():
     assert found.verdict == "violated"
     assert found.bound is not None
     assert found.bound > 6
+
+
+@pytest.mark.parametrize(
+    ("alpha", "words"),
+    [
+        (0.05, "95"),
+        (0.001, "99.9"),
+        (0.0125, "98.75"),
+        (0.001 / 26, "99.9961"),
+        (1.5e-7, "99.999985"),
+        (2.03e-8, "99.9999979"),
+        (1e-20, "99." + 18 * "9"),
+        (1e-40, "99." + 38 * "9"),
+    ],
+)
+def test_no_confidence_is_all(alpha, words):
+    seen = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), alpha=0.05, **QUICK)
+    told = replace(seen, alpha=alpha)
+    assert str(told).partition("\n")[0].endswith(f" ({words} % confidence)")
+    assert f", at {words} % confidence." in html_of(told, em.pure(3.0))
 
 
 def test_the_same_seed_gives_the_same_answer():

@@ -13,7 +13,14 @@ import numpy as np
 
 from epsilometer.audit.claims import AnyClaim, EventClaim, Renyi, parts
 from epsilometer.audit.junit import legal
-from epsilometer.audit.verdict import Verdict, Witness, guesses_rows, input_words, short
+from epsilometer.audit.verdict import (
+    Verdict,
+    Witness,
+    guesses_rows,
+    input_words,
+    percent_sure,
+    short,
+)
 from epsilometer.proportions import clopper_pearson
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ _MEANINGS = {
     "probability {alpha:g} at most, over all pairs, directions and events together.",
     "not refuted": "These draws do not contradict the claim. This is no proof of it: what shows in "
     "outputs that are rarer than what was drawn stays unseen. {detectable}",
-    "holds": "With {sure:g} % confidence the level is at most what is claimed, on these inputs and "
+    "holds": "With {sure} % confidence the level is at most what is claimed, on these inputs and "
     "if what was said of the outputs is true.",
     "undecided": "These draws do not contradict the claim, but they were too few to find what was "
     "to be found. {detectable}",
@@ -117,7 +124,7 @@ def _answer(verdict: Verdict) -> str:
     level = "no level" if verdict.detectable is None else f"a level of {short(verdict.detectable)}"
     meaning = _MEANINGS[verdict.verdict].format(
         alpha=verdict.alpha,
-        sure=100 * (1 - verdict.alpha),
+        sure=percent_sure(verdict.alpha),
         detectable=f"With probability .9 they would have found {level}.",
     )
     found = f"<p>{_text(meaning)}</p>{_list(verdict.reasons)}"
@@ -132,7 +139,7 @@ def _answer(verdict: Verdict) -> str:
             for bound in verdict.bounds
         ]
         found += _table(rows, "")
-        found += _note(f"Bounds of finite sample, at {100 * (1 - verdict.alpha):g} % confidence.")
+        found += _note(f"Bounds of finite sample, at {percent_sure(verdict.alpha)} % confidence.")
     return _section("Verdict", found)
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import ROUND_UP, Context, Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,8 @@ LOW_BITS = (
     "claim may hold, which --as-reals (as_reals=True) audits"
 )
 """What to know of an event of lowest bits."""
+
+_EXACT = Context(prec=400)  # of decimals: more digits than a float can have
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class Verdict:
         return [self._headline(), *(f"  {name:12}{text}" for name, text in self._rows())]
 
     def _headline(self) -> str:
-        sure = f"{100 * (1 - self.alpha):g} % confidence"
+        sure = f"{percent_sure(self.alpha)} % confidence"
         worst = self.worst
         if self.verdict == "violated" and worst:
             order = f" of order {worst.order:g}" if worst.order else ""
@@ -237,6 +240,18 @@ def guesses_rows(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("guesses", f"{seen['right']} of {seen['guesses']} are right: {seen['rule']}{tried}"),
         ("canaries", f"{seen['canaries']}, of which {seen['included']} were in"),
     ]
+
+
+def percent_sure(alpha: float) -> str:
+    """Return 1 - alpha in percent, in few digits; rounded down, so that it is never all.
+
+    >>> percent_sure(0.05), percent_sure(0.001), percent_sure(1.5e-7)
+    ('95', '99.9', '99.999985')
+    """
+    missing = 100 * Decimal(str(alpha))
+    digit = Decimal(1).scaleb(min(-2, missing.adjusted() - 1))  # the second of what is missing
+    kept = _EXACT.subtract(Decimal(100), missing.quantize(digit, ROUND_UP))
+    return f"{kept:f}".rstrip("0").rstrip(".")
 
 
 def short(number: float, other: float | None = None) -> str:
