@@ -73,7 +73,8 @@ def _check_mechanisms(study: Study) -> None:
         if mechanism.region is not None:
             with placed(file, f"{name}.region"):
                 checks.interval("region", *mechanism.region)
-        study.mechanism(name, 1.0)  # also where no grid uses it
+        for inputs in mechanism.inputs:  # also where no grid uses it
+            study.check_inputs(name, 1.0, inputs)
         study.claims(name, 1.0)
 
 

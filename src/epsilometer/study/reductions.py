@@ -38,7 +38,7 @@ class _Drawn(Product):
         """Raise `EpsilometerError` unless there are such draws."""
         mechanism = entry(self.study.mechanisms, "mechanism", self.mechanism)
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
-        self.study.mechanism(self.mechanism, self.epsilon)
+        self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
 
     @property
     def samples(self) -> Samples:

@@ -198,11 +198,15 @@ class Study:
         if KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
             message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
             raise ConfigError(file, f"{name}.mechanism", message)
-        for inputs in entry.inputs:
-            with placed(file, f"{name}.inputs.{inputs}"):
-                for x in self.input_values(name, inputs):
-                    mechanism.check_input(x)
         return mechanism
+
+    @cache  # noqa: B019
+    def check_inputs(self, name: str, epsilon: float, inputs: str) -> None:
+        """Raise `ConfigError` unless a mechanism takes its inputs of this name."""
+        mechanism = self.mechanism(name, epsilon)
+        with placed(str(self.file("mechanisms.yaml")), f"{name}.inputs.{inputs}"):
+            for x in self.input_values(name, inputs):
+                mechanism.check_input(x)
 
     @cache  # noqa: B019
     def estimator(self, name: str) -> Any:
@@ -335,6 +339,7 @@ class Study:
     def check(self, combination: Combination) -> None:
         """Raise `ConfigError` unless the estimator applies to the mechanism and to such an n."""
         mechanism = self.mechanism(combination.mechanism, combination.epsilon)
+        self.check_inputs(combination.mechanism, combination.epsilon, combination.inputs)
         estimator = self.estimator(combination.estimator)
         two_stages = estimator.reads == "evidence"
         with self._estimating(combination):
