@@ -14,6 +14,7 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
+from epsilometer.mechanisms.noise import Noise, blocks
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,19 @@ class NoisyGradientDescent:
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` runs of the descent."""
-        outputs = np.empty(size)
-        people = np.asarray(x, np.float64)
-        _descend(outputs, people.sum(), people.size, self.steps, self.rate, self.step_noise, rng)
+        noise, people = Noise(rng), np.asarray(x, np.float64)
+        outputs = np.zeros(size)
+        for block in blocks(size, self.steps):
+            theta = outputs[block]
+            steps = noise.normals(self.steps, theta.size)
+            _descend(theta, people.sum(), people.size, self.rate, self.step_noise, steps)
         return outputs
 
 
 @compiled
-def _descend(outputs, total, people, steps, rate, noise, rng):  # type: ignore[no-untyped-def]
+def _descend(theta, total, people, rate, noise, normals):  # type: ignore[no-untyped-def]
     down = -rate / people
-    for i in range(outputs.size):
-        theta = 0.0
-        for _ in range(steps):
-            gradient = people * theta - total  # the sum of theta - x_i
-            theta += down * gradient + noise * rng.standard_normal()
-        outputs[i] = theta
+    for step in range(len(normals)):
+        for i in range(theta.size):
+            gradient = people * theta[i] - total  # the sum of theta - x_i
+            theta[i] += down * gradient + noise * normals[step, i]

@@ -6,8 +6,7 @@ askin2022, Section V, mechanisms b and c, and lu2022, Figure 9c (Ding et al. 201
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -18,6 +17,7 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
 
 
 def check_answers(x: object, count: int) -> None:
@@ -51,36 +51,39 @@ class ReportNoisyMax:
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` indices."""
-        answers, group = np.unique(np.asarray(x, np.float64), return_inverse=True)
         index = np.empty(size, np.int32)
-        _largest(index, answers, group, self.scale, rng)
+        for block, noisy, who in _largest_of_like_answers(x, size, self.scale, rng):
+            _index(index[block], noisy, who)
         return index
 
 
-@compiled
-def _largest(index, answers, group, scale, rng):  # type: ignore[no-untyped-def]
-    """Draw the index of the largest noisy answer.
+def _largest_of_like_answers(
+    x: Sequence[float], size: int, scale: float, rng: np.random.Generator
+) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.int32]]]:
+    """Yield a block of draws, the largest noisy answer among equal answers, and whose it is.
 
-    Noise is the inverted CDF of a uniform. Among equal answers the largest uniform has the largest
-    noise, so that only that one is inverted.
+    These have shape ``(different answers, draws)``. All answers have noise of their own: a word,
+    of which Laplace noise is made only where it is the largest among equal answers.
     """
-    best = np.empty(answers.size)
-    who = np.empty(answers.size, np.int32)
+    answers, group = np.unique(np.asarray(x, np.float64), return_inverse=True)
+    noise = Noise(rng)
+    for block in blocks(size, group.size):
+        words, who = largest(noise.words(group.size, block.stop - block.start), group)
+        noisy = laplace_of(words, scale)
+        noisy += answers[:, None]
+        yield block, noisy, who
+
+
+@compiled
+def _index(index, noisy, who):  # type: ignore[no-untyped-def]
+    """Write down whose noisy answer is the largest of all."""
     for i in range(index.size):
-        best[:] = -1.0
-        for j in range(group.size):
-            u = rng.random()
-            if u > best[group[j]]:
-                best[group[j]] = u
-                who[group[j]] = j
-        top = -math.inf
-        for g in range(answers.size):
-            u = 2.0 * best[g] - 1.0
-            noise = -scale * math.log(1.0 - abs(u))
-            noisy = answers[g] + (noise if u >= 0 else -noise)
-            if noisy > top:
-                top = noisy
-                index[i] = who[g]
+        top = noisy[0, i]
+        index[i] = who[0, i]
+        for group in range(1, len(noisy)):
+            if noisy[group, i] > top:
+                top = noisy[group, i]
+                index[i] = who[group, i]
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,9 @@ class ContinuousNoisyMax:
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` maxima."""
-        best = rng.laplace(x[0], self.scale, size)
-        for answer in x[1:]:
-            np.maximum(best, rng.laplace(answer, self.scale, size), out=best)
+        best = np.empty(size)
+        for block, noisy, _ in _largest_of_like_answers(x, size, self.scale, rng):
+            noisy.max(axis=0, out=best[block])
         return best
 
 

@@ -5,7 +5,6 @@ Poisson subsampling includes each person with a probability of its own draw, bef
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -18,6 +17,7 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
+from epsilometer.mechanisms.noise import Noise, blocks
 
 NOISES = ("laplace", "gaussian")
 
@@ -57,24 +57,24 @@ class NoisySum:
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` sums, each with a subset and noise of its own."""
+        noise, people = Noise(rng), np.asarray(x, np.float64)
+        draws = noise.normals if self.noise == "gaussian" else noise.laplaces
         outputs = np.empty(size)
-        people = np.asarray(x, np.float64)
-        _sums(outputs, people, self.included, self.scale, self.noise == "gaussian", rng)
+        for block in blocks(size, 1 if self.included == 1 else self.people + 1):
+            sums = outputs[block]
+            sums[:] = draws(sums.size)
+            sums *= self.scale
+            if self.included == 1:
+                sums += people.sum()
+            else:
+                _include(sums, people, self.included, noise.words(self.people, sums.size))
         return outputs
 
 
 @compiled
-def _sums(outputs, people, included, scale, gaussian, rng):  # type: ignore[no-untyped-def]
-    for i in range(outputs.size):
-        total = 0.0
-        for j in range(people.size):
-            if included == 1.0:
-                total += people[j]
-            else:  # a product, as a branch would be guessed wrong every other time
-                total += people[j] * (rng.random() < included)
-        if gaussian:
-            noise = scale * rng.standard_normal()
-        else:
-            u = 2.0 * rng.random() - 1.0
-            noise = math.copysign(scale * math.log(1.0 - abs(u)), -u)
-        outputs[i] = total + noise
+def _include(sums, people, included, words):  # type: ignore[no-untyped-def]
+    """Add who is included: a product, as a branch would be guessed wrong every other time."""
+    for j in range(people.size):
+        for i in range(sums.size):
+            uniform = np.float64(words[j, i] >> np.uint64(11)) * 2.0**-53
+            sums[i] += people[j] * (uniform < included)

@@ -15,6 +15,7 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_bits
+from epsilometer.mechanisms.noise import Noise, blocks
 
 _MOST_PEOPLE = 30  # bits of an output
 
@@ -49,24 +50,33 @@ class RandomizedBits:
 
     def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` vectors of answers, packed into integers."""
-        outputs = np.empty(size, np.int32)
-        _respond(outputs, np.asarray(x, np.int32), self.truthful, self.shuffled, rng)
+        noise, bits = Noise(rng), np.asarray(x, np.int32)
+        swaps = self.people // 2 if self.shuffled else 0  # words, of which each serves two swaps
+        outputs = np.zeros(size, np.int32)
+        for block in blocks(size, self.people + swaps):
+            answers = outputs[block]
+            _respond(answers, bits, self.truthful, noise.words(self.people, answers.size))
+            if swaps:
+                halves = noise.words(swaps, answers.size).view(np.uint32)
+                _shuffle(answers, halves.reshape(2 * swaps, answers.size), self.people)
         return outputs
 
 
 @compiled
-def _respond(outputs, bits, truthful, shuffled, rng):  # type: ignore[no-untyped-def]
-    """Flip bits of the whole answer, and swap them, without a branch to be guessed wrong."""
-    kept = 0
+def _respond(answers, bits, truthful, words):  # type: ignore[no-untyped-def]
+    """Flip bits without a branch to be guessed wrong."""
     for j in range(bits.size):
-        kept |= bits[j] << j
-    for i in range(outputs.size):
-        answers = kept
-        for j in range(bits.size):
-            answers ^= (rng.random() >= truthful) << j
-        if shuffled:
-            for j in range(bits.size - 1, 0, -1):
-                k = int(rng.random() * (j + 1))
-                differ = ((answers >> j) ^ (answers >> k)) & 1
-                answers ^= (differ << j) | (differ << k)
-        outputs[i] = answers
+        for i in range(answers.size):
+            uniform = np.float64(words[j, i] >> np.uint64(11)) * 2.0**-53
+            answers[i] |= (bits[j] ^ (uniform >= truthful)) << j
+
+
+@compiled
+def _shuffle(answers, halves, people):  # type: ignore[no-untyped-def]
+    """Swap each bit, from the last, with one of those up to it: a share of 2^32 says which."""
+    for j in range(people - 1, 0, -1):
+        for i in range(answers.size):
+            k = (np.int64(halves[j - 1, i]) * (j + 1)) >> 32
+            held = np.int64(answers[i])
+            differ = ((held >> j) ^ (held >> k)) & 1
+            answers[i] = held ^ ((differ << j) | (differ << k))

@@ -20,6 +20,7 @@ count as not above, which is one-to-one as the stop follows from the positives.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, blocks
 from epsilometer.mechanisms.noisy_max import check_answers
 
 VARIANTS = (1, 2, 4, 5, 6)
@@ -99,8 +101,9 @@ class SparseVector:
     def _fill(self, outputs: NDArray[Any], x: Sequence[float], rng: np.random.Generator) -> None:
         """Draw the answers "above" as bits."""
         gaps = np.asarray(x, np.float64) - self.threshold
-        if self.most_positives == self.queries and not self.redraws:
-            _run_through(outputs, gaps, *self.noise_scales, rng)
+        stops = self.most_positives == 1
+        if stops or (self.most_positives == self.queries and not self.redraws):
+            _answer_all(outputs, gaps, *self.noise_scales, stops, rng)
         else:
             _run(outputs, gaps, *self.noise_scales, self.most_positives, self.redraws, rng)
 
@@ -187,6 +190,59 @@ class SparseVectorMixed:
         return np.where(positive & running, noisy, np.nan)
 
 
+def _answer_all(
+    outputs: NDArray[Any],
+    gaps: NDArray[np.float64],
+    rho_scale: float,
+    nu_scale: float,
+    stops: bool,
+    rng: np.random.Generator,
+) -> None:
+    """Answer all queries, of which those after a positive are forgotten where it ``stops`` there.
+
+    A word at or above P(nu < c) is a query noise nu >= c, without a logarithm.
+    """
+    noise = Noise(rng)
+    ends = [0, *(np.flatnonzero(np.diff(gaps)) + 1).tolist(), gaps.size]  # of like answers
+    for block in blocks(outputs.size, gaps.size + 1):
+        bits = outputs[block]
+        rho = noise.laplaces(bits.size, rho_scale)
+        for first, last in itertools.pairwise(ends):
+            if nu_scale == 0:
+                _compare(bits, rho, gaps[first], first, last)
+                continue
+            tails = np.empty(bits.size)
+            _exponents(tails, rho, gaps[first], nu_scale)
+            np.exp(tails, out=tails)
+            _answer(bits, rho, gaps[first], tails, first, noise.words(last - first, bits.size))
+        if stops:
+            bits &= -bits  # the lowest bit that is set
+
+
+@compiled
+def _compare(bits, rho, gap, first, last):  # type: ignore[no-untyped-def]
+    for j in range(first, last):
+        for i in range(bits.size):
+            bits[i] |= (gap >= rho[i]) << j
+
+
+@compiled
+def _exponents(exponents, rho, gap, nu_scale):  # type: ignore[no-untyped-def]
+    for i in range(exponents.size):
+        exponents[i] = -abs(rho[i] - gap) / nu_scale
+
+
+@compiled
+def _answer(bits, rho, gap, tails, first, words):  # type: ignore[no-untyped-def]
+    """Answer queries with like answers, without a branch to be guessed wrong every other time."""
+    for j in range(words.shape[0]):
+        for i in range(bits.size):
+            tail = 0.5 * tails[i]
+            below = 1.0 - tail if rho[i] > gap else tail
+            uniform = np.float64(words[j, i] >> np.uint64(11)) * 2.0**-53
+            bits[i] |= (uniform >= below) << (first + j)
+
+
 @compiled
 def _laplace(scale, rng):  # type: ignore[no-untyped-def]
     """Draw Laplace noise: a uniform in (-1, 1) gives the sign and, by inversion, the size."""
@@ -201,20 +257,6 @@ def _below(c, scale):  # type: ignore[no-untyped-def]
         return 1.0 if c > 0 else 0.0
     tail = 0.5 * math.exp(-abs(c) / scale)
     return 1.0 - tail if c > 0 else tail
-
-
-@compiled
-def _run_through(outputs, gaps, rho_scale, nu_scale, rng):  # type: ignore[no-untyped-def]
-    """Answer all queries, without a branch to be guessed wrong every other time."""
-    for i in range(outputs.size):
-        rho = _laplace(rho_scale, rng)
-        chance = _below(rho - gaps[0], nu_scale)
-        bits = 0
-        for j in range(gaps.size):
-            if j > 0 and gaps[j] != gaps[j - 1]:
-                chance = _below(rho - gaps[j], nu_scale)
-            bits |= ((rng.random() if nu_scale > 0 else 0.5) >= chance) << j
-        outputs[i] = bits
 
 
 @compiled

@@ -1,0 +1,106 @@
+"""Random words and noise by the block, against naive versions and their laws."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epsilometer.mechanisms.noise import Noise, _step, _strips, blocks, laplace_of, largest
+
+N = 100_000
+
+
+def xoshiro(state, count):
+    """Take the steps of one generator as Blackman and Vigna write them, in whole numbers."""
+
+    def rotated(word, by):
+        return ((word << by) | (word >> (64 - by))) % 2**64
+
+    found = []
+    for _ in range(count):
+        found.append((rotated((state[0] + state[3]) % 2**64, 23) + state[0]) % 2**64)
+        shifted = (state[1] << 17) % 2**64
+        state[2] ^= state[0]
+        state[3] ^= state[1]
+        state[1] ^= state[2]
+        state[0] ^= state[3]
+        state[2] ^= shifted
+        state[3] = rotated(state[3], 45)
+    return found
+
+
+def test_the_naive_generator_gives_the_published_words():
+    assert xoshiro([1, 2, 3, 4], 3) == [41943041, 58720359, 3588806011781223]
+
+
+def test_every_lane_is_a_generator_of_its_own():
+    states = np.random.default_rng(1).integers(0, 2**64, (4, 64), dtype=np.uint64)
+    expected = [xoshiro([int(word) for word in column], 5) for column in states.T]
+    words = np.empty(5 * 64, np.uint64)
+    _step(words, states)
+    assert words.reshape(5, 64).T.tolist() == expected
+
+
+def test_words_go_on_where_they_ended_and_come_from_the_generator():
+    noise, other = (Noise(np.random.default_rng(seed)) for seed in (1, 2))
+    first = noise.words(64)
+    assert len({*first.tolist(), *noise.words(64).tolist(), *other.words(64).tolist()}) == 192
+    np.testing.assert_array_equal(Noise(np.random.default_rng(1)).words(2, 32).ravel(), first)
+
+
+def test_every_bit_is_fair():
+    words = Noise(np.random.default_rng(3)).words(N)
+    for bit in range(64):
+        ones = int(((words >> np.uint64(bit)) & np.uint64(1)).sum())
+        assert abs(ones - N / 2) < 5 * math.sqrt(N) / 2
+
+
+@pytest.mark.parametrize("size", [0, 1, 64, 12_345, 100_000])
+@pytest.mark.parametrize("rows", [1, 11, 1000, 100_000])
+def test_blocks_hold_every_draw_once(size, rows):
+    every = np.arange(size)
+    together = [every[block] for block in blocks(size, rows)]
+    np.testing.assert_array_equal(np.concatenate([np.empty(0, int), *together]), every)
+
+
+def test_laplace_noise_follows_its_law():
+    drawn = Noise(np.random.default_rng(4)).laplaces(N, 3.0)
+    assert stats.kstest(drawn, stats.laplace(scale=3).cdf).pvalue > 1e-3
+
+
+def test_noise_of_a_word_rises_with_it_and_follows_its_law():
+    words = np.sort(Noise(np.random.default_rng(5)).words(N))
+    words[:2], words[-2:] = (0, 1), (2**64 - 2, 2**64 - 1)
+    drawn = laplace_of(words, 2.0)
+    assert np.isfinite(drawn).all()
+    assert (np.diff(drawn) >= 0).all()
+    assert stats.kstest(drawn[2:-2], stats.laplace(scale=2).cdf).pvalue > 1e-3
+    expected = stats.laplace(scale=2).ppf((words[2:-2].astype(float) + 0.5) / 2**64)
+    np.testing.assert_allclose(drawn[2:-2], expected, atol=1e-10)
+
+
+def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
+    drawn = Noise(np.random.default_rng(6)).normals(4, 500_000).ravel()
+    assert stats.kstest(drawn[:N], "norm").pvalue > 1e-3
+    ends, _ = _strips()
+    edges = np.sort(np.concatenate([ends[1:-1:16], -ends[1:-1:16], [-4, 4, 0, np.inf, -np.inf]]))
+    seen = np.histogram(drawn, edges)[0]
+    assert stats.chisquare(seen, drawn.size * np.diff(stats.norm.cdf(edges))).pvalue > 1e-3
+
+
+def test_strips_have_one_area():
+    ends, heights = _strips()
+    assert (ends[-1], heights[-1]) == (0.0, 1.0)
+    areas = ends[1:-1] * np.diff(heights)[1:]
+    np.testing.assert_allclose(areas, ends[0] * heights[1], rtol=1e-9)
+
+
+def test_the_largest_word_of_each_group():
+    words = Noise(np.random.default_rng(7)).words(5, 100)
+    groups = np.array([1, 0, 1, 1, 0])
+    most, who = largest(words, groups)
+    for group in (0, 1):
+        rows = np.flatnonzero(groups == group)
+        np.testing.assert_array_equal(most[group], words[rows].max(axis=0))
+        np.testing.assert_array_equal(who[group], rows[words[rows].argmax(axis=0)])
