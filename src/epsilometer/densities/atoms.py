@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,8 @@ _SHARE = 5e-4  # of the draws, which an atom holds at least to be one,
 _LEAST = 10  # and so many of them,
 _NEAR = 0.1  # and this share of what lies within a bandwidth of it,
 _CLEAR = 4.0  # by so many deviations more than a value of such a share has
-_SLOTS = 2**14
+_SLOTS = {False: 2**14, True: 2**12}  # of many draws fewer, which a slot hardly strays from:
+_MANY = 10**6
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
 
 
@@ -37,10 +40,10 @@ def refuse_atoms(*sides: Floats) -> None:
         *(side[:, None].T if side.ndim == 1 else side.T for side in sides), strict=True
     ):
         draws = [np.ascontiguousarray(column, np.float64) for column in columns]
-        counts = np.zeros(_SLOTS, np.int64)
+        total = sum(side.size for side in draws)
+        counts = np.zeros(_SLOTS[total > _MANY], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
             raise ArgumentError("outputs", "are mixed: some entries are no numbers")
-        total = sum(side.size for side in draws)
         least = max(_LEAST, _SHARE * total)
         if counts.max() < least:
             continue
@@ -76,9 +79,9 @@ def _count(counts, draws, bits):  # type: ignore[no-untyped-def]
 
     Equal draws meet in a slot, and few others: a slot with few draws holds no atom.
     """
-    numbers = True
+    numbers, high = True, np.uint64(64 - math.log2(counts.size))  # the slot's bits
     for i in range(draws.size):
         numbers &= draws[i] == draws[i]
         word = bits[i] if draws[i] != 0.0 else np.uint64(0)  # -0.0 is 0.0
-        counts[(word * _MULTIPLIER) >> np.uint64(50)] += 1
+        counts[(word * _MULTIPLIER) >> high] += 1
     return numbers

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -22,8 +23,43 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
+_BLOCK = 2**13  # draws that stay in the processor's cache from one step to the next
 _REACH = 4  # bandwidths at which kernels are cut
-_BINS = 2**14  # among which the ranks of quantiles are looked for
+_BINS = 2**12  # among which the ranks of quantiles are looked for
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A sample of shape ``(n,)``, its ends and its mean, in the unit of the draws."""
+
+    draws: Floats
+    low: float
+    high: float
+    mean: float
+
+    @classmethod
+    def at(cls, sample: ArrayLike) -> Looked:
+        """Look once; raise `ArgumentError` unless there are 2 draws or more, all finite."""
+        x = np.asarray(sample, np.float64)
+        if x.ndim != 1 or x.size < 2:
+            message = f"must be a vector of 2 draws or more, got shape {x.shape}"
+            raise ArgumentError("sample", message)
+        blocks = [x[start : start + _BLOCK] for start in range(0, x.size, _BLOCK)]
+        seen = np.array([(b.min(), b.max(), b.sum()) for b in blocks])
+        low, high = float(seen[:, 0].min()), float(seen[:, 1].max())
+        if not math.isfinite(high - low):
+            raise ArgumentError("sample", "must be finite")
+        return cls(x, low, high, float(seen[:, 2].sum() / x.size))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation, with n - 1."""
+        total, room = 0.0, np.empty(_BLOCK)
+        for start in range(0, self.draws.size, _BLOCK):
+            block = self.draws[start : start + _BLOCK]
+            off = np.subtract(block, self.mean, out=room[: block.size])
+            total += float(np.square(off, out=off).sum())
+        return math.sqrt(total / (self.draws.size - 1))
 
 
 def linear_counts(
@@ -57,10 +93,15 @@ def linear_counts(
 
 
 @compiled
-def _spread_over(counts, sample, lower, spacing):  # type: ignore[no-untyped-def]
-    """Add the draws within the grid to its counts, and return how many lie below and above."""
+def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type: ignore[no-untyped-def]
+    """Add the draws within the grid to its counts, and return how many lie below and above.
+
+    A grid of standardised draws is in units of their ``spread``, from their ``mean``.
+    """
     below = above = 0
     for x in sample:
+        if mean != 0.0 or spread != 1.0:
+            x = (x - mean) / spread  # noqa: PLW2901
         position = (x - lower) / spacing + 1.0  # R's operations, in their order
         if 1.0 <= position < counts.size:
             left = int(position)
@@ -75,7 +116,7 @@ def _spread_over(counts, sample, lower, spacing):  # type: ignore[no-untyped-def
 
 
 def dpik(
-    sample: ArrayLike,
+    sample: ArrayLike | Looked,
     *,
     scale: Literal["minim", "stdev", "iqr"] = "minim",
     level: int = 2,
@@ -106,18 +147,19 @@ def dpik(
     canonical
         Whether the bandwidth is for the kernel of unit roughness, not for the normal density.
     """
-    x = _vector(sample)
+    x = sample if isinstance(sample, Looked) else Looked.at(sample)
     checks.integer("points", points, minimum=2)
-    n, spread = x.size, _scale(x, scale)
+    n, mean, spread = x.draws.size, x.mean, _scale(x, scale)
     if checks.integer("level", level, minimum=0) > 5:
         raise ArgumentError("level", f"must be at most 5, got {level}")
-    mean = float(x.mean())
-    low, high = checks.interval("ends", *(ends or (float(x.min()), float(x.max()))))
+    low, high = checks.interval("ends", *(ends or (x.low, x.high)))
     a, b = (low - mean) / spread, (high - mean) / spread
-    counts = linear_counts((x - mean) / spread, a, b, points, truncate=truncate)
+    counts, spacing = np.zeros(points), (b - a) / (points - 1)
+    outside = _spread_over(counts, np.ascontiguousarray(x.draws), a, spacing, mean, spread)
+    if not truncate:
+        counts[[0, -1]] += outside
     if not counts.sum() > 0:
         raise ArgumentError("ends", f"must hold some draws, got [{low!r}, {high!r}]")
-    spacing = (b - a) / (points - 1)
     if level == 0:
         psi = 3 / (8 * math.sqrt(math.pi))
     else:
@@ -132,7 +174,7 @@ def dpik(
 
 
 def bkde(
-    sample: ArrayLike,
+    sample: ArrayLike | Looked,
     bandwidth: float | None = None,
     *,
     points: int = 401,
@@ -162,19 +204,20 @@ def bkde(
     -------
     Both of shape ``(points,)``: in the unit of the draws, and in one over it.
     """
-    x = _vector(sample)
+    x = sample if isinstance(sample, Looked) else Looked.at(sample)
+    n = x.draws.size
     if bandwidth is None:
-        oversmoothed = (243 / (35 * x.size)) ** 0.2 * (4 * math.pi) ** -0.1
-        bandwidth = oversmoothed * float(x.std(ddof=1))
+        oversmoothed = (243 / (35 * n)) ** 0.2 * (4 * math.pi) ** -0.1
+        bandwidth = oversmoothed * x.deviation
     h = checks.positive("bandwidth", bandwidth)
     checks.integer("points", points, minimum=2)
-    low, high = ends or (float(x.min()) - _REACH * h, float(x.max()) + _REACH * h)
+    low, high = ends or (x.low - _REACH * h, x.high + _REACH * h)
     low, high = checks.interval("ends", low, high)
-    counts = linear_counts(x, low, high, points, truncate=truncate)
+    counts = linear_counts(x.draws, low, high, points, truncate=truncate)
     spacing = (high - low) / (points - 1)
     reach = min(math.floor(_REACH * h / spacing), points)
-    kernel = _normal(np.arange(reach + 1, dtype=float) * spacing / h) / (x.size * h)
-    kernel /= spacing * (kernel[0] + 2 * kernel[1:].sum()) * x.size
+    kernel = _normal(np.arange(reach + 1, dtype=float) * spacing / h) / (n * h)
+    kernel /= spacing * (kernel[0] + 2 * kernel[1:].sum()) * n
     return np.linspace(low, high, points), _smoothed(counts, kernel)
 
 
@@ -202,9 +245,9 @@ def _normal(u: Floats) -> Floats:
     return density
 
 
-def _scale(x: Floats, which: str) -> float:
-    low, high = quantiles(x, [0.25, 0.75])
-    scales = {"stdev": float(x.std(ddof=1)), "iqr": (high - low) / 1.349}
+def _scale(x: Looked, which: str) -> float:
+    low, high = quantiles(x.draws, [0.25, 0.75], (x.low, x.high))
+    scales = {"stdev": x.deviation, "iqr": (high - low) / 1.349}
     scales["minim"] = min(scales.values())
     if which not in scales:
         raise ArgumentError("scale", f"must be one of {', '.join(scales)}, got {which!r}")
@@ -213,26 +256,34 @@ def _scale(x: Floats, which: str) -> float:
     return scales[which]
 
 
-def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
+def quantiles(
+    x: Floats, shares: Sequence[float], ends: tuple[float, float] | None = None
+) -> list[float]:
     """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
 
     Draws, of shape ``(n,)``, are counted in bins that rise with them, so that only the bins of the
-    ranks asked for need sorting: the time of two passes.
+    ranks asked for need sorting: the time of two passes. ``ends`` are those of the draws.
     """
-    low, width = float(x.min()), float(np.ptp(x))
-    scale = (_BINS - 1) / width if width > 0 else math.inf
-    if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(width)):
+    low, high = ends or (float(x.min()), float(x.max()))
+    scale = (_BINS - 1) / (high - low) if high > low else math.inf
+    if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(high - low)):
         return [float(value) for value in np.quantile(x, shares)]
+    x = np.ascontiguousarray(x)
     reached = np.cumsum(_bin_counts(x, low, scale, _BINS))
-    found = []
+    wanted, ranks = np.zeros(_BINS, bool), []
     for share in shares:
-        position = share * (x.size - 1)
-        rank = min(math.floor(position), x.size - 2)
+        rank = min(math.floor(share * (x.size - 1)), x.size - 2)
         first, last = np.searchsorted(reached, [rank, rank + 1], side="right")
-        below = reached[first - 1] if first else 0
-        inside = np.sort(_members(x, low, scale, first, last, reached[last] - below))
-        a, b = inside[rank - below], inside[rank + 1 - below]
-        t = position - rank  # as NumPy interpolates: from the nearer end
+        wanted[[first, last]] = True  # what lies between them is empty
+        ranks.append((rank, first))
+    counts = np.diff(reached, prepend=0)
+    inside = np.sort(_members(x, low, scale, wanted, counts[wanted].sum()))
+    skipped = np.cumsum(np.where(wanted, 0, counts))  # draws up to a bin that were left out
+    found = []
+    for share, (rank, first) in zip(shares, ranks, strict=True):
+        at = rank - skipped[first]
+        a, b = inside[at], inside[at + 1]
+        t = share * (x.size - 1) - rank  # as NumPy interpolates: from the nearer end
         found.append(float(b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t))
     return found
 
@@ -246,21 +297,12 @@ def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _members(x, low, scale, first, last, size):  # type: ignore[no-untyped-def]
-    """Return the draws in bins ``first`` to ``last``, which are so many."""
+def _members(x, low, scale, wanted, size):  # type: ignore[no-untyped-def]
+    """Return the draws in the wanted bins, which are so many."""
     found = np.empty(size)
     count = 0
     for value in x:
-        if first <= int((value - low) * scale) <= last:
+        if wanted[int((value - low) * scale)]:
             found[count] = value
             count += 1
     return found
-
-
-def _vector(sample: ArrayLike) -> Floats:
-    x = np.asarray(sample, np.float64)
-    if x.ndim != 1 or x.size < 2:
-        raise ArgumentError("sample", f"must be a vector of 2 draws or more, got shape {x.shape}")
-    if not math.isfinite(float(np.ptp(x))):
-        raise ArgumentError("sample", "must be finite")
-    return x

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
-from epsilometer.densities.binned import linear_counts
+from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
 
 Floats = NDArray[np.float64]
@@ -40,9 +40,9 @@ def nrd0(sample: ArrayLike) -> float:
 
 
 def _spread(x: Floats) -> float:
-    low, high = np.quantile(x, [0.25, 0.75])
+    low, high = quantiles(x, [0.25, 0.75])
     sd = float(x.std(ddof=1))
-    return min(sd, float(high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
+    return min(sd, (high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
 
 
 def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats:

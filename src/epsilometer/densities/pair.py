@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
-from epsilometer.densities.binned import bkde, dpik
+from epsilometer.densities.binned import Looked, bkde, dpik
 from epsilometer.densities.cells import cell_frequencies
 from epsilometer.densities.frequencies import frequencies
 
@@ -39,8 +39,9 @@ def densities_of(x: NDArray[Any], x_prime: NDArray[Any], *, points: int, power: 
     if np.issubdtype(x.dtype, np.integer):
         return Densities(*frequencies(x, x_prime)[1:])
     refuse_atoms(x, x_prime)
-    ends = float(min(x.min(), x_prime.min())), float(max(x.max(), x_prime.max()))
-    h, h_prime = (dpik(side) ** power for side in (x, x_prime))
-    grid, p = bkde(x, h, points=points, ends=ends)
-    _, q = bkde(x_prime, h_prime, points=points, ends=ends)
+    side, other = Looked.at(x), Looked.at(x_prime)
+    ends = min(side.low, other.low), max(side.high, other.high)
+    h, h_prime = dpik(side) ** power, dpik(other) ** power
+    grid, p = bkde(side, h, points=points, ends=ends)
+    _, q = bkde(other, h_prime, points=points, ends=ends)
     return Densities(p, q, float(grid[1] - grid[0]), (h, h_prime))
