@@ -42,7 +42,7 @@ wildcard_constraints:
 
 
 lock = run.Lock()
-run.use_this_library()
+run.use_this_library(Path(workflow.basedir, "workflow/lazy"))
 
 
 rule all:

@@ -53,10 +53,13 @@ def clear_halves(results: str) -> None:
         left.unlink(missing_ok=True)
 
 
-def use_this_library() -> None:
-    """Let the jobs that this process starts import the library it has imported, and end with it."""
+def use_this_library(before: Path) -> None:
+    """Let the jobs that this process starts import the library it has imported, and end with it.
+
+    ``before`` is a folder of packages that they are to find first.
+    """
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = dict.fromkeys([str(Path(__file__).parents[2]), *filter(None, others)])
+    paths = dict.fromkeys([str(before), str(Path(__file__).parents[2]), *filter(None, others)])
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     os.environ[RUN] = str(os.getpid())  # with which they end
 

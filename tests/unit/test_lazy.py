@@ -1,0 +1,46 @@
+"""The package that jobs find in place of Snakemake's: light, and Snakemake's own when asked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LAZY = str(Path("workflow/lazy").absolute())
+
+
+def printed(code: str, *flags: str) -> str:
+    environment = os.environ | {"PYTHONPATH": LAZY}
+    command = [sys.executable, *(flags or ["-c"]), code]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_what_a_script_imports_brings_no_shell() -> None:
+    code = """
+import sys
+from snakemake.iocontainers import Snakemake
+from snakemake.logging import logger
+print(sorted({"snakemake.shell", "snakemake.utils", "asyncio"} & set(sys.modules)))
+"""
+    assert printed(code) == "[]"
+
+
+def test_anything_else_is_snakemakes_own() -> None:
+    code = """
+import snakemake.iocontainers
+import snakemake
+print(snakemake.shell.__module__, snakemake.__version__, snakemake.__file__)
+from snakemake import common
+print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
+"""
+    import snakemake
+
+    expected = f"snakemake.shell {snakemake.__version__} {snakemake.__file__}"
+    assert printed(code).splitlines() == [expected, "False snakemake.common"]
+
+
+def test_snakemake_itself_runs_with_it() -> None:
+    import snakemake
+
+    assert printed("--version", "-m", "snakemake") == snakemake.__version__
