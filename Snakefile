@@ -6,6 +6,7 @@
 #   snakemake --cores 2 audits                   every file of config/audits/; or those of a file or a
 #                                                folder anywhere: --config audits=../mine.yaml
 #   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
+#   snakemake --cores 2 benchmark                beside what else there is: docs/benchmark.md
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
 import sys
@@ -61,6 +62,11 @@ rule museum:
         make.museum(),
 
 
+rule benchmark:
+    input:
+        make.benchmark(),
+
+
 for name in study.reports:
 
     rule:
@@ -76,6 +82,7 @@ include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/render.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/museum.smk"
+include: "workflow/rules/benchmark.smk"
 
 
 # Within an allocation jobs run in its Snakemake, not each in an srun and a Snakemake of its own.

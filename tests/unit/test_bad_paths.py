@@ -9,7 +9,13 @@ import pytest
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.study.products import Product
-from epsilometer.study.reports import KINDS, all_audits, all_of_the_museum, all_products
+from epsilometer.study.reports import (
+    KINDS,
+    all_audits,
+    all_of_the_benchmark,
+    all_of_the_museum,
+    all_products,
+)
 from epsilometer.study.study import Study
 
 
@@ -23,7 +29,8 @@ def asked_for(study: Study, path: str) -> Product:
 
 
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
-    made = [*all_products(study), *all_audits(study), *all_of_the_museum(study)]
+    shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
+    made = [*all_products(study), *shown]
     assert {product.rule for product in made} == {kind.rule for kind in KINDS}
     for product in made:
         again = asked_for(study, product.path)

@@ -17,6 +17,7 @@ ALL = {"numpy", "pyarrow"}  # whoever reads or writes a file of numbers
 IMPORTED = {
     "audit": ALL,
     "classify": ALL,
+    "compare": ALL | {"pandas"},
     "conclude": ALL | {"jinja2", "pandas"},
     "confirm": ALL,
     "density": ALL,
@@ -25,6 +26,7 @@ IMPORTED = {
     "estimate": ALL,
     "exhibit": ALL | {"jinja2", "pandas"},
     "histogram": ALL,
+    "measure": ALL,
     "page": ALL | {"jinja2", "pandas"},
     "render": ALL | {"pandas"},
     "sample": ALL,

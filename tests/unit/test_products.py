@@ -23,6 +23,7 @@ from epsilometer.study.reports import (
     Runs,
     Summary,
     all_audits,
+    all_of_the_benchmark,
     all_of_the_museum,
     all_products,
 )
@@ -35,6 +36,7 @@ OTHERS = {  # what rules write beside their product's path
     "audit": [paths.beside(paths.VERDICT, ".html")],
     "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
     "exhibit": [paths.beside(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
+    "compare": [paths.beside(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
 }
 
 
@@ -60,7 +62,8 @@ def real(request: pytest.FixtureRequest) -> Study:
 @pytest.fixture(scope="module")
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
-    return [*all_products(real), *all_audits(real), *all_of_the_museum(real)]
+    shown = [*all_audits(real), *all_of_the_museum(real), *all_of_the_benchmark(real)]
+    return [*all_products(real), *shown]
 
 
 def job(product: Product) -> tuple[str, str]:

@@ -15,7 +15,13 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.stages import page
 from epsilometer.study.checking import checked
 from epsilometer.study.products import Product
-from epsilometer.study.reports import KINDS, all_audits, all_of_the_museum, all_products
+from epsilometer.study.reports import (
+    KINDS,
+    all_audits,
+    all_of_the_benchmark,
+    all_of_the_museum,
+    all_products,
+)
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +133,8 @@ def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
-    made = [*all_products(study), *all_audits(study), *all_of_the_museum(study)]
+    shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
+    made = [*all_products(study), *shown]
     sound = next(p.wildcards for p in made if p.rule == kind.rule)
     assert told(kind, study, sound) is None
     said = {

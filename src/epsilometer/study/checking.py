@@ -20,6 +20,7 @@ from epsilometer.render import RENDERERS
 from epsilometer.scorecard.claims import lines_of, read_claims, read_rules
 from epsilometer.stages import tabulate
 from epsilometer.study import config, paths
+from epsilometer.study.comparison import check_comparisons
 from epsilometer.study.estimates import Estimates
 from epsilometer.study.reports import KINDS
 from epsilometer.study.study import Study, check_known, listed, placed
@@ -46,6 +47,9 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     for audits in study.every_audits.values():
         audits.all_cases()
     _check_museum(study)
+    if study.comparisons is not None:
+        check_comparisons(study.comparisons, study.file("benchmark.yaml"), study.scale)
+        _ = study.locks
     _check_writable(study)
     return study
 
@@ -126,7 +130,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    if name in ("all", "audits", "museum", *(kind.rule for kind in KINDS)):
+    if name in ("all", "audits", "benchmark", "museum", *(kind.rule for kind in KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():
         if scale not in study.main.scales:

@@ -31,9 +31,11 @@ DRAWS = f"{RESULTS}/draws/{_CASE}.parquet"
 VERDICT = f"{RESULTS}/audits/{_CASE}/{{claim}}.parquet"
 AUDITS = f"{RESULTS}/audits/{{audits}}.csv"
 MUSEUM = f"{RESULTS}/museum/museum.csv"
+MEASURED = f"{RESULTS}/benchmark/tasks/{{task}}.parquet"
+BENCHMARK = f"{RESULTS}/benchmark/benchmark.csv"
 ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
 
-ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment"), "[^/]+")
+ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment", "task"), "[^/]+")
 """What these wildcards stand for is in no folder, which tells paths apart."""
 
 

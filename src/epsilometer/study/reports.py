@@ -22,6 +22,7 @@ from epsilometer.stages import tabulate
 from epsilometer.study import config, paths, sources
 from epsilometer.study.audited import KINDS as AUDITED
 from epsilometer.study.audited import AuditRule, Conclusion, digest_of, told
+from epsilometer.study.benchmark import Compared, Measured, told_of_benchmark
 from epsilometer.study.costs import Load
 from epsilometer.study.estimates import Estimates
 from epsilometer.study.museum import Exhibition, told_of
@@ -349,6 +350,7 @@ KINDS: tuple[type[Product], ...] = (
     *(Estimates, Summary, Table, Figure, Page),
     *AUDITED,
     Exhibition,
+    *(Measured, Compared),
 )
 
 
@@ -373,6 +375,11 @@ class Rules(SimpleNamespace):
         made = Exhibition(self._study)
         return [made.path] if made.verdicts else []
 
+    def benchmark(self) -> list[str]:
+        """Return the table of the benchmark, if there is one at this scale."""
+        made = Compared(self._study)
+        return [made.path] if made.measured else []
+
 
 def all_products(study: Study) -> Iterator[Product]:
     """Yield what is made where nothing is asked for, each job once, what is needed first."""
@@ -389,6 +396,11 @@ def all_of_the_museum(study: Study) -> Iterator[Product]:
     return everything([Exhibition(study)])
 
 
+def all_of_the_benchmark(study: Study) -> Iterator[Product]:
+    """Yield what is made where the benchmark is asked for, each job once, what is needed first."""
+    return everything([Compared(study)])
+
+
 def refuse_foreign_results(study: Study) -> None:
     """Raise `DataError` where results of another seed or version were put into the folder."""
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
@@ -397,14 +409,14 @@ def refuse_foreign_results(study: Study) -> None:
 def where_results_are(study: Study) -> str:
     """Return the lines that tell a user where to look, of what there is so far."""
     results = Path(paths.RESULTS.format(scale=study.scale))
-    kinds = ("tables", "figures", "estimates", "audits", "museum")
+    kinds = ("tables", "figures", "estimates", "audits", "museum", "benchmark")
     made = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
     pages = [Path(Page(study, report).path) for report in study.reports]
     lines = [f"Done: {made}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
     lines += scorecard.told(results / "tables/scorecard/scorecard.csv")
     lines += [line for name in study.audits for line in told(study, name)]
-    return "\n".join(lines + told_of(study))
+    return "\n".join(lines + told_of(study) + told_of_benchmark(study))
 
 
 def _identity(product: Product) -> Any:

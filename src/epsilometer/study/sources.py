@@ -31,7 +31,7 @@ def contents(files: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def digest(script: str, *modules: str) -> str:
+def digest(script: str, *modules: str | Path) -> str:
     """Return a digest of what a script and registered modules run, and what that imports.
 
     >>> digest("histogram").split()[1].partition("=")[0]

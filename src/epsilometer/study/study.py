@@ -36,7 +36,8 @@ from epsilometer.registry import Registry
 from epsilometer.sizes import Batch, Draws
 from epsilometer.study import config
 from epsilometer.study.cases import Audits, read_audits
-from epsilometer.study.locks import Lock
+from epsilometer.study.comparison import Comparisons, read_comparisons
+from epsilometer.study.locks import Lock, find_lock
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,25 @@ class Study:
 
     @cached_property
     def locks(self) -> dict[str, Lock]:
-        """What environments for audits are made from, by what paths call these."""
-        return {key: lock for one in self.every_audits.values() for key, lock in one.locks.items()}
+        """What environments are made from, by what paths call these."""
+        found = {key: lock for one in self.every_audits.values() for key, lock in one.locks.items()}
+        if self.comparisons is not None and self.comparisons.environment is not None:
+            lock = self.lock(self.comparisons.environment)
+            found[lock.key] = lock
+        return found
+
+    @cached_property
+    def comparisons(self) -> Comparisons | None:
+        """What the benchmark measures, if there is one."""
+        return read_comparisons(self.file("benchmark.yaml"))
+
+    def lock(self, name: str) -> Lock:
+        """Return what the benchmark's environment is made from."""
+        try:
+            return find_lock(name, [self._folder.parent / "envs"])
+        except KeyError as error:
+            file = str(self.file("benchmark.yaml"))
+            raise ConfigError(file, "environment", str(error.args[0])) from None
 
     @property
     def wanted(self) -> list[str]:

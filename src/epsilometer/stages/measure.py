@@ -1,0 +1,255 @@
+"""Measures implementations of one task on the same data, one after another, and compares answers.
+
+Each runs in an interpreter that has it: ours in this one, others in an environment of their own.
+What is not there, does not apply or lasts too long is an answer, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import __version__
+from epsilometer.storage import write_columns
+
+CHILD = Path(__file__).parents[3] / "workflow/benchmark/child.py"
+_SOURCE = Path(__file__).parents[2]
+Row = dict[str, Any]
+Told = dict[str, Any]
+Floats = NDArray[np.float64]
+_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR", "BLIS")
+_ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in _THREADS} | {
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+}
+_WARM = 2000  # draws of the call before those that are timed
+_NUMBERS = (
+    *("n", "times", "seconds", "seconds_low", "seconds_high", "megabytes", "ratio", "growth"),
+    *("agreement", "bound", "bound_low", "bound_high", "level", "claim", "above", "violated"),
+)
+_TEXT = ("task", "kind", "implementation", "version", "missing")
+
+
+def run(
+    output: str, spec: Mapping[str, Any], environment: str | None, progress: Callable[[str], None]
+) -> None:
+    """Measure what ``spec`` asks for; others in ``environment``, which its own job tells of."""
+    python, problem = sys.executable, None
+    if environment is not None:
+        made = json.loads(Path(environment).read_text(encoding="utf-8"))
+        python, problem = made["python"], made["problem"]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [
+            row
+            for n in spec["every_n"]
+            for row in _of_size(spec, n, python, problem, Path(folder), progress)
+        ]
+    write_columns(columns(with_growth(rows)), output, "measured", spec)
+
+
+def columns(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return rows as columns: text, and numbers, NaN where there is none."""
+    text = {name: [row.get(name) for row in rows] for name in _TEXT}
+    numbers = {name: np.array([row.get(name, math.nan) for row in rows]) for name in _NUMBERS}
+    return {**text, **numbers}
+
+
+def with_growth(rows: Sequence[Row]) -> list[Row]:
+    """Add how many times longer each takes than at the n before, a doubling."""
+    before: dict[str, Row] = {}
+    grown = []
+    for row in rows:
+        last = before.get(row["implementation"])
+        added = {}
+        if last and last["seconds"] > 0 and row.get("seconds", 0) > 0:
+            doublings = math.log2(row["n"] / last["n"])
+            added = {"growth": (row["seconds"] / last["seconds"]) ** (1 / doublings)}
+        if "seconds" in row:
+            before[row["implementation"]] = row
+        grown.append(row | added)
+    return grown
+
+
+def _of_size(
+    spec: Mapping[str, Any],
+    n: int,
+    python: str | None,
+    problem: str | None,
+    folder: Path,
+    progress: Callable[[str], None],
+) -> list[Row]:
+    """Return a row of each implementation at one n; of ours alone at an n that only these have."""
+    chosen = [one for one in spec["implementations"] if n == spec["n"] or one["name"] == "ours"]
+    progress(f"{spec['task']}: n = {n}")
+    files = _draw(spec, n, folder)
+    calls = [
+        {
+            "function": one["call"],
+            "package": one["package"],
+            "warm": files[0],
+            "data": files[1:],
+            "repeats": spec["repeats"],
+            "enough": spec["enough"],
+            "limit": spec["limit"],
+            "answers": str(folder / f"answers-{i}.npz"),
+        }
+        for i, one in enumerate(chosen)
+    ]
+    own = [one["call"].startswith("ours:") for one in chosen]
+    told: dict[int, Told] = {}
+    for mine, interpreter in ((True, sys.executable), (False, python)):
+        of_it = [i for i, is_own in enumerate(own) if is_own == mine]
+        if interpreter is None:
+            told |= {i: {"missing": f"no environment: {problem}"} for i in of_it}
+        else:
+            answered = called(interpreter, [calls[i] for i in of_it])
+            told |= dict(zip(of_it, answered, strict=True))
+    first = _answers(calls[0]) if "missing" not in told[0] else None
+    rows = []
+    for i, one in enumerate(chosen):
+        row: Row = {"task": spec["task"], "kind": spec["measures"], "n": n}
+        row |= {"implementation": one["name"], "version": told[i].get("version")}
+        if own[i]:
+            row["version"] = __version__
+        rows.append(row | _measured(spec, told[i], calls[i], first, told[0]))
+        progress(f"{spec['task']}: {one['name']}: {told[i].get('missing') or rows[-1]['seconds']}")
+    for file in folder.iterdir():
+        file.unlink()
+    return rows
+
+
+def _draw(spec: Mapping[str, Any], n: int, folder: Path) -> list[str]:
+    """Draw the data of a call to warm up, and those of every run; return the files."""
+    seed = spec["task_seed"]
+    common = {"draw": spec["data"], "parameters": dict(spec["parameters"])}
+    files = [str(folder / f"data-{i}.npz") for i in range(spec["runs"] + 1)]
+    calls = [
+        {**common, "n": n if i else min(n, _WARM), "seed": seed + i, "file": file}
+        for i, file in enumerate(files)
+    ]
+    for answer in called(sys.executable, calls):
+        if "missing" in answer:
+            raise RuntimeError(f"{spec['data']}: {answer['missing']}")
+    return files
+
+
+def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Told]:
+    """Let an interpreter make calls; one that ends it is told so, and the others are made."""
+    told: list[Told] = []
+    while len(told) < len(calls):
+        rest = calls[len(told) :]
+        done = subprocess.run(  # noqa: S603
+            [python, str(CHILD)],
+            input=json.dumps(rest),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=_environment(python),
+        )
+        told += [json.loads(line) for line in done.stdout.splitlines()]
+        if len(told) < len(calls):
+            limit = rest[0].get("limit")
+            code = done.returncode
+            words = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
+            stopped = f"took more than {limit} s"
+            told.append({"missing": stopped if code == -signal.SIGALRM else words})
+    return told
+
+
+def _environment(python: str) -> dict[str, str]:
+    found = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    own = {"PYTHONPATH": str(_SOURCE)} if python == sys.executable else {}
+    return {**found, **_ENVIRONMENT, **own}
+
+
+def _answers(call: Mapping[str, Any]) -> list[NDArray[Any]]:
+    with np.load(call["answers"]) as held:
+        return [held[name] for name in held]
+
+
+def _measured(
+    spec: Mapping[str, Any],
+    told: Told,
+    call: Mapping[str, Any],
+    first: list[NDArray[Any]] | None,
+    ours: Told,
+) -> Row:
+    """Return what one implementation took, and how its answers are beside ours."""
+    if "missing" in told:
+        return {"missing": told["missing"]}
+    seconds = told["seconds"]
+    row: Row = {
+        "times": len(seconds),
+        "seconds": float(np.median(seconds)),
+        "seconds_low": min(seconds),
+        "seconds_high": max(seconds),
+        "megabytes": round(told["megabytes"], 1),
+    }
+    if "seconds" in ours:
+        row["ratio"] = row["seconds"] / max(float(np.median(ours["seconds"])), 1e-9)
+    answers = _answers(call)
+    if spec["compares"] == "bound":
+        claim = spec["parameters"]["claim"]
+        return row | of_bounds(np.array(answers, float).ravel(), spec["level"], claim)
+    if first is not None:
+        compared = AGREEMENT[spec["compares"]]
+        row["agreement"] = max(map(compared, answers, first))
+    return row
+
+
+def of_bounds(bounds: Floats, level: float, claim: float) -> Row:
+    """Return what bounds of several runs say: how near the level, how often above it."""
+    median = float(np.median(bounds))
+    return {
+        "bound": median,
+        "bound_low": float(bounds.min()),
+        "bound_high": float(bounds.max()),
+        "level": level,
+        "claim": claim,
+        "agreement": median / level if level else math.nan,
+        "above": float(np.mean(bounds > level)),
+        "violated": float(np.mean(bounds > claim)),
+    }
+
+
+# --- how far answers are from ours ----------------------------------------------------------------
+
+
+def _of_peak(answer: NDArray[Any], ours: NDArray[Any]) -> float:
+    """Return the largest difference, as a share of our peak."""
+    return float(np.abs(answer - ours).max() / np.abs(ours).max())
+
+
+def _relative(answer: NDArray[Any], ours: NDArray[Any]) -> float:
+    return float(np.abs(answer / ours - 1).max())
+
+
+def _difference(answer: NDArray[Any], ours: NDArray[Any]) -> float:
+    return float(np.abs(answer - ours).max())
+
+
+def _distribution(answer: NDArray[Any], ours: NDArray[Any]) -> float:
+    """Return the distance of Kolmogorov and Smirnov of two samples."""
+    a, b = np.sort(answer), np.sort(ours)
+    places = np.concatenate([a, b])
+    shares = (np.searchsorted(one, places, side="right") / one.size for one in (a, b))
+    return float(np.abs(next(shares) - next(shares)).max())
+
+
+AGREEMENT: Mapping[str, Callable[[NDArray[Any], NDArray[Any]], float]] = {
+    "peak": _of_peak,
+    "relative": _relative,
+    "difference": _difference,
+    "distribution": _distribution,
+}

@@ -1,0 +1,310 @@
+"""The benchmark: baselines where the answer is known, what is missing, growth, table and figure."""
+
+import json
+import math
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import fisher_exact
+
+from epsilometer.errors import ConfigError
+from epsilometer.render import benchmark
+from epsilometer.stages import compare, measure
+from epsilometer.storage import read_columns
+from epsilometer.study.benchmark import Compared, Measured, told_of_benchmark
+from epsilometer.study.checking import checked
+from epsilometer.study.reports import Rules, all_of_the_benchmark, all_products
+from epsilometer.study.study import Study
+
+sys.path.insert(0, str(measure.CHILD.parent))
+import published
+
+AUDITS = (published.privacy_loss, published.dp_sniper, published.statdp)
+ASKED = {"alpha": 0.05, "claim": 0.5, "seed": 1}
+
+
+# --- baselines ------------------------------------------------------------------------------------
+
+
+def coins(n: int, chance: float, chance_prime: float) -> dict:
+    """Outputs 0 and 1, of these chances to be 1."""
+    rng = np.random.default_rng(3)
+    sides = {"x": rng.random(n) < chance, "y": rng.random(n) < chance_prime}
+    return ASKED | {name: side.astype(np.int32) for name, side in sides.items()}
+
+
+@pytest.mark.parametrize("audit", AUDITS)
+def test_a_baseline_comes_near_the_level_of_randomised_response(audit):
+    """DP-Sniper's attack is of probability .01, at which half of the draws say less."""
+    low = 0.7 if audit is published.dp_sniper else 1.0
+    assert low < audit(coins(40_000, 0.75, 0.25)) < math.log(3)
+
+
+@pytest.mark.parametrize("audit", AUDITS)
+def test_a_baseline_takes_either_side(audit):
+    low = 0.7 if audit is published.dp_sniper else 1.0
+    assert low < audit(coins(40_000, 0.25, 0.75)) < math.log(3)
+
+
+@pytest.mark.parametrize("audit", AUDITS)
+def test_a_baseline_sees_next_to_nothing_where_nothing_is(audit):
+    assert audit(coins(20_000, 0.5, 0.5)) < 0.05
+
+
+@pytest.mark.parametrize("audit", AUDITS)
+def test_a_baseline_reads_reals(audit):
+    rng = np.random.default_rng(5)
+    sides = {"x": rng.laplace(0, 1, 8000), "y": rng.laplace(0.7, 1, 8000)}
+    assert 0.2 < audit(ASKED | sides) < 0.7
+
+
+def test_statdps_p_value_is_fishers_where_nothing_is_thinned():
+    rng = np.random.default_rng(0)
+    expected = fisher_exact([[60, 40], [900, 920]], alternative="greater")[1]
+    assert published._p_value(60, 40, 960, 0.0, rng) == pytest.approx(expected)
+
+
+def test_dp_snipers_logit_orders_bits_by_their_ratio():
+    data = ASKED | {"bits": 2}
+    rng = np.random.default_rng(0)
+    x, y = (
+        published._features(((rng.random((5000, 2)) < p) @ np.array([1, 2])), data)
+        for p in ([0.9, 0.5], [0.2, 0.5])
+    )
+    scores = published._logistic(x, y)(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float))
+    assert scores[2:].min() - scores[:2].max() > math.log(9)
+
+
+@pytest.mark.parametrize("name", ["truncated_laplace", "noisy_max", "sparse_vector"])
+def test_a_textbook_sampler_has_the_law_of_ours(name):
+    import ours
+
+    data = {"n": 4000, "seed": 7}
+    pair = getattr(published, name)(data), getattr(ours, name)(data)
+    limit = 1.95 * math.sqrt(2 / data["n"])  # of Kolmogorov and Smirnov, but for .1 %
+    assert 0 < measure.AGREEMENT["distribution"](*pair) < limit
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+PROGRAM = """
+import json, sys, signal, time
+for call in json.load(sys.stdin):
+    if call == "crash": sys.exit(3)
+    if call.get("limit") == 7: signal.raise_signal(signal.SIGALRM)
+    print(json.dumps({"called": call["limit"]}), flush=True)
+"""
+
+
+def test_a_call_that_ends_its_process_is_told_and_others_are_made(monkeypatch, tmp_path):
+    program = tmp_path / "child.py"
+    program.write_text(PROGRAM.replace('call == "crash"', 'call["limit"] == 3'))
+    monkeypatch.setattr(measure, "CHILD", program)
+    told = measure.called(sys.executable, [{"limit": n} for n in (1, 3, 7, 2)])
+    assert told == [
+        {"called": 1},
+        {"missing": "ended with 3"},
+        {"missing": "took more than 7 s"},
+        {"called": 2},
+    ]
+
+
+def spec_of(study: Study, *others: dict) -> dict:
+    spec = json.loads(json.dumps(Measured(study, "sort").spec()))
+    spec["implementations"] += others
+    return spec
+
+
+def test_what_is_measured_and_what_is_missing_are_rows(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # no R
+    others = (
+        {"name": "R", "call": "libraries:r_density", "package": None},
+        {"name": "no such", "call": "libraries:kdepy_nothing", "package": None},
+    )
+    spec, file = spec_of(study, *others), str(tmp_path / "made.parquet")
+    measure.run(file, spec, None, lambda line: None)
+    rows = pd.DataFrame(read_columns(file, "measured", spec))
+    ours = rows[rows["implementation"] == "ours"]
+    assert list(ours["n"]) == [64, 128, 256]
+    assert ours["growth"].notna().sum() == 2
+    assert (ours["times"] == 2).all()
+    assert (ours["seconds_low"] <= ours["seconds"]).all()
+    numpy, r, wrong = (
+        rows[rows["implementation"] == name].iloc[0] for name in ("NumPy", "R", "no such")
+    )
+    assert numpy["agreement"] == 0
+    assert numpy["ratio"] == pytest.approx(numpy["seconds"] / ours["seconds"].iloc[1])
+    assert numpy["version"] == np.__version__
+    assert r["missing"] == "R is not installed: no Rscript on the path"
+    assert math.isnan(r["seconds"])
+    assert wrong["missing"].startswith("failed: AttributeError: ")
+
+
+def test_where_no_environment_was_made_its_rows_say_why(study, tmp_path):
+    made = tmp_path / "environment.json"
+    made.write_text(json.dumps({"python": None, "packages": {}, "problem": "no such wheel"}))
+    spec, file = spec_of(study), str(tmp_path / "made.parquet")
+    measure.run(file, spec | {"every_n": [128]}, str(made), lambda line: None)
+    columns = read_columns(file, "measured", spec | {"every_n": [128]})
+    assert columns["implementation"] == ["ours", "NumPy"]
+    assert columns["missing"] == [None, "no environment: no such wheel"]
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def test_growth_is_a_doublings_and_of_the_same_implementation():
+    rows = [
+        {"implementation": "ours", "n": 10, "seconds": 1.0},
+        {"implementation": "other", "n": 20, "seconds": 50.0},
+        {"implementation": "ours", "n": 20, "seconds": 3.0},
+        {"implementation": "ours", "n": 80, "seconds": 12.0},
+        {"implementation": "ours", "n": 160, "missing": "took more than 1 s"},
+    ]
+    grown = [row.get("growth") for row in measure.with_growth(rows)]
+    assert grown == [None, None, 3.0, pytest.approx(2.0), None]
+
+
+def test_bounds_of_runs_are_told_beside_the_level():
+    row = measure.of_bounds(np.array([0.4, 0.6, 0.8]), 0.7, 0.5)
+    assert (row["bound"], row["bound_low"], row["bound_high"]) == (0.6, 0.4, 0.8)
+    assert row["agreement"] == pytest.approx(6 / 7)
+    assert (row["above"], row["violated"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("how", "answer", "ours", "expected"),
+    [
+        ("peak", [1.0, 3.5], [1.0, 4.0], 0.125),
+        ("relative", 1.1, 1.0, 0.1),
+        ("difference", [1.0, 3.5], [1.0, 4.0], 0.5),
+        ("distribution", [0, 0, 1, 1], [0, 1, 1, 1], 0.25),
+    ],
+)
+def test_answers_are_compared_as_it_is_said(how, answer, ours, expected):
+    assert measure.AGREEMENT[how](np.array(answer), np.array(ours)) == pytest.approx(expected)
+
+
+def numbers(**given: object) -> dict:
+    return dict.fromkeys(measure._NUMBERS, math.nan) | given
+
+
+def rows_of(*rows: dict) -> dict:
+    whole = [numbers(**row) for row in rows]
+    return measure.columns(whole)
+
+
+MADE = [
+    (
+        "sorting",
+        rows_of(
+            {
+                "task": "sort",
+                "kind": "estimator",
+                "implementation": "ours",
+                "n": 64,
+                "seconds": 1.0,
+            },
+            {
+                "task": "sort",
+                "kind": "estimator",
+                "implementation": "ours",
+                "n": 128,
+                "seconds": 3.0,
+            }
+            | {"growth": 3.0, "times": 2},
+            {"task": "sort", "kind": "estimator", "implementation": "NumPy", "n": 128}
+            | {"seconds": 6.0, "ratio": 2.0},
+            {"task": "sort", "kind": "estimator", "implementation": "R", "n": 128}
+            | {"missing": "R is not installed"},
+        ),
+    ),
+    (
+        "Laplace, .7",
+        rows_of(
+            *(
+                {"task": "audit", "kind": "audit", "implementation": name, "n": 9, "seconds": 1.0}
+                | measure.of_bounds(np.array([0.5, 0.6]), 0.7, 0.5)
+                for name in ("ours", "DP-Sniper")
+            )
+        ),
+    ),
+]
+
+
+def test_the_figure_shows_every_implementation_that_is_there():
+    figure = benchmark.benchmark(compare.table(MADE))
+    first, second, third = figure.axes
+    assert first.get_legend_handles_labels()[1] == ["NumPy"]
+    assert second.get_legend_handles_labels()[1] == ["ours", "DP-Sniper"]
+    assert third.get_legend_handles_labels()[1] == ["sorting", "2.2 times a doubling"]
+    assert all(axes.get_xlabel() for axes in figure.axes)
+
+
+def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert told_of_benchmark(study) == []
+    path = Path(Compared(study).path)
+    parts = [str(tmp_path / f"{i}.parquet") for i in range(2)]
+    spec = Compared(study).spec()
+    members = [{"title": title, "identity": {"task": title}} for title, _ in MADE]
+    for part, (title, columns) in zip(parts, MADE, strict=True):
+        measure.write_columns(columns, part, "measured", {"task": title})
+    made = SimpleNamespace(
+        csv=path, **{kind: path.with_suffix(f".{kind}") for kind in ("parquet", "pdf")}
+    )
+    made = SimpleNamespace(**{key: str(value) for key, value in vars(made).items()})
+    compare.run(parts, made, spec | {"members": members})
+    assert told_of_benchmark(study) == [
+        "  benchmark: 6 rows; ours take more than 2.2 times a doubling in 1 of them, missing: R: "
+        "results/smoke/benchmark/benchmark.csv"
+    ]
+    assert path.with_suffix(".png").is_file()
+
+
+# --- configuration --------------------------------------------------------------------------------
+
+
+def test_plain_snakemake_does_not_make_it(study):
+    made = [product.path for product in all_of_the_benchmark(study)]
+    assert made == ["results/smoke/benchmark/tasks/sort.parquet", *Rules(study).benchmark()]
+    assert not [p for p in all_products(study) if p.rule in ("measure", "compare")]
+
+
+def test_no_scale_no_benchmark():
+    assert Rules(Study("tests/data/config", {"scale": "paper"})).benchmark() == []
+
+
+def test_ours_has_every_scale_and_an_environment_of_its_own():
+    for scale in ("smoke", "quick", "paper"):
+        made = list(all_of_the_benchmark(Study("config", {"scale": scale})))
+        assert [p.rule for p in made[:2]] == ["environment", "measure"]
+        assert made[-1].path == f"results/{scale}/benchmark/benchmark.csv"
+    pinned = made[0].spec()["requirements"]
+    names = {line.partition("==")[0].lower() for line in pinned}
+    assert {"scikit-learn", "scipy", "kdepy", "statsmodels", "jax-privacy", "jax"} <= {
+        name.replace("_", "-") for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ours:sort", "ours:sorts", "sort.implementations.ours: ours.py has no 'sorts'.*'sort'"),
+        ("data: laplace", "data: laplac", "sort.data: data.py has no 'laplac'.*'laplace'"),
+        ("n: {smoke: 128}", "n: {paper: 128}", "sort.n.smoke: is missing"),
+        ("      ours: {", "      Ours: {", "sort: .*must begin with 'ours'"),
+        ("tasks:", "environment: nowhere\ntasks:", "environment: unknown environment 'nowhere'"),
+    ],
+)
+def test_a_mistake_is_a_line(config_folder, old, new, said):
+    file = config_folder / "benchmark.yaml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError, match=rf"(?m)^config/benchmark.yaml: .*{said}"):
+        checked("config")

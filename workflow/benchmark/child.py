@@ -1,0 +1,120 @@
+"""Runs implementations one after another, as JSON on its standard input says; a line on each.
+
+It is run by the interpreter of the library that is measured, so that it needs NumPy alone. A call
+is timed in seconds of CPU, of one thread, after it was made once on few draws; its memory is what
+the process holds at most beyond what it held before. What is not installed says so by an
+ImportError, what does not apply by a NotImplementedError. A call that lasts too long ends this
+process; who started it begins again after it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Data = Mapping[str, Any]
+
+
+def main() -> None:
+    """Do what is asked."""
+    asked = json.load(sys.stdin)
+    sys.path.insert(0, str(Path(__file__).parent))
+    out = os.fdopen(os.dup(1), "w")  # what libraries print is not ours
+    os.dup2(2, 1)
+    for i, call in enumerate(asked):
+        signal.alarm(call.get("limit", 0))
+        try:
+            told = drawn(call) if "draw" in call else measured(call)
+        except ImportError as error:
+            told = {"missing": str(error)}
+        except NotImplementedError as error:
+            told = {"missing": f"does not apply: {error}"}
+        except Exception as error:
+            told = {"missing": f"failed: {type(error).__name__}: {error}"}
+        signal.alarm(0)
+        print(json.dumps({"call": i, **told}), file=out, flush=True)
+
+
+def drawn(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw the data of one run into a file."""
+    draw = found(f"data:{call['draw']}")
+    made = draw(call["n"], np.random.default_rng(call["seed"]), **call["parameters"])
+    np.savez(call["file"], **made, seed=call["seed"], **call["parameters"])
+    return {}
+
+
+def measured(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Time one implementation on the data of every run, and keep what it answers."""
+    function, spent, answers = found(call["function"]), [], []
+    function(data_of(call["warm"]))
+    most = 0.0
+    for file in call["data"]:
+        data = data_of(file)
+        for _ in range(call["repeats"]):
+            before = watermark()
+            start = time.process_time()
+            answer = function(data)
+            seconds = time.process_time() - start
+            if isinstance(answer, dict):  # of another program, which has timed itself
+                seconds, used, answer = answer["seconds"], answer["megabytes"], answer["answer"]
+            else:
+                used = peak() - before
+            spent.append(seconds)
+            most = max(most, used)
+            if sum(spent) > call["enough"]:
+                break
+        answers.append(np.asarray(answer))
+    np.savez(call["answers"], *answers)
+    return {"seconds": spent, "megabytes": most, "version": version_of(call.get("package"))}
+
+
+def found(name: str) -> Callable[..., Any]:
+    """Return a function of a module of this folder, as ``module:function``."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def data_of(file: str) -> dict[str, Any]:
+    """Return arrays and numbers by name."""
+    with np.load(file) as held:
+        return {name: held[name] if held[name].ndim else held[name].item() for name in held}
+
+
+def version_of(package: str | None) -> str:
+    """Return the version of an installed package."""
+    try:
+        return version(package) if package else ""
+    except PackageNotFoundError:
+        return ""
+
+
+def watermark() -> float:
+    """Give back what is free, forget the largest size so far, and return the size, in MB."""
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def peak() -> float:
+    """Return the largest size since, in MB."""
+    return _status("VmHWM")
+
+
+def _status(key: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+# The benchmark: implementations of a task, one after another, each job alone on the machine; then all
+# of them in a table and a figure. Nothing asks for it but `snakemake benchmark`.
+
+
+rule measure:
+    input:
+        unpack(make.measure.needs),
+    output:
+        make.measure.path,
+    log:
+        make.measure.log,
+    conda:
+        "../../envs/environment.yaml"
+    threads: workflow.cores or 1  # one job at a time
+    resources:
+        mem_mb=make.measure.mem_mb,
+        runtime=make.measure.runtime,
+    params:
+        spec=make.measure.spec,
+        code=make.measure.code,
+    script:
+        "../scripts/measure.py"
+
+
+rule compare:
+    input:
+        unpack(make.compare.needs),
+    output:
+        csv=make.compare.path,
+        parquet=paths.beside(make.compare.path, ".parquet"),
+        pdf=paths.beside(make.compare.path, ".pdf"),
+        png=report(
+            paths.beside(make.compare.path, ".png"),
+            category="benchmark",
+            labels={"figure": "benchmark"},
+        ),
+    log:
+        make.compare.log,
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=make.compare.mem_mb,
+        runtime=make.compare.runtime,
+    params:
+        spec=make.compare.spec,
+        code=make.compare.code,
+    script:
+        "../scripts/compare.py"
