@@ -19,6 +19,10 @@ __path__ = _spec.submodule_search_locations
 
 def __getattr__(name):
     module = sys.modules[__name__]
+    if name == "__version__" and "_spec" in vars(module):
+        from importlib.metadata import version  # modules ask for it before the package can be had
+
+        return version("snakemake")
     if "_spec" in vars(module):
         spec = vars(module).pop("_spec")
         del module.__getattr__
