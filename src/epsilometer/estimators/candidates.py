@@ -5,23 +5,23 @@ See `epsilometer.estimators.witness`, which chooses among them.
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.estimators.events import Event, View, row_codes
+from epsilometer.estimators.tallies import Tally, cells_of, fifths
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Sample = NDArray[Any]
 
-_FOLDS = 5
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
 _FRESH = 1.645  # standard deviations that a bound at 95 % takes off on the fresh draws
@@ -62,13 +62,13 @@ class Cells(ABC):
     """Which number of an output they are cells of."""
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
-        self._n, self._m = codes.size, codes_prime.size
         self._take(*(_by_fold(side, size) for side in (codes, codes_prime)))
 
     def _take(self, folds: Counts, folds_prime: Counts) -> None:
         """Take the counts of both sides, by fold, of shape ``(5, size)``."""
         self._folds, self._folds_prime = folds, folds_prime
         self._all, self._all_prime = self._folds.sum(axis=0), self._folds_prime.sum(axis=0)
+        self._n, self._m = int(self._all.sum()), int(self._all_prime.sum())
 
     @abstractmethod
     def event(self, cells: Counts) -> Event:
@@ -97,33 +97,39 @@ class Cells(ABC):
         probabilities if not given, with so many fresh ``draws`` a side; less some standard
         deviations for caution, and once less ``daring`` ones only.
         """
-        cautions = _CAUTION | {"bold": daring}
         for sign in (1, -1):
-            kinds = [(k, "set") for k in self._sets(sign)]
+            kinds = [(k, _CAUTION["set"]) for k in self._sets(sign)]
             if self.ordered:
-                kinds += [(k, "half-line") for k in self._half_lines()]
-            for (counts, counts_prime, cells_of), kind in kinds:
-                sides = (counts, self._n), (counts_prime, self._m)
-                (hits, n), (others, m) = sides[::sign]
-                careful, bold = (
-                    promise_of(hits, n, others, m, draws, cautions[c], level)
-                    for c in (kind, "bold")
-                )
+                kinds += [(k, _CAUTION["half-line"]) for k in self._half_lines()]
+            if not kinds:
+                continue
+            counts, counts_prime = (np.concatenate([k[side] for k, _ in kinds]) for side in (0, 1))
+            sides = (counts, self._n), (counts_prime, self._m)
+            (hits, n), (others, m) = sides[::sign]
+            caution = np.repeat([c for _, c in kinds], [k[0].size for k, _ in kinds])
+            careful, bold = (
+                promise_of(hits, n, others, m, draws, c, level) for c in (caution, daring)
+            )
+            end = 0
+            for (first, _, cells_of_set), _ in kinds:
+                start, end = end, end + first.size
+                best = {int(np.argmax(promise[start:end])) for promise in (careful, bold)}
                 yield [
                     Candidate(
-                        float(careful[i]),
-                        float(bold[i]),
+                        float(careful[start + i]),
+                        float(bold[start + i]),
                         sign,
-                        lambda i=i, cells_of=cells_of: self.event(cells_of(i)),  # type: ignore[misc]
+                        lambda i=i, made=cells_of_set: self.event(made(i)),  # type: ignore[misc]
                     )
-                    for i in {int(np.argmax(careful)), int(np.argmax(bold))}
-                    if bold[i] > _NOTHING
+                    for i in best
+                    if bold[start + i] > _NOTHING
                 ]
 
     def _sets(self, sign: int) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
         """Yield honest counts of the first r cells by shrunken log ratio, for several r."""
         if self.ordered and self._all.size <= 2:
             return  # they are half-lines
+        seen = self._all - self._folds, self._all_prime - self._folds_prime
         for shrinkage in _SHRINKAGES:
             ratio = sign * (
                 np.log(self._all / self._n + shrinkage / self._n)
@@ -134,16 +140,16 @@ class Cells(ABC):
             if not likelier:
                 continue
             ranks = _ranks(likelier)
-            counts, counts_prime = np.zeros((2, ranks.size))
-            for out, out_prime in zip(self._folds, self._folds_prime, strict=True):
-                seen, seen_prime = self._all - out, self._all_prime - out_prime
-                n, m = max(seen.sum(), 1), max(seen_prime.sum(), 1)
-                # the same shrinkage, as a share of the draws
-                some = shrinkage / self._n
-                ratio = sign * (np.log(seen / n + some) - np.log(seen_prime / m + some))
-                first = np.argsort(-ratio, kind="stable")
-                counts += np.cumsum(out[first])[ranks - 1]
-                counts_prime += np.cumsum(out_prime[first])[ranks - 1]
+            some = shrinkage / self._n  # the same shrinkage, as a share of the draws
+            n, m = (np.maximum(side.sum(axis=1, keepdims=True), 1) for side in seen)
+            ratio = sign * (np.log(seen[0] / n + some) - np.log(seen[1] / m + some))
+            first = np.argsort(-ratio, axis=1, kind="stable")
+            counts, counts_prime = (
+                np.cumsum(np.take_along_axis(out, first, axis=1), axis=1)[:, ranks - 1]
+                .sum(axis=0)
+                .astype(float)
+                for out in self.folds
+            )
             yield counts, counts_prime, lambda i, order=order, ranks=ranks: order[: ranks[i]]  # type: ignore[misc]
 
     def _half_lines(self) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
@@ -158,9 +164,7 @@ class Cells(ABC):
 
 def _by_fold(codes: Counts, size: int) -> Counts:
     """Return how many draws lie in each cell, in each successive fifth of them."""
-    ends = [-(-codes.size * i // _FOLDS) for i in range(_FOLDS + 1)]
-    counts = [np.bincount(codes[a:b], None, size) for a, b in itertools.pairwise(ends)]
-    return np.stack(counts)
+    return np.stack([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
 
 
 def _ranks(most: int) -> Counts:
@@ -177,7 +181,7 @@ def promise_of(
     others: Floats,
     m: int,
     draws: int,
-    caution: float,
+    caution: float | Floats,
     level: Level | None = None,
 ) -> Floats:
     """Return the level that two counted probabilities show, less what either stage may err by.
@@ -202,7 +206,7 @@ def promise_of(
         return np.where(hits > 0, loss, _NOTHING)
 
 
-def _wilson(share: Floats, n: int, z: float) -> Floats:
+def _wilson(share: Floats, n: int, z: float | Floats) -> Floats:
     """Return Wilson's limit of a probability, z standard deviations above the share seen."""
     spread = np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return np.asarray((share + z**2 / (2 * n) + z * spread) / (1 + z**2 / n))
@@ -226,23 +230,48 @@ class Numbers(Cells):
         fine: bool = False,
     ) -> None:
         self.view = view
-        pooled = np.sort(np.concatenate([x, x_prime]))
-        real = np.issubdtype(pooled.dtype, np.floating)
-        total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
-        pooled = pooled[:total]
-        first = np.flatnonzero(np.append(True, pooled[1:] != pooled[:-1])[:total])
-        seen, times = pooled[first], np.diff(first, append=total)
-        self.repeats = values and seen.size <= min(_VALUES, max(total // 4, 2))
-        self._starts = _starts(pooled, seen, times, cells, fine)
+        self._sides = x, x_prime
+        tally = Tally.of(x, x_prime)
+        if tally is not None:
+            total, seen, times, ranked = (
+                x.size + x_prime.size,
+                tally.seen,
+                tally.times,
+                tally.ranked,
+            )
+            self.repeats = _are_few(seen.size, total)
+        else:
+            pooled = np.sort(np.concatenate([x, x_prime]))
+            real = np.issubdtype(pooled.dtype, np.floating)
+            total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
+            pooled = pooled[:total]
+            new = pooled[1:] != pooled[:-1]
+            different = int(np.count_nonzero(new)) + (total > 0)
+            self.repeats, ranked = _are_few(different, total), pooled.__getitem__
+            if not self.repeats and total - different < _REPEATS - 1:
+                seen, times = pooled[:0], np.empty(0, np.int64)  # none that is looked at by itself
+            else:
+                first = np.flatnonzero(np.append(True, new)[:total])
+                seen, times = pooled[first], np.diff(first, append=total)
+        self.repeats &= values
+        self._starts = _starts(ranked, total, seen, times, cells, fine)
         self._missing = bool(total < x.size + x_prime.size)
         size = self._starts.size + 1
         self._size = size
         self.ordered = size > 1
-        self.codes = self._codes(x), self._codes(x_prime)
-        super().__init__(*self.codes, size + self._missing)
+        if tally is not None:
+            self._take(*tally.in_cells(self._starts, size))
+        else:
+            super().__init__(*self.codes, size + self._missing)
         self._by_value = (  # where every cell holds one value anyway, they are the same
-            _Values(x, x_prime, seen, view) if self.repeats and seen.size > size else None
+            _Values(x, x_prime, seen, view, tally) if self.repeats and seen.size > size else None
         )
+
+    @cached_property
+    def codes(self) -> tuple[Counts, Counts]:
+        """The cells of both sides, each of shape ``(n,)``."""
+        x, x_prime = self._sides
+        return self._codes(x), self._codes(x_prime)
 
     @property
     def starts(self) -> Sample:
@@ -259,6 +288,8 @@ class Numbers(Cells):
         return self._codes(self.view.of(sample))
 
     def _codes(self, side: Sample) -> Counts:
+        if side.dtype == np.float64 and self._starts.dtype == np.float64:
+            return cells_of(self._starts, side, self._size)
         codes = _place(self._starts, side, "right")
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size
@@ -290,24 +321,38 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
-def _starts(pooled: Sample, seen: Sample, times: Counts, cells: int, fine: bool) -> Sample:
+def _are_few(different: int, total: int) -> bool:
+    """Tell whether so many different values, of so many draws, are categories."""
+    return different <= min(_VALUES, max(total // 4, 2))
+
+
+def _starts(
+    ranked: Callable[[Any], Sample],
+    total: int,
+    seen: Sample,
+    times: Counts,
+    cells: int,
+    fine: bool,
+) -> Sample:
     """Return where cells start, but the first: at quantiles, at and after values that repeat.
 
-    ``fine`` cells are halved again and again towards both ends, down to a few draws.
+    ``ranked`` gives the draws at some of ``total`` ranks. ``fine`` cells are halved again and again
+    towards both ends, down to a few draws.
     """
-    if not pooled.size:
-        return pooled
-    at = np.linspace(0, pooled.size - 1, cells + 1).round().astype(np.int64)[1:-1]
+    if not total:
+        return seen
+    at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
     if fine:
-        halvings = max(int(math.log2(max(pooled.size / cells / _FEW, 1))), 0)
-        tail = (pooled.size / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
-        at = np.concatenate([at, tail, pooled.size - tail])
+        halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0)
+        tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
+        at = np.concatenate([at, tail, total - tail])
     share = _RARE if fine else _COMMON
-    atoms = np.flatnonzero(times >= max(_REPEATS, pooled.size * share))
+    atoms = np.flatnonzero(times >= max(_REPEATS, total * share))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([pooled[at], seen[atoms], _after(seen[atoms])]))
-    return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
+    starts = np.unique(np.concatenate([ranked(at), seen[atoms], _after(seen[atoms])]))
+    first, last = ranked(np.array([0, total - 1]))
+    return np.asarray(starts[(starts > first) & (starts <= last)])
 
 
 def _place(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
@@ -337,8 +382,13 @@ def _before(value: Any) -> Any:
 class _Values(Cells):
     """A cell for each value that occurred."""
 
-    def __init__(self, x: Sample, x_prime: Sample, seen: Sample, view: View) -> None:
+    def __init__(
+        self, x: Sample, x_prime: Sample, seen: Sample, view: View, tally: Tally | None
+    ) -> None:
         self._seen, self.view = seen, view
+        if tally is not None:
+            self._take(*tally.folds)
+            return
         missing = np.issubdtype(x.dtype, np.floating) and bool(
             np.isnan(x).any() or np.isnan(x_prime).any()
         )  # NaN sorts last

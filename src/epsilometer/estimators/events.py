@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.densities.frequencies import counted
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.formula import Formula
 
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Number = float | int
 
+_FEW = 8  # ranges that outputs are compared with one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Of lowest bits: the least there is, and what stands for that of 0, and of what is not finite."""
@@ -162,13 +164,26 @@ class Event:
         """Tell which of the outputs, of shape ``(n,)`` or ``(n, d)``, lie in the event."""
         numbers = self.view.of(sample)
         inside = np.zeros(len(numbers), bool)
-        if self.ranges:
+        if len(self.ranges) <= _FEW:
+            ends = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
+            for first, last in zip(*ends, strict=True):
+                inside |= (numbers >= first) & (numbers <= last)
+        else:
             firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
             at = np.searchsorted(firsts, numbers, side="right") - 1
             inside = (at >= 0) & (numbers <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
             inside |= np.isnan(numbers)
         return np.asarray(inside, np.bool_)
+
+    def count(self, sample: Sample) -> int:
+        """Return how many of the outputs lie in the event; whole numbers, of few, are tallied."""
+        if sample.ndim == 1 and sample.size and np.issubdtype(sample.dtype, np.integer):
+            low, high = int(sample.min()), int(sample.max())
+            if self.view.kind == "output" and low >= 0 and high < sample.size:
+                every = np.arange(high + 1, dtype=sample.dtype)
+                return int(counted(sample, high + 1)[self.holds(every)].sum())
+        return int(np.count_nonzero(self.holds(sample)))
 
     def to_plain(self) -> dict[str, Any]:
         """Return what JSON can hold."""

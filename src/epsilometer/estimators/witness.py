@@ -133,8 +133,8 @@ class Witness:
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
         events = [Event.from_plain(plain["event"]) for plain in found["events"]]
         return EventEvidence(
-            in_event=[int(event.holds(x).sum()) for event in events],
-            in_event_prime=[int(event.holds(x_prime).sum()) for event in events],
+            in_event=[event.count(x) for event in events],
+            in_event_prime=[event.count(x_prime) for event in events],
             draws=len(x),
             sign=[plain["sign"] for plain in found["events"]],
             share=[plain["share"] for plain in found["events"]],

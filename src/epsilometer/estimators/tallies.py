@@ -1,0 +1,89 @@
+"""Numbers of two samples counted: which there are, how often, and in which cells they lie."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.compiled import compiled
+from epsilometer.densities.frequencies import counted
+
+Counts = NDArray[np.int64]
+Sample = NDArray[Any]
+
+FOLDS = 5
+
+
+def fifths(size: int) -> list[slice]:
+    """Return the successive fifths of so many draws."""
+    ends = [-(-size * i // FOLDS) for i in range(FOLDS + 1)]
+    return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+
+class Tally:
+    """How often each whole number occurs, of few: nothing is sorted.
+
+    ``seen`` are the different numbers, rising, ``(k,)``; ``folds`` how often either side shows
+    each, by successive fifths of its draws, two of shape ``(5, k)``.
+    """
+
+    def __init__(self, x: Sample, x_prime: Sample, low: int, high: int) -> None:
+        every = []
+        for side in (x, x_prime):
+            from_0 = side.astype(np.int64) - low if low else side
+            parts = (from_0[part] for part in fifths(side.size))
+            every.append(np.stack([counted(part, high - low + 1) for part in parts]))
+        there = np.flatnonzero((every[0] + every[1]).any(axis=0))
+        self.seen = (there + low).astype(x.dtype)
+        self.folds = every[0][:, there], every[1][:, there]
+        self.times: Counts = self.folds[0].sum(axis=0) + self.folds[1].sum(axis=0)
+        self._ends = np.cumsum(self.times)
+
+    @classmethod
+    def of(cls, x: Sample, x_prime: Sample) -> Tally | None:
+        """Return the tally, or None where numbers are not whole, or spread wider than the draws."""
+        if not (x.size and x_prime.size and np.issubdtype(x.dtype, np.integer)):
+            return None
+        low, high = int(min(x.min(), x_prime.min())), int(max(x.max(), x_prime.max()))
+        return cls(x, x_prime, low, high) if high - low < min(x.size, x_prime.size) else None
+
+    def ranked(self, ranks: Counts) -> Sample:
+        """Return the numbers at some ranks of both sides together, from 0."""
+        return np.asarray(self.seen[np.searchsorted(self._ends, ranks, side="right")])
+
+    def in_cells(self, starts: Sample, size: int) -> tuple[Counts, Counts]:
+        """Return the folds of cells instead of numbers, of shape ``(5, size)`` each."""
+        cells = np.searchsorted(starts, self.seen, side="right")
+        found = np.zeros((2, FOLDS, size), np.int64)
+        for side, folds in enumerate(self.folds):
+            np.add.at(found[side].T, cells, folds.T)
+        return found[0], found[1]
+
+
+def cells_of(starts: NDArray[np.float64], reals: NDArray[np.float64], missing: int) -> Counts:
+    """Return ``np.searchsorted(starts, reals, "right")``, and ``missing`` for NaN.
+
+    All reals take a step of the search before any takes the next, so that none waits for another,
+    and no branch is guessed wrong every other time. Rising ``starts`` have shape ``(k,)``, reals
+    and what is returned ``(n,)``.
+    """
+    cells = np.zeros(reals.size, np.int64)
+    step = 1 << max(starts.size.bit_length() - 1, 0)
+    padded = np.append(starts, np.full(2 * step - starts.size, np.nan))  # nothing is beyond
+    _search(cells, padded, np.ascontiguousarray(reals), step)
+    cells[np.isnan(reals)] = missing
+    return cells
+
+
+@compiled
+def _search(cells, starts, reals, first):  # type: ignore[no-untyped-def]
+    block = 1024
+    for begin in range(0, reals.size, block):
+        step = first
+        while step > 0:
+            for i in range(begin, min(begin + block, reals.size)):
+                cells[i] += step if starts[cells[i] + step - 1] <= reals[i] else 0
+            step >>= 1
