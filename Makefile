@@ -1,8 +1,9 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
 #   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
-#   make test                              all tests but the next two
+#   make test                              all tests but the next three
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
+#   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage
 #   make museum [ROOMS=a,b]                known faults of released packages, each in its environment
 #   make benchmark [SCALE=quick]           ours beside what a user would take instead
@@ -13,9 +14,12 @@ PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
 FOLD ?= 1
+JOBS ?= 5000
+DRY ?= 50000
+SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report plan museum smoke test test-slurm test-faults levels audit-levels lint format benchmark measurements rates lock clean
+.PHONY: figures report plan museum smoke test test-slurm sweep test-faults levels audit-levels lint format benchmark measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -40,8 +44,11 @@ smoke: .venv/develop
 test: smoke
 	$(BIN)/pytest -n $(CORES)
 
-test-slurm: smoke
+test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
+
+sweep: .venv/develop
+	$(BIN)/python -m tests.cluster.beyond --folder $(SWEEP) --jobs $(JOBS) --dry $(DRY) --cores $(CORES)
 
 test-faults: smoke
 	$(BIN)/pytest -n $(CORES) tests/faults
