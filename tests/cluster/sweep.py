@@ -8,12 +8,13 @@ most, so that one experiment of a thousand epsilons would be a single long submi
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-JOBS_A_BLOCK = 211  # of eight epsilons
+_JOBS_AN_EPSILON = 26.4
 _EPSILONS_A_BLOCK, _BLOCKS_A_REPORT = 8, 10
 _LOWEST, _HIGHEST = 0.3, 2.0
 _SIZES = {
@@ -84,8 +85,8 @@ def write_sweep(folder: Path, jobs: int, *, with_study: bool = False) -> int:
     left_out = [] if with_study else ["scorecard.yaml", "*2022.yaml"]
     ignore = shutil.ignore_patterns("audits", *left_out)
     shutil.copytree(ROOT / "config", folder, ignore=ignore)
-    blocks = max(1, round(jobs / JOBS_A_BLOCK))
-    every = _EPSILONS_A_BLOCK * blocks
+    every = max(1, round(jobs / _JOBS_AN_EPSILON))
+    blocks = math.ceil(every / _EPSILONS_A_BLOCK)
     epsilons = [round(_LOWEST + (_HIGHEST - _LOWEST) * i / every, 6) for i in range(every)]
     for first in range(0, blocks, _BLOCKS_A_REPORT):
         these = range(first, min(first + _BLOCKS_A_REPORT, blocks))

@@ -132,7 +132,8 @@ def _write_benchmark(log_file: Path, usage: Usage) -> None:
 def _allocation() -> str:
     """Return where a cluster runs this job; nothing on a workstation."""
     number = os.environ.get("SLURM_JOB_ID")
-    return f" (SLURM job {number} on {socket.gethostname()})" if number else ""
+    node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
+    return f" (SLURM job {number} on {node})" if number else ""
 
 
 def _tell(message: str, terminal: int = 2) -> None:

@@ -1,0 +1,330 @@
+"""A sweep beyond one machine: tried without running it, then run on nodes of which one dies.
+
+make sweep [JOBS=5000] [DRY=50000] [SWEEP=folder]     again, it goes on with what is there
+
+Each step says what it found, and everything stands in ``found.json``:
+
+dry      the time and the memory of the configuration's checks, the plan and a dry run
+rates    what a job takes: the rates fitted to a smaller sweep of other epsilons, run here
+cluster  the sweep and the smoke scale of the study through SLURM; once half of the jobs are done
+         a node is killed with all that it runs. Nothing may be missing or half-written, nothing may
+         be left to do, and hours and bytes must lie within a third of what the plan said
+local    the same without a cluster; all tables must be the same to the byte
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from epsilometer.study import paths
+from epsilometer.study.plan import report, totals
+from epsilometer.study.products import Product
+from epsilometer.study.reports import all_products
+from epsilometer.study.study import Study
+from tests.cluster.node import Cluster, cluster, missing
+from tests.cluster.sweep import ROOT, write_sweep
+from tests.workflow.conftest import Project, copy_project
+
+SMOKE = ("--config", "scale=smoke")
+PROFILE = ("--profile", "profiles/slurm", "--seconds-between-status-checks", "2")
+PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
+MERGED = ("--group-components", "chain=32", "experiment=5", "artifact=20")
+THIRD = 1 / 3
+_TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
+_ON = re.compile(r"\(SLURM job (\d+) on (\S+)\)")
+
+
+def main() -> None:
+    """Run the steps that are asked for, and end with an error where one finds a difference."""
+    parser = argparse.ArgumentParser(prog="beyond", description=__doc__.partition("\n")[0])
+    parser.add_argument("--folder", type=Path, required=True, help="where everything is made")
+    parser.add_argument("--jobs", type=int, default=5000, help="of the sweep that is run")
+    parser.add_argument("--dry", type=int, default=50000, help="of the sweep that is not")
+    parser.add_argument("--steps", default="dry,rates,cluster,local", help="which, in this order")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="of this machine")
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--cpus", type=int, default=2, help="of each node")
+    parser.add_argument("--without-study", action="store_true", help="the sweep and nothing else")
+    parser.add_argument("--no-requeue", action="store_true", help="leave lost jobs to Snakemake")
+    asked = parser.parse_args()
+    if "cluster" in asked.steps and missing():
+        raise SystemExit(f"SLURM: {missing()}")
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    file = asked.folder / "found.json"
+    size = [asked.jobs, asked.dry, not asked.without_study]
+    found = json.loads(file.read_text()) if file.is_file() else {"asked": size}
+    if found["asked"] != size:
+        raise SystemExit(f"{asked.folder} holds a sweep of another size: {found['asked']}")
+    wrong = []
+    for step in asked.steps.split(","):
+        print(f"== {step}", flush=True)
+        began = time.monotonic()
+        found[step] = {"dry": dry, "rates": rates, "cluster": beyond, "local": local}[step](asked)
+        found[step]["minutes"] = round((time.monotonic() - began) / 60, 1)
+        file.write_text(json.dumps(found, indent=1) + "\n")
+        print(json.dumps(found[step], indent=1), flush=True)
+        wrong += [f"{step}: {name}" for name, well in found[step].items() if well is False]
+    if wrong:
+        raise SystemExit(f"not as it should be: {', '.join(wrong)}")
+
+
+def made(asked: argparse.Namespace, name: str, jobs: int, *, with_study: bool) -> Project:
+    """Return the project of a step, which is made unless it is there."""
+    folder = asked.folder / name
+    if not (folder / "Snakefile").is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(asked.folder / "config", ignore_errors=True)
+        others = jobs_of(study_of(Project(ROOT))) if with_study else 0
+        write_sweep(asked.folder / "config", jobs - others, with_study=with_study)
+        copy_project(folder, asked.folder / "config")
+    fitted = asked.folder / "rates/config/rates.yaml"
+    if name != "rates" and fitted.is_file():
+        shutil.copy(fitted, folder / "config/rates.yaml")
+    return Project(folder)
+
+
+def study_of(project: Project) -> Study:
+    return Study(project.folder / "config", {"scale": "smoke"})
+
+
+def jobs_of(study: Study) -> int:
+    return sum(one.jobs for one in totals(study).values())
+
+
+# -- a dry run ------------------------------------------------------------------------------------
+
+
+def dry(asked: argparse.Namespace) -> dict[str, Any]:
+    """Measure what comes before the first job of a sweep that is too large to be run here."""
+    project = made(asked, "dry", asked.dry, with_study=not asked.without_study)
+    checks = "from epsilometer.study.checking import checked; checked('config', {'scale': 'smoke'})"
+    plan = ("-m", "epsilometer.study.plan", "--scale", "smoke")
+    tried = ("-m", "snakemake", "--dry-run", "--quiet", "all", *SMOKE)
+    found: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
+    found["checks"] = measured(project, "-c", checks)
+    found["plan"] = measured(project, *plan)
+    found["dry_run"] = measured(project, *tried, "--cores", "1")
+    found["dry_run_slurm"] = measured(project, *tried, *PROFILE, *MERGED)
+    return found
+
+
+def measured(project: Project, *command: str) -> dict[str, float]:
+    """Run Python in a project; return seconds, seconds of CPU, and megabytes at the largest."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    with (project.folder / "tried.out").open("w") as out:
+        began = time.monotonic()
+        tried = subprocess.Popen(
+            [sys.executable, *command], cwd=project.folder, env=environment, stdout=out, stderr=out
+        )
+        _, status, used = os.wait4(tried.pid, 0)
+    if status:
+        raise RuntimeError((project.folder / "tried.out").read_text()[-3000:])
+    return {
+        "seconds": round(time.monotonic() - began, 1),
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
+        "megabytes": round(used.ru_maxrss * 1024 / 1e6),
+    }
+
+
+# -- what a job takes -----------------------------------------------------------------------------
+
+
+def rates(asked: argparse.Namespace) -> dict[str, Any]:
+    """Run a tenth of the sweep, of other epsilons, and fit rates to it as ``make rates`` does."""
+    project = made(asked, "rates", asked.jobs // 10, with_study=not asked.without_study)
+    run = project.snakemake(*SMOKE, cores=asked.cores)
+    assert run.returncode == 0, run.stderr[-3000:]
+    fit = [sys.executable, str(ROOT / "tests/benchmarks/rates.py"), "smoke"]
+    subprocess.run(fit, cwd=project.folder, check=True)
+    return {"jobs": jobs_of(study_of(project))}
+
+
+# -- through SLURM --------------------------------------------------------------------------------
+
+
+def beyond(asked: argparse.Namespace) -> dict[str, Any]:
+    """Run the sweep on several nodes, let one die, and look at what is there in the end."""
+    project = made(asked, "cluster", asked.jobs, with_study=not asked.without_study)
+    study = study_of(project)
+    plan, products = totals(study), list(all_products(study))
+    print(report(study, cores=asked.cores), flush=True)
+    place = asked.folder / "slurm"
+    shutil.rmtree(place, ignore_errors=True)
+    began = time.monotonic()
+    size = {"cpus": asked.cpus, "nodes": asked.nodes, "requeue": not asked.no_requeue}
+    with cluster(place, **size) as here:
+        run = started(project, here)
+        try:
+            watch = Watch(project, here, run, len(products))
+            code = run.wait()
+            seconds = time.monotonic() - began
+            watch.stop()
+            submissions = submissions_of(here)
+        finally:
+            run.kill()
+    if code:
+        raise RuntimeError((project.folder / "run.out").read_text()[-3000:])
+    files = [p for p in project.folder.rglob("*") if p.is_file()]
+    again = Project(project.folder).snakemake("--dry-run", *SMOKE)
+    return {
+        "jobs": len(products),
+        "seconds": round(seconds),
+        **watch.found,
+        **submissions,
+        "files": len(files),
+        "nothing_missing": all(Path(project.folder, one.file).is_file() for one in products),
+        "nothing_half_written": not [p for p in files if ".part." in p.name],
+        "nothing_left_to_do": "Nothing to be done" in again.stdout + again.stderr,
+        **compared(project, products, plan),
+    }
+
+
+def started(project: Project, here: Cluster) -> subprocess.Popen[bytes]:
+    environment = {k: v for k, v in here.environment.items() if k != "PYTHONPATH"}
+    with (project.folder / "run.out").open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *PROFILE, *MERGED, *SMOKE],
+            cwd=project.folder,
+            env=environment,
+            stdout=out,
+            stderr=out,
+        )
+
+
+class Watch:
+    """Looks at a run every few seconds, and takes a node down when half of its jobs are done."""
+
+    def __init__(
+        self, project: Project, here: Cluster, run: subprocess.Popen[bytes], jobs: int
+    ) -> None:
+        self.found: dict[str, Any] = {"node_lost": None, "squeue_seconds": 0.0}
+        self._project, self._here, self._run, self._jobs = project, here, run, jobs
+        self._end, self._began = Event(), time.monotonic()
+        self._thread = Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; what the daemons and Snakemake took is found by then."""
+        self._end.set()
+        self._thread.join()
+        self.found["slurmctld_cpu_seconds"] = cpu_seconds(self._here.daemons["slurmctld"].pid)
+
+    def _look(self) -> None:
+        while not self._end.wait(5):
+            self._snakemake()
+            asked = time.monotonic()
+            queue = self._here.ask("squeue", "--noheader", "--format=%T").split()
+            took = time.monotonic() - asked
+            self.found["squeue_seconds"] = max(self.found["squeue_seconds"], round(took, 2))
+            if queue:
+                since = round(time.monotonic() - self._began)
+                self.found.setdefault("seconds_to_first_submission", since)
+            if self.found["node_lost"] is None:
+                self._take_down()
+
+    def _take_down(self) -> None:
+        """Take the node down that has most to do, once half of the jobs are done."""
+        done = (self._project.folder / "results/smoke/benchmarks").rglob("*.tsv")
+        if 2 * sum(1 for _ in done) < self._jobs:
+            return
+        busy = self._here.ask("squeue", "--states=running", "--noheader", "--format=%N").split()
+        if not busy:
+            return
+        node = max(busy, key=busy.count)
+        self.found["submissions_lost"] = len(self._here.take_down(node))
+        self.found["node_lost"] = node
+        self.found["seconds_to_loss"] = round(time.monotonic() - self._began)
+        print(f"{node} is down, with {self.found['submissions_lost']} submissions", flush=True)
+
+    def _snakemake(self) -> None:
+        try:
+            status = Path(f"/proc/{self._run.pid}/status").read_text()
+            self.found["snakemake_cpu_seconds"] = cpu_seconds(self._run.pid)
+        except OSError:
+            return
+        if held := re.search(r"VmHWM:\s+(\d+) kB", status):
+            self.found["snakemake_megabytes"] = round(int(held[1]) * 1024 / 1e6)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return what a process has taken, without its children."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def submissions_of(here: Cluster) -> dict[str, Any]:
+    """Return how many submissions there were, how they ended, and how long they held a core."""
+    lines = here.ask("squeue", "--states=all", "--noheader", "--format=%T|%M").splitlines()
+    shown = here.ask("scontrol", "show", "job", "--oneliner")
+    ended: dict[str, int] = defaultdict(int)
+    seconds = 0
+    for line in lines:
+        state, _, elapsed = line.partition("|")
+        ended[state] += 1
+        days, _, clock = elapsed.rpartition("-")
+        parts = [int(part) for part in clock.split(":")]
+        seconds += 86400 * int(days or 0)
+        seconds += sum(part * 60**i for i, part in enumerate(reversed(parts)))
+    return {
+        "submissions": len(lines),
+        "ended": dict(ended),
+        "requeued": sum(int(n) > 0 for n in re.findall(r" Restarts=(\d+)", shown)),
+        "core_hours_of_submissions": round(seconds / 3600, 2),
+    }
+
+
+def compared(project: Project, products: list[Product], plan: dict[str, Any]) -> dict[str, Any]:
+    """Return hours and bytes by rule, as planned and as they were."""
+    hours: dict[str, float] = defaultdict(float)
+    bytes_of: dict[str, int] = defaultdict(int)
+    nodes: dict[str, int] = defaultdict(int)
+    for one in products:
+        log = project.folder / paths.log(one.template).format(**one.wildcards)
+        text = log.read_text()
+        hours[one.rule] += float(_TOOK.findall(text)[-1][0]) / 3600
+        nodes[_ON.findall(text)[-1][1]] += 1
+        if plan[one.rule].bytes:
+            bytes_of[one.rule] += (project.folder / one.file).stat().st_size
+    planned = {rule: total.seconds / 3600 for rule, total in plan.items()}
+    drawn = sum(sum(total.bytes) for total in plan.values())
+    return {
+        "jobs_on": dict(nodes),
+        "hours_by_rule": {r: [round(planned[r], 4), round(hours[r], 4)] for r in planned},
+        "hours": [round(sum(planned.values()), 3), round(sum(hours.values()), 3)],
+        "bytes": [drawn, sum(bytes_of.values())],
+        "hours_within_a_third": abs(sum(hours.values()) / sum(planned.values()) - 1) < THIRD,
+        "bytes_within_a_third": abs(sum(bytes_of.values()) / drawn - 1) < THIRD,
+    }
+
+
+# -- the same on this machine ---------------------------------------------------------------------
+
+
+def local(asked: argparse.Namespace) -> dict[str, Any]:
+    """Run the sweep without a cluster and compare all tables."""
+    project = made(asked, "local", asked.jobs, with_study=not asked.without_study)
+    for part in ("results", ".snakemake/metadata"):  # what the study has in common with the rates
+        if (asked.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
+            shutil.copytree(asked.folder / "rates" / part, project.folder / part)
+    run = project.snakemake(*SMOKE, cores=asked.cores)
+    assert run.returncode == 0, run.stderr[-3000:]
+    here, there = project.tables(), Project(asked.folder / "cluster").tables()
+    differ = sorted(
+        name for name in here.keys() | there.keys() if here.get(name) != there.get(name)
+    )
+    return {"tables": len(here), "differ": differ[:20], "tables_are_the_same": not differ}
+
+
+if __name__ == "__main__":
+    main()
