@@ -1,5 +1,7 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
 #   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
+#   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
+#   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
 #   make test                              all tests but the next three
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
@@ -19,13 +21,17 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report plan museum smoke test test-slurm sweep test-faults levels audit-levels lint format benchmark measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-slurm sweep test-faults levels audit-levels lint format benchmark measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
 
-report: figures
-	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/report.html
+report: .venv/run
+	@$(BIN)/snakemake --cores $(CORES) all results/$(SCALE)/report.html --config scale=$(SCALE)
+	@echo "The report: results/$(SCALE)/report.html"
+
+provenance: figures
+	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
 
 plan: .venv/run
 	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)

@@ -35,7 +35,7 @@ def measured(scale: str):
         pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+?)", template.replace("{scale}", scale))
         for log in Path("results", scale, "logs").rglob("*.log"):
             keys, took = re.fullmatch(pattern, str(log)), TOOK.search(log.read_text())
-            if keys and took:
+            if keys and took and keys.groupdict().get("report") != "report":  # the page of all
                 product = kind.asked_for(study, keys.groupdict() | {"scale": scale})
                 yield kind.rule, product.load(), float(took[1]), float(took[2])
 

@@ -29,6 +29,7 @@ IMPORTED = {
     "measure": ALL,
     "page": ALL | {"jinja2", "pandas"},
     "render": ALL | {"pandas"},
+    "report": ALL | {"jinja2", "pandas"},
     "sample": ALL,
     "screen": ALL,
     "summarise": ALL | {"pandas"},

@@ -19,6 +19,7 @@ from epsilometer.study.products import Product
 from epsilometer.study.reductions import REDUCTIONS
 from epsilometer.study.reports import (
     KINDS,
+    Report,
     Rules,
     Runs,
     Summary,
@@ -63,7 +64,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
     shown = [*all_audits(real), *all_of_the_museum(real), *all_of_the_benchmark(real)]
-    return [*all_products(real), *shown]
+    return [*all_products(real), Report(real), *shown]
 
 
 def job(product: Product) -> tuple[str, str]:

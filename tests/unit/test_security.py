@@ -17,6 +17,7 @@ from epsilometer.study.checking import checked
 from epsilometer.study.products import Product
 from epsilometer.study.reports import (
     KINDS,
+    Report,
     all_audits,
     all_of_the_benchmark,
     all_of_the_museum,
@@ -134,7 +135,7 @@ def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    made = [*all_products(study), *shown]
+    made = [*all_products(study), Report(study), *shown]
     sound = next(p.wildcards for p in made if p.rule == kind.rule)
     assert told(kind, study, sound) is None
     said = {

@@ -42,12 +42,12 @@ def run(output: str, template: str | Path, spec: Mapping[str, Any]) -> None:
 
 
 def _html(table: pd.DataFrame) -> str:
-    shown = table.astype(object).map(_text)
+    shown = table.astype(object).map(cell)
     html: str = shown.to_html(index=False, border=0, justify="right")
     return html
 
 
-def _text(value: object) -> str:
+def cell(value: object) -> str:
     """Return a cell as a reader wants it: whole numbers grouped, others to five digits."""
     if pd.isna(value):
         return ""

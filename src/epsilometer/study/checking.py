@@ -130,7 +130,8 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    if name in ("all", "audits", "benchmark", "museum", *(kind.rule for kind in KINDS)):
+    reserved = ("all", "audits", "benchmark", "museum", "provenance")
+    if name in (*reserved, *(kind.rule for kind in KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():
         if scale not in study.main.scales:

@@ -26,6 +26,7 @@ TIMING = f"{RESULTS}/timings/{{report}}/{{experiment}}.parquet"
 TABLE = f"{RESULTS}/tables/{{report}}/{{artifact}}.csv"
 FIGURE = f"{RESULTS}/figures/{{report}}/{{artifact}}.pdf"
 PAGE = f"{RESULTS}/{{report}}.html"
+REPORT = f"{RESULTS}/report.html"
 _CASE = "{audits}/{entry}/{parameters}/{pairs}"
 DRAWS = f"{RESULTS}/draws/{_CASE}.parquet"
 VERDICT = f"{RESULTS}/audits/{_CASE}/{{claim}}.parquet"
@@ -35,7 +36,9 @@ MEASURED = f"{RESULTS}/benchmark/tasks/{{task}}.parquet"
 BENCHMARK = f"{RESULTS}/benchmark/benchmark.csv"
 ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
 
-ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment", "task"), "[^/]+")
+ONE_NAME = dict.fromkeys(("scale", "audits", "environment", "task"), "[^/]+") | {
+    "report": r"(?!report\.html$)[^/]+"  # the page of all is no report's
+}
 """What these wildcards stand for is in no folder, which tells paths apart."""
 
 

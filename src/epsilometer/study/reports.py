@@ -1,30 +1,26 @@
-"""The products of a report: summaries and timings of its experiments, tables, figures, its page."""
+"""The products of a report: its tables, figures and page; and the page of all reports."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.estimators import ESTIMATORS
-from epsilometer.exact import LAWS
-from epsilometer.mechanisms import MECHANISMS
+from epsilometer.errors import EpsilometerError
+from epsilometer.parsing import written
 from epsilometer.registry import load
 from epsilometer.render import RENDERERS
 from epsilometer.runtime.provenance import refuse_foreign
 from epsilometer.scorecard import told as scorecard
-from epsilometer.sizes import Batch
 from epsilometer.stages import tabulate
 from epsilometer.study import config, paths, sources
 from epsilometer.study.audited import KINDS as AUDITED
 from epsilometer.study.audited import AuditRule, Conclusion, digest_of, told
 from epsilometer.study.benchmark import Compared, Measured, told_of_benchmark
-from epsilometer.study.costs import Load
 from epsilometer.study.estimates import Estimates
+from epsilometer.study.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer.study.museum import Exhibition, told_of
 from epsilometer.study.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer.study.reductions import (
@@ -37,135 +33,15 @@ from epsilometer.study.reductions import (
     Verdicts,
     drawn_for,
 )
-from epsilometer.study.study import Combination, Study, listed
+from epsilometer.study.study import Study, listed
 from epsilometer.tables import BUILDERS
 
-_TIMED: dict[str, type[Histograms | PairDensities | Verdicts]] = {
-    "histograms": Histograms,
-    "densities": PairDensities,
-    "verdicts": Verdicts,
+_TEMPLATES = Path(__file__).parents[3] / "workflow/report"
+_BESIDE = {  # what a report shows where it was made: every file of such a path, and what makes it
+    "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
+    "museum": (paths.MUSEUM, "make museum SCALE={scale}"),
+    "benchmark": (paths.BENCHMARK, "make benchmark SCALE={scale}"),
 }
-_TEMPLATE = Path(__file__).parents[3] / "workflow/report/page.html.j2"
-
-
-@dataclass(frozen=True)
-class _Experiment(Product):
-    """What is made of one experiment of a report."""
-
-    report: str
-    experiment: str
-
-    def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an experiment."""
-        report = entry(self.study.reports, "report", self.report)
-        entry(report.experiments, "experiment", self.experiment)
-
-    @property
-    def combinations(self) -> list[Combination]:
-        """The experiment's grid."""
-        return self.study.combinations(self.report, self.experiment)
-
-    def identity(self) -> Spec:
-        """Return what is made, and a digest of all it is made of."""
-        named = {"report": self.report, "experiment": self.experiment}
-        return self.common | named | {"made_of": digest_of(self.members())}
-
-    @abstractmethod
-    def members(self) -> list[Spec]:
-        """Return what the job is told of each combination."""
-
-    def spec(self) -> Spec:
-        """Return what the job is told."""
-        return {"identity": self.identity(), "members": self.members()}
-
-
-@dataclass(frozen=True)
-class Summary(_Experiment):
-    """Statistics over runs of one experiment's estimates, beside the exact values."""
-
-    rule: ClassVar[str] = "summarise"
-    template: ClassVar[str] = paths.SUMMARY
-
-    def needs(self) -> Needs:
-        """Return the estimates."""
-        return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
-
-    def members(self) -> list[Spec]:
-        """Return, for each file of estimates, the law and the precision."""
-        return [
-            {
-                "identity": Estimates.of(self.study, c).identity(),
-                "law": LAWS.get(self.study.mechanisms[c.mechanism].mechanism),
-                "precision": self.study.estimator(c.estimator).precision,
-                "symmetric": self.study.estimator(c.estimator).symmetric,
-            }
-            for c in self.combinations
-        ]
-
-    def modules(self) -> list[str]:
-        """Return the exact laws, and the mechanisms they are of."""
-        used = {self.study.mechanisms[c.mechanism].mechanism for c in self.combinations}
-        return sorted({r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS})
-
-
-@dataclass(frozen=True)
-class Runs(Summary):
-    """Every run beside the exact values, which the summary's job writes, too."""
-
-    @property
-    def file(self) -> str:
-        """The other file of the job."""
-        return paths.RUNS.format(**self.wildcards)
-
-
-@dataclass(frozen=True)
-class Timings(_Experiment):
-    """Seconds of one experiment's estimates, each from drawing to its answer, run after run."""
-
-    rule: ClassVar[str] = "time"
-    template: ClassVar[str] = paths.TIMING
-
-    def needs(self) -> Needs:
-        """Return nothing: it draws for itself."""
-        return {}
-
-    def members(self) -> list[Spec]:
-        """Return, for each combination, what is drawn, and how it is estimated from."""
-        return [self._member(c) for c in self.combinations]
-
-    def _member(self, c: Combination) -> Spec:
-        runs, reads = Batch(0, c.runs - 1), self.study.estimator(c.estimator).reads
-        member = {
-            "reads": reads,
-            "samples": drawn_for(self.study, c, runs).spec(),
-            "estimates": Estimates.of(self.study, c).identity(),
-        }
-        if reads in _TIMED:
-            return member | {reads: _TIMED[reads].of(self.study, c, runs).spec()}
-        if reads == "evidence":
-            losses = Losses.of(self.study, c, runs).spec()
-            return member | {"losses": losses, "fresh": c.n.fresh}
-        message = f"{c.estimator} cannot be timed: it reads {reads}"
-        raise ConfigError(
-            self.study.report_file(self.report), f"experiments.{self.experiment}", message
-        )
-
-    def modules(self) -> list[str]:
-        """Return mechanisms and estimators."""
-        study, found = self.study, set()
-        for c in self.combinations:
-            found.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
-            if study.estimator(c.estimator).reads == "verdicts":
-                found |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
-            for name in filter(None, (c.estimator, study.screen(c.estimator))):
-                found.add(ESTIMATORS.module(study.estimators[name].estimator))
-        return sorted(found)
-
-    def load(self) -> Load:
-        """Return the numbers of all combinations."""
-        loads = [drawn_for(self.study, c, Batch(0, c.runs - 1)).load() for c in self.combinations]
-        numbers = sum(one.numbers for one in loads)
-        return Load(numbers=numbers, side=max(one.side for one in loads))
 
 
 @dataclass(frozen=True)
@@ -246,6 +122,35 @@ class Table(_Shown):
         """Return the builder's."""
         return [self.builder.partition(":")[0]]
 
+    def made(self) -> Spec:
+        """Return how it is made, in words and numbers for readers."""
+        table = self.asked.table
+        return {
+            "builder": self.builder,
+            "options": {name: str(value) for name, value in table.options.items()},
+            "files": listed(self.study.files(table.files)),
+            "settings": list(table.settings),
+            "tables": ["/".join(one) for one in self.study.tables(table.tables)],
+            "experiments": [self._grid(name) for name in table.data],
+            "measured": tabulate.reads(load(self.builder)) == "timings",
+            "code": self.code(),
+        }
+
+    def _grid(self, experiment: str) -> Spec:
+        """Return what an experiment is a grid of, each value once."""
+        every = self.study.combinations(self.report, experiment)
+        fields = {
+            "mechanism": [c.mechanism for c in every],
+            "epsilon": [f"{c.epsilon:.6g}" for c in every],
+            "inputs": [c.inputs for c in every],
+            "order": [written(c.order) for c in every],
+            "estimator": [c.estimator for c in every],
+            "n": [str(c.n) for c in every],
+            "runs": [str(c.runs) for c in every],
+        }
+        each = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
+        return {"experiment": experiment, **each, "estimates": len(every)}
+
 
 @dataclass(frozen=True)
 class Figure(_Shown):
@@ -324,7 +229,7 @@ class Page(Product):
         return {
             **self.common,
             "title": report.title,
-            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
+            "template": _template("page.html.j2"),
             "artifacts": [
                 {
                     "id": name,
@@ -344,10 +249,73 @@ class Page(Product):
         return [self.path, *(path for one in made for path in (one.path, one.file))]
 
 
+@dataclass(frozen=True)
+class Report(Product):
+    """All reports on one page that asks for no other file; what is made beside them is shown, too.
+
+    Audits, museum and benchmark are not made for it. A digest of what there is of them is told to
+    the job, so that the page is made again when they are.
+    """
+
+    rule: ClassVar[str] = "report"
+    template: ClassVar[str] = paths.REPORT
+
+    @property
+    def _tables(self) -> list[Table]:
+        reports = self.study.wanted
+        return [Table(self.study, r, a) for r in reports for a in self.study.reports[r].artifacts]
+
+    def needs(self) -> Needs:
+        """Return the tables and figures of all reports, in their order."""
+        drawn = [one for one in self._tables if one.asked.figure]
+        figures: list[Product] = [Figure(self.study, one.report, one.artifact) for one in drawn]
+        return {"tables": list(self._tables), "figures": figures}
+
+    def spec(self) -> Spec:
+        """Return what the page shows, and how each of it is made."""
+        return {
+            **self.common,
+            "template": _template("report.html.j2", "report.css", "report.js"),
+            "reports": [
+                {
+                    "id": name,
+                    "title": self.study.reports[name].title,
+                    "artifacts": [self._shown(one) for one in self._tables if one.report == name],
+                }
+                for name in self.study.wanted
+            ],
+            "beside": {kind: self._beside(kind) for kind in _BESIDE},
+        }
+
+    def _shown(self, table: Table) -> Spec:
+        """Return what the page tells of an artifact."""
+        figure = table.asked.figure is not None
+        path = Figure(self.study, table.report, table.artifact).path if figure else table.path
+        settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
+        return {
+            "id": table.artifact,
+            "identity": table.spec()["identity"],
+            "caption": table.asked.caption.strip(),
+            "figure": figure,
+            "rows_shown": table.asked.rows_shown,
+            "made": table.made(),
+            "command": f"snakemake --cores 2 --forceall {path} {settings}",
+        }
+
+    def _beside(self, kind: str) -> Spec:
+        """Return the files there are of a kind, with their digests, and how to make them."""
+        template, command = _BESIDE[kind]
+        path = Path(template.format(scale=self.study.scale, audits="*"))
+        tables = [str(one) for one in path.parent.glob(path.name)]
+        figures = [one for table in tables if Path(one := paths.beside(table, ".png")).is_file()]
+        made = sources.contents([*tables, *figures])
+        return {"files": made, "command": command.format(scale=self.study.scale)}
+
+
 KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
-    *(Estimates, Summary, Table, Figure, Page),
+    *(Estimates, Summary, Table, Figure, Report, Page),
     *AUDITED,
     Exhibition,
     *(Measured, Compared),
@@ -423,4 +391,9 @@ def _identity(product: Product) -> Any:
     """Return what a file says that it is."""
     if isinstance(product, Table):
         return product.spec()["identity"]
-    return product.identity() if isinstance(product, _Experiment) else product.spec()
+    return product.identity() if isinstance(product, OfExperiment) else product.spec()
+
+
+def _template(*names: str) -> str:
+    """Return a digest of files that a page is made from."""
+    return digest_of([(_TEMPLATES / name).read_text(encoding="utf-8") for name in names])

@@ -1,0 +1,319 @@
+"""The page of all reports: it counts what it says, holds what it shows, tells what is missing."""
+
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from epsilometer.errors import DataError
+from epsilometer.stages import report
+from epsilometer.storage import write_table
+from epsilometer.study import paths
+from epsilometer.study.reports import Report
+from epsilometer.study.study import Study
+
+TEMPLATE = Path(__file__).parents[2] / "workflow/report/report.html.j2"
+COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
+CLAIMS = pd.DataFrame(
+    [
+        ("p1", "fig1", "share", "n=1", ".5", "0.5", 0.4, 0.6, "yes", "", "p1/fig1/a", "p1/fig1"),
+        (
+            "p1",
+            "text:I",
+            "level",
+            "",
+            "1",
+            "2",
+            2.0,
+            2.0,
+            "erratum",
+            "a slip",
+            "p1/i/b",
+            "p1/other",
+        ),
+        ("p1", "fig1", "rate", "", "low", "9", 0.0, 1.0, "no", "<b>why</b>", "p1/fig1/c", ""),
+        (
+            "p1",
+            "fig9",
+            "rate",
+            "",
+            "x",
+            "",
+            None,
+            None,
+            "not at this scale",
+            "more",
+            "p1/fig9/d",
+            "",
+        ),
+    ],
+    columns=[
+        *("paper", "artifact", "quantity", "key", "printed", "ours", "low", "high"),
+        *("agrees", "reason", "id", "from"),
+    ],
+)
+MADE = {
+    **{"builder": "a:b", "options": {"delta": "0.8"}, "files": [], "settings": [], "tables": []},
+    **{"experiments": [], "measured": False, "code": "0123 numpy=2.0"},
+}
+
+
+class Page(HTMLParser):
+    """What a page refers to, what it is made of, and the text of its body."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.images: list[dict[str, str]] = []
+        self.scripts, self.said = 0, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if tag == "a" else []
+        self.images += [given] if tag == "img" else []
+        self.scripts += tag == "script"
+
+    def handle_data(self, data):
+        self.said += data
+
+
+def png(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    rows = zlib.compress(b"".join(b"\0" + b"\xff" * width for _ in range(height)))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch) -> Path:
+    """A folder of results with two reports, three tables and a figure."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("results/smoke")
+    frames = {
+        "scorecard/scorecard": CLAIMS,
+        "p1/fig1": pd.DataFrame({"n": range(100), "paper_n": 7, "name": "<i>laplace</i>"}),
+        "p1/other": pd.DataFrame({"value": [0.123456789, None], "whole": [1234567, 2]}),
+    }
+    for place, frame in frames.items():
+        name = folder / f"tables/{place}.parquet"
+        name.parent.mkdir(parents=True, exist_ok=True)
+        write_table(frame, str(name), "table", COMMON | {"made_of": place})
+    (folder / "figures/p1").mkdir(parents=True)
+    (folder / "figures/p1/fig1.png").write_bytes(png(80, 40))
+    return folder
+
+
+def told(folder: Path, **more):
+    def artifact(place: str, *, figure: bool = False):
+        name = place.partition("/")[2]
+        shown = {"id": name, "caption": f"About {name} & more.", "figure": figure, "rows_shown": 40}
+        command = f"snakemake --cores 2 --forceall results/smoke/{place}"
+        return {**shown, "identity": COMMON | {"made_of": place}, "made": MADE, "command": command}
+
+    nothing = {"files": {}, "command": "make it"}
+    return {
+        **COMMON,
+        "reports": [
+            {"id": "a-card", "title": "Other", "artifacts": []},
+            {"id": "p1", "title": "One", "artifacts": [artifact("p1/fig1", figure=True)]},
+        ],
+        "beside": {"audits": nothing, "museum": nothing, "benchmark": nothing},
+        **more,
+    }
+
+
+def made(folder: Path, spec) -> Page:
+    places = [a["identity"]["made_of"] for one in spec["reports"] for a in one["artifacts"]]
+    figures = [
+        a["identity"]["made_of"] for r in spec["reports"] for a in r["artifacts"] if a["figure"]
+    ]
+    files = SimpleNamespace(
+        tables=[str(folder / f"tables/{place}.parquet") for place in places],
+        figures=[str(folder / f"figures/{place}.png") for place in figures],
+    )
+    report.run(files, str(folder / "report.html"), str(TEMPLATE), spec)
+    return Page((folder / "report.html").read_text())
+
+
+def with_scorecard(folder: Path):
+    spec = told(folder)
+    one = {"id": "scorecard", "caption": "All.", "figure": False, "rows_shown": 1000, "made": MADE}
+    one |= {"identity": COMMON | {"made_of": "scorecard/scorecard"}, "command": "c"}
+    spec["reports"][0] = {"id": "scorecard", "title": "Scorecard", "artifacts": [one]}
+    other = spec["reports"][1]["artifacts"][0]
+    identity = COMMON | {"made_of": "p1/other"}
+    spec["reports"][1]["artifacts"].append(
+        {**other, "id": "other", "figure": False, "identity": identity}
+    )
+    return spec
+
+
+def test_its_figures_are_in_it_and_it_asks_for_nothing(results):
+    page = made(results, told(results))
+    (image,) = page.images
+    assert image["src"].startswith("data:image/png;base64,")
+    assert (image["width"], image["height"]) == ("40", "20")
+    assert "About fig1 & more." in image["alt"]
+    text = (results / "report.html").read_text()
+    assert "default-src 'none'; img-src data:" in text
+    assert not re.findall(r"""(?:src|srcset|action)=["'](?!data:)|@import|url\(|https?://""", text)
+    assert page.scripts == 1
+
+
+def test_links_lead_to_what_is_there(results):
+    page = made(results, with_scorecard(results))
+    assert len(set(page.ids)) == len(page.ids)
+    inside = [link[1:] for link in page.links if link.startswith("#")]
+    assert {"p1/fig1", "p1/other", "claims", "claim:p1/fig1/c"} <= set(inside) <= set(page.ids)
+    beside = {link for link in page.links if not link.startswith("#")}
+    assert beside == {f"tables/{n}.csv" for n in ("scorecard/scorecard", "p1/fig1", "p1/other")}
+
+
+def test_claims_are_counted_and_lead_to_what_shows_them(results):
+    page = made(results, with_scorecard(results))
+    assert "66.7 %" in page.said
+    assert "2 of the 3 that this scale decides" in page.said
+    assert "1 statements agree as printed. 1 are errata" in page.said.replace("\n", " ")
+    rows = re.findall(
+        r'<tr id="claim:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
+    )
+    assert rows == list(CLAIMS["id"])
+    claims = report._claims(CLAIMS, {"p1/fig1", "p1/other"})
+    assert [row["place"] for row in claims] == ["p1/fig1", "p1/other", "p1/fig1", ""]
+    assert [row["between"] for row in claims] == ["0.4 to 0.6", "2", "0 to 1", ""]
+    share = report.shares("p1", claims)
+    assert (share["agree"], share["decided"], share["claims"]) == (2, 3, 4)
+    assert report.shares("p2", claims)["share"] is None
+
+
+def test_papers_come_before_other_reports(results):
+    made(results, with_scorecard(results))
+    text = (results / "report.html").read_text()
+    assert text.index('id="report:p1"') < text.index('id="report:scorecard"')
+
+
+def test_long_tables_are_cut_and_say_so(results):
+    made(results, told(results))
+    text = (results / "report.html").read_text()
+    assert "100 rows, of which the first 40 are here" in text
+    assert text.count("&lt;i&gt;laplace") == 40
+    assert "<i>laplace" not in text
+    assert "snakemake --cores 2 --forceall results/smoke/p1/fig1" in text
+
+
+def test_what_was_not_made_is_told_with_its_command(results):
+    page = made(results, told(results))
+    assert page.said.count("It was not made at this scale.") == 3
+    assert "There is no scorecard among these reports." in page.said
+
+
+def audited(results: Path, identity) -> dict[str, dict[str, object]]:
+    frame = pd.DataFrame(
+        {
+            **{"audit": ["coin", "die"], "claim": "epsilon 1", "verdict": ["violated", "holds"]},
+            **{"as_expected": ["no", None], "bound": [1.25, None], "error": None, "seed": 3},
+        }
+    )
+    (results / "audits").mkdir()
+    write_table(frame, str(results / "audits/mine.parquet"), "table", identity)
+    (results / "audits/mine.csv").write_text("")
+    (results / "audits/mine.html").write_text("")
+    files = {str(results / "audits/mine.csv"): "digest"}
+    nothing = {"files": {}, "command": "make it"}
+    return {"audits": {"files": files, "command": "c"}, "museum": nothing, "benchmark": nothing}
+
+
+def test_audits_are_shown_where_they_are(results):
+    page = made(results, told(results, beside=audited(results, COMMON)))
+    assert "2 verdicts, 1 not as expected." in page.said
+    assert {"audits/mine.csv", "audits/mine.html"} <= set(page.links)
+    assert page.said.count("It was not made at this scale.") == 2
+    text = (results / "report.html").read_text()
+    assert re.search(r'data-verdict="violated">.*?<span class="word bad">violated', text)
+    assert '<th scope="col" class="">error' not in text  # a column without a word in it
+
+
+def test_audits_of_another_seed_are_not_shown(results):
+    page = made(results, told(results, beside=audited(results, COMMON | {"seed": 1})))
+    assert "is stale: seed is 1, not 2022" in page.said
+    assert "coin" not in page.said
+
+
+def test_a_table_of_another_study_is_refused(results):
+    spec = told(results)
+    spec["reports"][1]["artifacts"][0]["identity"] |= {"seed": 1}
+    with pytest.raises(DataError, match="is stale: seed is 2022, not 1"):
+        made(results, spec)
+
+
+LOG = """2026-01-02 03:04:0{at},000 start {rule} smoke x
+2026-01-02 03:05:0{at},000 took {wall} s, {cpu} s of CPU, {memory} MB
+"""
+
+
+def test_what_jobs_took_is_read_from_their_logs(results):
+    logs = results / "logs"
+    jobs = [("sample", 1.0, 0.5, 100), ("sample", 3.0, 2.5, 300), ("sample", 9.0, 1.0, 200)]
+    for at, (rule, wall, cpu, memory) in enumerate([*jobs, ("page", 0.5, 0.25, 50)]):
+        (logs / rule / f"{at}.log").parent.mkdir(parents=True, exist_ok=True)
+        text = LOG.format(at=at, rule=rule, wall=wall, cpu=cpu, memory=memory)
+        (logs / rule / f"{at}.log").write_text(text)
+    (logs / "running.log").write_text("2026-01-02 03:04:00,000 start sample smoke y\n")
+    rows = report.took(logs)
+    assert [row["rule"] for row in rows] == ["sample", "page"]
+    assert rows[0] == {
+        **{"rule": "sample", "jobs": 3, "seconds": 13.0, "cpu": 4.0},
+        **{"median": 3.0, "longest": 9.0, "megabytes": 300.0},
+    }
+    assert report.total(rows)["jobs"] == 4
+    assert report.total([]) == dict.fromkeys(["jobs", "seconds", "cpu", "longest", "megabytes"], 0)
+    page = made(results, told(results))
+    assert "From the logs of 4 jobs" in page.said
+    assert "begun 2026-01-02 03:04" in page.said
+
+
+def test_it_is_made_again_when_what_is_beside_it_is(config_folder):
+    study = Study("config")
+    asked = Report(study)
+    before = asked.spec()
+    assert {name: one["files"] for name, one in before["beside"].items()} == {
+        **{"audits": {}, "museum": {}, "benchmark": {}}
+    }
+    museum = Path(paths.MUSEUM.format(scale=study.scale))
+    museum.parent.mkdir(parents=True)
+    museum.write_text("verdict\n")
+    first = Report(study).spec()
+    assert list(first["beside"]["museum"]["files"]) == [str(museum)]
+    museum.write_text("verdict\nviolated\n")
+    assert len({json.dumps(spec) for spec in (before, first, Report(study).spec())}) == 3
+
+
+def test_it_needs_every_table_and_figure_and_says_how_each_is_made(config_folder):
+    study = Study("config")
+    asked = Report(study)
+    shown = [one for about in asked.spec()["reports"] for one in about["artifacts"]]
+    needs = asked.needs()
+    assert len(needs["tables"]) == len(shown) > 3
+    assert len(needs["figures"]) == sum(one["figure"] for one in shown) > 0
+    for table, one in zip(needs["tables"], shown, strict=True):
+        assert one["identity"]["made_of"] == table.spec()["identity"]["made_of"]
+        path = f"/{table.report}/{table.artifact}"
+        assert path in one["command"]
+        assert "--config scale=smoke seed=2022" in one["command"]
+    grids = [grid for one in shown for grid in one["made"]["experiments"]]
+    search = next(grid for grid in grids if grid["experiment"] == "search")
+    assert (search["epsilon"], search["n"], search["runs"]) == (["0.5", "2"], ["1..64"], ["2"])
+    assert search["estimates"] == 4
