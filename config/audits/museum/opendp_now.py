@@ -59,12 +59,27 @@ def _words_claim(kind: type, scale: float, threshold: float) -> Any:
     return _threshold(kind, scale, threshold).map((1, kind(1), kind(1)))
 
 
+def _frequent(
+    kind: type, x: dict[str, int], size: int, scale: float, threshold: float
+) -> list[dict[str, Any]]:
+    """Draw from a table of many copies, each with words of its own: they get independent noise."""
+    measurement = _threshold(kind, scale, threshold)
+    drawn: list[dict[str, Any]] = []
+    while len(drawn) < size:
+        copies: list[dict[str, Any]] = [{} for _ in range(min(1000, size - len(drawn)))]
+        table = {f"{i} {word}": kind(x[word]) for i in range(len(copies)) for word in x}
+        for key, count in measurement(table).items():
+            copy, _, word = key.partition(" ")
+            copies[int(copy)][word] = count
+        drawn += copies
+    return drawn
+
+
 def frequent(
     x: dict[str, int], size: int, scale: float = 1.0, threshold: int = 5
 ) -> list[dict[str, int]]:
     """Draw which words have a noisy count that reaches a threshold, with these counts."""
-    measurement = _threshold(int, scale, threshold)
-    return [measurement(x) for _ in range(size)]
+    return _frequent(int, x, size, scale, threshold)
 
 
 def frequent_epsilon(scale: float = 1.0, threshold: int = 5) -> float:
@@ -81,9 +96,7 @@ def frequent_reals(
     x: dict[str, int], size: int, scale: float = 1.0, threshold: int = 5
 ) -> list[dict[str, float]]:
     """Draw the same with noise in reals, which have next to no mass at the threshold."""
-    measurement = _threshold(float, scale, threshold)
-    counts = {word: float(count) for word, count in x.items()}
-    return [measurement(counts) for _ in range(size)]
+    return _frequent(float, x, size, scale, threshold)
 
 
 def frequent_reals_epsilon(scale: float = 1.0, threshold: int = 5) -> float:
