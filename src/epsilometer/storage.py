@@ -39,7 +39,8 @@ Columns = Mapping[str, Any]
 _KEY = b"epsilometer"
 _MAGIC = b"PAR1"
 _TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this word
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18  # bytes that stay in the processor's cache, from the file to the digest
+_AT_ONCE = 1 << 20  # numbers of small samples that are read together
 
 
 @contextmanager
@@ -65,18 +66,20 @@ def atomic(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Pa
 class SampleWriter:
     """Writes one row group per (run, side), runs slowest; the single column is ``output``.
 
-    Outputs of several entries, shape ``(n, dimension)``, are lists of that many.
+    Outputs of several entries, shape ``(n, dimension)``, are lists of that many. Nothing is
+    compressed: that takes longer than to draw, and files are read once or twice and deleted.
     """
 
     def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
         kind = pa.from_numpy_dtype(np.dtype(KINDS[outputs].dtype))
         self._dimension = dimension
         column = kind if dimension is None else pa.list_(kind, dimension)
-        self._schema = pa.schema([("output", column)], metadata=_metadata("samples", identity))
+        output = pa.field("output", column, nullable=dimension is not None)
+        self._schema = pa.schema([output], metadata=_metadata("samples", identity))
         self._writer = pq.ParquetWriter(
             path,
             self._schema,
-            compression="lz4" if pa.types.is_integer(kind) else "none",
+            compression="none",
             use_dictionary=False,
             write_statistics=False,
         )
@@ -110,14 +113,22 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
     keys = [(r, s) for r in range(first, last + 1) for s in range(expected["sides"])]
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
-    for group, (run, side) in enumerate(keys):
-        column = file.read_row_group(group, use_threads=False).column(0).combine_chunks()
-        if len(column) != expected["n"]:
-            raise DataError(path, f"row group {group} has {len(column)} draws, not {expected['n']}")
-        if pa.types.is_fixed_size_list(column.type):
-            yield run, side, _to_numpy(column.flatten()).reshape(len(column), -1)
+    for group in range(len(keys)):
+        if (size := file.metadata.row_group(group).num_rows) != expected["n"]:
+            raise DataError(path, f"row group {group} has {size} draws, not {expected['n']}")
+    kind = file.schema_arrow.field("output").type
+    entries = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
+    step = max(_AT_ONCE // max(expected["n"] * entries, 1), 1)
+    for start in range(0, len(keys), step):
+        part = keys[start : start + step]
+        table = file.read_row_groups(range(start, start + len(part)), use_threads=False)
+        column = table.column(0).combine_chunks()
+        if pa.types.is_fixed_size_list(kind):
+            outputs = _to_numpy(column.flatten()).reshape(len(column), -1)
         else:
-            yield run, side, _to_numpy(column)
+            outputs = _to_numpy(column)
+        for i, (run, side) in enumerate(part):
+            yield run, side, outputs[i * expected["n"] : (i + 1) * expected["n"]]
 
 
 def by_run(
@@ -355,8 +366,10 @@ def _footer(file: BinaryIO) -> int:
 def _feed(digest: xxhash.xxh3_128, file: BinaryIO, first: int, last: int) -> None:
     """Update a digest with the bytes of a file from ``first`` up to ``last``."""
     file.seek(first)
-    while (left := last - file.tell()) > 0 and (chunk := file.read(min(left, _CHUNK))):
-        digest.update(chunk)
+    room = memoryview(bytearray(_CHUNK))
+    while first < last and (size := file.readinto(room[: min(last - first, _CHUNK)])):  # type: ignore[attr-defined]
+        digest.update(room[:size])
+        first += size
 
 
 def identity_of(path: Path) -> dict[str, Any] | None:
