@@ -49,7 +49,7 @@ def losses(table: pd.DataFrame) -> Figure:
                 ax.set(xticks=[0, 1], xlim=(-0.6, 1.6))
         else:
             bottom.plot(rows["z"], rows["loss"])
-        top.set(title=name, ylabel="density" if not discrete else "probability")
+        top.set(title=name, xlabel="$t$", ylabel="density" if not discrete else "probability")
         bottom.set(xlabel="$t$", ylabel=r"loss $\ell(t)$", ylim=(0, None))
     style.legend(figure)
     return figure
@@ -99,7 +99,7 @@ def bounds(table: pd.DataFrame) -> Figure:
             if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
                 ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
-        ax.set(title=panel, xlabel="lower bound", xlim=(min(0, _low(rows)), None))
+        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(min(0, _low(rows)), None))
     for ax in list(axes.flat)[len(panels) :]:
         ax.set_axis_off()
     for row in axes:
@@ -138,7 +138,7 @@ def errors(table: pd.DataFrame) -> Figure:
         ax.set(title=name, xlabel="samples a side $n$", xscale="log", ylim=(0, None))
         ax.set_xticks(rows["n"], [f"{n:,}" for n in rows["n"]])
         ax.minorticks_off()
-    axes[0, 0].set(ylabel=r"mean squared error of $\hat\varepsilon$")
+        ax.set(ylabel=r"mean squared error of $\hat\varepsilon$")
     return figure
 
 

@@ -50,7 +50,7 @@ def planned_samples(table: pd.DataFrame) -> Figure:
         rows = table[table["varied"] == name]
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])
-    axes[0, 0].set(ylabel=r"$\log\, n$")
+    axes[0, 0].set(ylabel=r"$\log\, n$ (natural)")
     return figure
 
 

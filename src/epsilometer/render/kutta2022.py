@@ -28,8 +28,6 @@ def violins(table: pd.DataFrame) -> Figure:
         ax.set(title=name)
     for ax in list(axes.flat)[len(names) :]:
         ax.set_axis_off()
-    for row in axes:
-        row[0].set(ylabel="lower bound / divergence")
     return figure
 
 
@@ -63,7 +61,7 @@ def _panel(ax: Axes, rows: pd.DataFrame) -> None:
     ax.plot(range(len(cells)), medians, "o", color="white", markersize=3.5)
     ax.axhline(1, color=style.TRUTH, linewidth=1)
     ax.set_xticks(range(len(labels)), labels, fontsize="small")
-    ax.set(xlabel="", ylabel="")
+    ax.set(xlabel="", ylabel="lower bound / divergence")
 
 
 def _label(order: float, tau: float, alpha_hat: float, *, floor: bool) -> str:
@@ -112,12 +110,18 @@ def orders(table: pd.DataFrame) -> Figure:
         )
         spread = [pure["median"] - pure["low"], pure["high"] - pure["median"]]
         ax.errorbar(
-            [edge] * len(pure), pure["median"], yerr=spread, fmt="D", markersize=4, color="black"
+            [edge] * len(pure),
+            pure["median"],
+            yerr=spread,
+            fmt="D",
+            markersize=4,
+            color="black",
+            label=r"local loss, for $\lambda = \infty$",
         )
         ticks = [1, 2, 5, 10, 20, 50]
         ax.set(title=name, xscale="log", xlabel=r"order $\lambda$", ylim=(0, None))
+        ax.set(ylabel=r"divergence $D_\lambda$")
         ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
         ax.minorticks_off()
-    axes[0, 0].set(ylabel="divergence")
     style.legend(figure)
     return figure

@@ -28,6 +28,7 @@ def spectra(table: pd.DataFrame) -> Figure:
         ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
+    ax.locator_params(axis="x", nbins=6)
     style.legend(figure)
     return figure
 

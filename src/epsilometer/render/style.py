@@ -88,6 +88,7 @@ def legend(figure: Figure, title: str | None = None) -> None:
             fontsize="small",
             columnspacing=1,
             title=title,
+            title_fontsize="small",
         )
         size = box.get_window_extent()
         if size.width <= figure.bbox.width or columns == 1:
@@ -97,16 +98,16 @@ def legend(figure: Figure, title: str | None = None) -> None:
 
 
 def guide(axes: Axes, n: float, label: str) -> None:
-    """Mark a value of n by a dotted vertical line, where it is known and lies in view."""
+    """Mark a value of n by a dotted vertical line, named above the panel, where it is in view."""
     if n <= axes.get_xlim()[1]:  # NaN is not
         axes.axvline(n, color=GUIDE, linestyle=":", linewidth=1)
         axes.annotate(
             label,
-            (n, 0.02),
+            (n, 1),
             xycoords=("data", "axes fraction"),
-            xytext=(-2, 0),
+            xytext=(0, 2),
             textcoords="offset points",
-            horizontalalignment="right",
+            horizontalalignment="center",
             color=GUIDE,
             fontsize="small",
         )

@@ -1,0 +1,68 @@
+"""Every figure at smoke scale: axes say what they show, legends hide nothing, text is text."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from epsilometer.registry import load
+from epsilometer.study.reports import Figure, Report
+from epsilometer.study.study import Study
+from tests.workflow.conftest import ROOT, Project
+
+FIGURES = Report(Study(ROOT / "config", {"scale": "smoke"})).needs()["figures"]
+
+
+@pytest.fixture(params=FIGURES, ids=lambda one: f"{one.report}-{one.artifact}")
+def asked(request) -> Figure:
+    return request.param
+
+
+@pytest.fixture
+def drawn(asked: Figure, finished: Project):
+    """The figure, drawn again from its table."""
+    import matplotlib.pyplot as plt
+
+    table = pd.read_parquet(finished.folder / asked.table.file)
+    figure = load(asked.spec()["renderer"])(table)
+    figure.canvas.draw()
+    yield figure
+    plt.close(figure)
+
+
+def said(axis) -> list[str]:
+    """Return what is written at the ticks of an axis."""
+    texts = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
+    return [text for text in texts if text]
+
+
+def are_numbers(texts: list[str]) -> bool:
+    """Tell whether ticks are of a scale, and do not say themselves what they are."""
+    plain = [text.replace("−", "-").replace(",", "").strip("$") for text in texts]
+    return all(text.startswith(("-", *"0123456789.", r"\mathdefault")) for text in plain)
+
+
+def test_every_axis_says_what_it_shows(drawn):
+    for axes in (one for one in drawn.axes if one.axison):
+        for axis in (axes.xaxis, axes.yaxis):
+            texts = said(axis)
+            assert not texts or axis.get_label_text() or not are_numbers(texts), texts
+
+
+def test_legends_lie_beside_all_panels_and_within_the_figure(drawn):
+    from matplotlib.legend import Legend
+
+    renderer = drawn.canvas.get_renderer()
+    assert not [one for axes in drawn.axes for one in axes.findobj(Legend)]
+    for legend in drawn.legends:
+        place = legend.get_window_extent(renderer)
+        panels = [axes.get_tightbbox(renderer) for axes in drawn.axes]
+        assert not [panel for panel in panels if panel is not None and place.overlaps(panel)]
+        assert drawn.bbox.x0 - 1 <= place.x0 <= place.x1 <= drawn.bbox.x1 + 1
+        assert drawn.bbox.y0 - 1 <= place.y0
+
+
+def test_text_in_pdfs_is_text(asked: Figure, finished: Project):
+    pdf = Path(finished.folder / asked.path).read_bytes()
+    assert b"/FontFile2" in pdf  # TrueType, as `pdf.fonttype: 42` embeds it
+    assert b"/Type3" not in pdf
