@@ -1,4 +1,4 @@
-"""How near an audit's bounds come to the level, and how soon: `make benchmark`.
+"""How near an audit's bounds come to the level, and how soon: `make measurements`.
 
 Medians over 20 seeds of the lower bound at 95 % from 200,000 draws a side, one pair, unless it says
 otherwise; ``goal`` is what it is meant to reach. Beside it, on the same draws, the auditor of

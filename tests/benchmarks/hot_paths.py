@@ -1,4 +1,4 @@
-"""Times of the hot paths beside a plain baseline, in one process: `make benchmark`.
+"""Times of the hot paths beside a plain baseline, in one process: `make measurements`.
 
 Each line is nanoseconds a draw, best of five, and the ratio. A timing is never an assertion.
 """

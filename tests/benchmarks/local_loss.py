@@ -1,6 +1,6 @@
 """One run of MPL beside the textbook evaluation, and the samplers of the Sparse Vector Technique.
 
-Both run in one process on the same samples: `make benchmark`. A timing is never an assertion.
+Both run in one process on the same samples: `make measurements`. A timing is never an assertion.
 """
 
 from __future__ import annotations

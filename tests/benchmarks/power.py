@@ -1,4 +1,4 @@
-"""How near the exact bound comes to the level: `make benchmark`.
+"""How near the exact bound comes to the level: `make measurements`.
 
 Medians over 100 seeds of the lower bound at 95 % from 400,000 draws in all, one pair: a fifth of
 each side to choose the events, the rest to confirm them. ``goal`` is what it is meant to reach.

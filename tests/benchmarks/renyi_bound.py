@@ -1,4 +1,4 @@
-"""One bound of kutta2022 at its n = 5,000,000, stage by stage: `make benchmark`.
+"""One bound of kutta2022 at its n = 5,000,000, stage by stage: `make measurements`.
 
 Beside it KDEpy's FFT estimator at the same bandwidths and grid and, where `Rscript` with KernSmooth
 is installed, R on the same samples, in CPU seconds, with the largest difference of the densities as

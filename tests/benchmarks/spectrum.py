@@ -1,4 +1,4 @@
-"""kNN by a sliding window, beside scikit-learn's: `make benchmark`.
+"""kNN by a sliding window, beside scikit-learn's: `make measurements`.
 
 The first lines are one delta of the Laplace mechanism at 2^26 samples in all, half of them to
 train, k = sqrt(n_train), on one core, with each coin, then of outputs that tie; the last the window

@@ -33,7 +33,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")  # what libraries print is not ours
     os.dup2(2, 1)
     for i, call in enumerate(asked):
-        signal.alarm(call.get("limit", 0))
+        signal.alarm(call.get("limit", 0))  # a timer of CPU would make its clock coarse
         try:
             told = drawn(call) if "draw" in call else measured(call)
         except ImportError as error:

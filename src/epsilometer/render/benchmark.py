@@ -20,13 +20,13 @@ _MARKERS = "osD^vPX<>*"
 
 def benchmark(table: pd.DataFrame) -> Figure:
     """Seconds beside ours, bounds beside the truth, and how our seconds grow."""
-    figure, axes = style.panels(1, 3)
-    figure.set_size_inches(13.5, 4.4)
+    figure, axes = style.panels(3, 1)
+    figure.set_size_inches(7.5, 13)
     beside = table[(table["kind"] != "audit") & (table["implementation"] != OURS)]
     audits = table[(table["kind"] == "audit") & (table["level"] > 0) & table["bound"].notna()]
     _seconds(axes[0, 0], beside[beside["ratio"].notna()])
-    _bounds(axes[0, 1], audits)
-    _growth(axes[0, 2], table[(table["implementation"] == OURS) & (table["kind"] != "audit")])
+    _bounds(axes[1, 0], audits)
+    _growth(axes[2, 0], table[(table["implementation"] == OURS) & (table["kind"] != "audit")])
     return figure
 
 
@@ -89,8 +89,8 @@ def _below(ax: Axes) -> None:
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="upper center",
-            bbox_to_anchor=(0.4, -0.16),
-            ncols=2,
-            fontsize="x-small",
+            bbox_to_anchor=(0.4, -0.12),
+            ncols=3,
+            fontsize="small",
             columnspacing=1,
         )

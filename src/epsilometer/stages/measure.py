@@ -27,13 +27,14 @@ CHILD = Path(__file__).parents[3] / "workflow/benchmark/child.py"
 _SOURCE = Path(__file__).parents[2]
 Row = dict[str, Any]
 Told = dict[str, Any]
+Call = dict[str, Any]
 Floats = NDArray[np.float64]
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR", "BLIS")
 _ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in _THREADS} | {
     "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
 }
-_WARM = 2000  # draws of the call before those that are timed
+_WARM = 20_000  # draws of the call before those that are timed
 _NUMBERS = (
     *("n", "times", "seconds", "seconds_low", "seconds_high", "megabytes", "ratio", "growth"),
     *("agreement", "bound", "bound_low", "bound_high", "level", "claim", "above", "violated"),
@@ -92,7 +93,7 @@ def _of_size(
     """Return a row of each implementation at one n; of ours alone at an n that only these have."""
     chosen = [one for one in spec["implementations"] if n == spec["n"] or one["name"] == "ours"]
     progress(f"{spec['task']}: n = {n}")
-    files = _draw(spec, n, folder)
+    files, draws = _draws(spec, n, folder)
     calls = [
         {
             "function": one["call"],
@@ -107,14 +108,17 @@ def _of_size(
         for i, one in enumerate(chosen)
     ]
     own = [one["call"].startswith("ours:") for one in chosen]
-    told: dict[int, Told] = {}
-    for mine, interpreter in ((True, sys.executable), (False, python)):
-        of_it = [i for i, is_own in enumerate(own) if is_own == mine]
-        if interpreter is None:
-            told |= {i: {"missing": f"no environment: {problem}"} for i in of_it}
-        else:
-            answered = called(interpreter, [calls[i] for i in of_it])
-            told |= dict(zip(of_it, answered, strict=True))
+    mine = [i for i, is_own in enumerate(own) if is_own]
+    others = [i for i, is_own in enumerate(own) if not is_own]
+    own_told = called(sys.executable, draws + [calls[i] for i in mine])
+    for one in own_told[: len(draws)]:
+        if "missing" in one:
+            raise RuntimeError(f"{spec['data']}: {one['missing']}")
+    told: dict[int, Told] = dict(zip(mine, own_told[len(draws) :], strict=True))
+    if python is None:
+        told |= {i: {"missing": f"no environment: {problem}"} for i in others}
+    else:
+        told |= dict(zip(others, called(python, [calls[i] for i in others]), strict=True))
     first = _answers(calls[0]) if "missing" not in told[0] else None
     rows = []
     for i, one in enumerate(chosen):
@@ -129,8 +133,8 @@ def _of_size(
     return rows
 
 
-def _draw(spec: Mapping[str, Any], n: int, folder: Path) -> list[str]:
-    """Draw the data of a call to warm up, and those of every run; return the files."""
+def _draws(spec: Mapping[str, Any], n: int, folder: Path) -> tuple[list[str], list[Call]]:
+    """Return files of the data, to warm up with and of every run, and the calls to draw them."""
     seed = spec["task_seed"]
     common = {"draw": spec["data"], "parameters": dict(spec["parameters"])}
     files = [str(folder / f"data-{i}.npz") for i in range(spec["runs"] + 1)]
@@ -138,10 +142,7 @@ def _draw(spec: Mapping[str, Any], n: int, folder: Path) -> list[str]:
         {**common, "n": n if i else min(n, _WARM), "seed": seed + i, "file": file}
         for i, file in enumerate(files)
     ]
-    for answer in called(sys.executable, calls):
-        if "missing" in answer:
-            raise RuntimeError(f"{spec['data']}: {answer['missing']}")
-    return files
+    return files, calls
 
 
 def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Told]:
