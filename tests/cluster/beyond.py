@@ -15,14 +15,18 @@ local    the same without a cluster; all tables must be the same to the byte
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -41,6 +45,7 @@ PROFILE = ("--profile", "profiles/slurm", "--seconds-between-status-checks", "2"
 PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
 MERGED = ("--group-components", "chain=32", "experiment=5", "artifact=20")
 THIRD = 1 / 3
+_PR_SET_CHILD_SUBREAPER = 36
 _TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
 _ON = re.compile(r"\(SLURM job (\d+) on (\S+)\)")
 
@@ -60,6 +65,7 @@ def main() -> None:
     asked = parser.parse_args()
     if "cluster" in asked.steps and missing():
         raise SystemExit(f"SLURM: {missing()}")
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # see `hours_of_children`
     asked.folder.mkdir(parents=True, exist_ok=True)
     file = asked.folder / "found.json"
     size = [asked.jobs, asked.dry, not asked.without_study]
@@ -100,6 +106,23 @@ def study_of(project: Project) -> Study:
 
 def jobs_of(study: Study) -> int:
     return sum(one.jobs for one in totals(study).values())
+
+
+def hours_of_children(known: Collection[int] = ()) -> float:
+    """Return the CPU hours of all processes that this one has started and that have ended.
+
+    What they left behind has become ours, and counts once it is waited for.
+    """
+    children = {
+        int(pid)
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    }
+    for pid in children - set(known):
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) / 3600
 
 
 # -- a dry run ------------------------------------------------------------------------------------
@@ -161,7 +184,7 @@ def beyond(asked: argparse.Namespace) -> dict[str, Any]:
     print(report(study, cores=asked.cores), flush=True)
     place = asked.folder / "slurm"
     shutil.rmtree(place, ignore_errors=True)
-    began = time.monotonic()
+    before, began = hours_of_children(), time.monotonic()
     size = {"cpus": asked.cpus, "nodes": asked.nodes, "requeue": not asked.no_requeue}
     with cluster(place, **size) as here:
         run = started(project, here)
@@ -175,11 +198,13 @@ def beyond(asked: argparse.Namespace) -> dict[str, Any]:
             run.kill()
     if code:
         raise RuntimeError((project.folder / "run.out").read_text()[-3000:])
-    files = [p for p in project.folder.rglob("*") if p.is_file()]
+    made_there = (project.folder / "results", project.folder / ".snakemake")
+    files = [p for folder in made_there for p in folder.rglob("*") if p.is_file()]
     again = Project(project.folder).snakemake("--dry-run", *SMOKE)
     return {
         "jobs": len(products),
         "seconds": round(seconds),
+        "hours_of_everything": round(hours_of_children() - before, 3),
         **watch.found,
         **submissions,
         "files": len(files),
@@ -221,7 +246,9 @@ class Watch:
         self.found["slurmctld_cpu_seconds"] = cpu_seconds(self._here.daemons["slurmctld"].pid)
 
     def _look(self) -> None:
+        known = {self._run.pid, *(daemon.pid for daemon in self._here.daemons.values())}
         while not self._end.wait(5):
+            hours_of_children(known)
             self._snakemake()
             asked = time.monotonic()
             queue = self._here.ask("squeue", "--noheader", "--format=%T").split()
@@ -317,13 +344,16 @@ def local(asked: argparse.Namespace) -> dict[str, Any]:
     for part in ("results", ".snakemake/metadata"):  # what the study has in common with the rates
         if (asked.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
             shutil.copytree(asked.folder / "rates" / part, project.folder / part)
+    before, began = hours_of_children(), time.monotonic()
     run = project.snakemake(*SMOKE, cores=asked.cores)
     assert run.returncode == 0, run.stderr[-3000:]
+    took = {"seconds": round(time.monotonic() - began)}
+    took["hours_of_everything"] = round(hours_of_children() - before, 3)
     here, there = project.tables(), Project(asked.folder / "cluster").tables()
     differ = sorted(
         name for name in here.keys() | there.keys() if here.get(name) != there.get(name)
     )
-    return {"tables": len(here), "differ": differ[:20], "tables_are_the_same": not differ}
+    return {**took, "tables": len(here), "differ": differ[:20], "tables_are_the_same": not differ}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,26 @@
+"""The configuration that `make sweep` writes is sound, and as large as was asked for."""
+
+from pathlib import Path
+
+import pytest
+
+from epsilometer.study.checking import checked
+from epsilometer.study.plan import totals
+from tests.cluster.sweep import write_sweep
+
+
+@pytest.mark.parametrize("jobs", [30, 2500])
+def test_a_sweep_has_as_many_jobs_as_asked_for(tmp_path: Path, monkeypatch, jobs: int):
+    epsilons = write_sweep(tmp_path / "config", jobs)
+    monkeypatch.chdir(tmp_path)
+    study = checked("config", {"scale": "smoke"})
+    found = totals(study)
+    assert sum(one.jobs for one in found.values()) == pytest.approx(jobs, rel=0.15, abs=10)
+    assert found["sample"].jobs == 5 * epsilons
+    assert len(study.reports) == 1 + epsilons // 81
+
+
+def test_the_study_can_be_beside_it(tmp_path: Path, monkeypatch):
+    write_sweep(tmp_path / "config", 30, with_study=True)
+    monkeypatch.chdir(tmp_path)
+    assert {"gorla2022", "scorecard", "sweep-000"} <= set(checked("config").reports)
