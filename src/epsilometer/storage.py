@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -137,6 +138,20 @@ def by_run(
     """Gather what `read_samples` yields by run: all sides of a run together."""
     for run, group in groupby(samples, key=itemgetter(0)):
         yield run, [outputs for _, _, outputs in group]
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """A file of samples that is read run by run, and what the provider says of the mechanism."""
+
+    path: str
+    identity: Identity
+    claims: Mapping[str, Any]
+    region: Sequence[float] | None = None
+
+    def runs(self) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """Yield each run with the outputs of all its sides, of shape ``(n,)`` or ``(n, d)``."""
+        return by_run(read_samples(self.path, self.identity))
 
 
 def write_draws(batches: Sequence[tuple[int, int, Any]], path: str, identity: Identity) -> None:

@@ -55,7 +55,7 @@ def fit(jobs: list) -> dict:
     smallest = sorted(jobs, key=lambda job: job[0].numbers)[: max(3, len(jobs) // 10)]
     seconds = median(cpu for _, cpu, _ in smallest)
     by_name = defaultdict(list)
-    for load, cpu, _ in jobs:
+    for load, cpu, _ in (job for job in jobs if job[0].numbers):
         by_name[load.name].append((load.numbers, cpu))
     nanoseconds = {
         name: rounded(1e9 * sum(max(cpu - seconds, 0) for _, cpu in done) / sum(n for n, _ in done))

@@ -47,7 +47,7 @@ def test_every_builder_is_used_and_says_what_it_reads():
     }
     assert used == defined(BUILDERS, "tables")
     for builder in map(load, used):
-        kinds = (None, "summary", "runs", "samples", "timings", "table", "settings")
+        kinds = (None, "summary", "runs", "samples", "draws", "timings", "table", "settings")
         assert tabulate.reads(builder) in kinds
 
 

@@ -20,6 +20,8 @@ SMALL = ROOT / "tests/data/config"  # a study in miniature
 SECONDS = (  # what was measured, and what shows it
     "askin2022/table2.",
     "kutta2022/table1.",
+    "matrix/timed.",
+    "matrix/seconds.",
     "scorecard/scorecard.",
     "scorecard/gorla2022-seconds.",
     "scorecard/lu2022-seconds.",

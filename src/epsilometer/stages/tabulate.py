@@ -12,6 +12,8 @@ its name says what that is:
     Every run beside the exact value (`epsilometer.stages.summarise.with_truth`).
 ``samples``
     The draws themselves; for few.
+``draws``
+    The same as files that are read run by run (`epsilometer.storage.SampleFile`); for many.
 ``timings``
     Measured seconds (`epsilometer.stages.time`).
 
@@ -35,7 +37,7 @@ import pandas as pd
 from epsilometer import options as typed
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
-from epsilometer.storage import atomic, read_samples, read_table, write_table
+from epsilometer.storage import SampleFile, atomic, read_samples, read_table, write_table
 
 Builder = Callable[..., pd.DataFrame]
 _READS = {
@@ -43,6 +45,7 @@ _READS = {
     "summaries": "summary",
     "runs": "runs",
     "samples": "samples",
+    "draws": "draws",
     "timings": "timings",
     "tables": "table",
     "settings": "settings",
@@ -55,7 +58,7 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
     file = f"config/reports/{identity['report']}.yaml"
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
-    rows = read(data, spec["data"], builder)
+    rows = read(data, spec["data"], builder, spec.get("provided", ()))
     if reads(builder) == "settings":
         rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
@@ -102,9 +105,22 @@ def reads(builder: Builder) -> str | None:
     return None if name is None else _READS[name]
 
 
-def read(files: Sequence[str], expected: Sequence[Sequence[Any]], builder: Builder) -> list[Any]:
-    """Read a data frame for each experiment; ``expected`` holds its files' identities, in order."""
+def read(
+    files: Sequence[str],
+    expected: Sequence[Sequence[Any]],
+    builder: Builder,
+    provided: Sequence[Sequence[Mapping[str, Any]]] = (),
+) -> list[Any]:
+    """Read a data frame for each experiment; ``expected`` holds its files' identities, in order.
+
+    Of draws it is a list of files, for each of which ``provided`` says what the provider claims.
+    """
     kind, rest = reads(builder), iter(files)
+    if kind == "draws":
+        return [
+            [SampleFile(next(rest), made, **said) for made, said in zip(parts, told, strict=True)]
+            for parts, told in zip(expected, provided, strict=True)
+        ]
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
         named = [f"{one['report']}/{one['artifact']}" for (one,) in expected]

@@ -8,7 +8,7 @@ screening estimator where these differ; one that was never measured counts as sl
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from epsilometer.study.config import Rate
@@ -26,6 +26,12 @@ class Load:
     numbers: int = 0
     side: int = 0
     bytes: int = 0
+
+    @classmethod
+    def together(cls, loads: Sequence[Load], name: str = "default") -> Load:
+        """Return what a job has to do that does all of these, one after the other."""
+        numbers, side = sum(one.numbers for one in loads), max(one.side for one in loads)
+        return cls(name=name, numbers=numbers, side=side)
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,5 @@ class Timings(OfExperiment):
 
     def load(self) -> Load:
         """Return the numbers of all combinations."""
-        loads = [drawn_for(self.study, c, Batch(0, c.runs - 1)).load() for c in self.combinations]
-        numbers = sum(one.numbers for one in loads)
-        return Load(numbers=numbers, side=max(one.side for one in loads))
+        runs = [(c, Batch(0, c.runs - 1)) for c in self.combinations]
+        return Load.together([drawn_for(self.study, c, batch).load() for c, batch in runs])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Self
 
 from epsilometer.classifiers import CLASSIFIERS
@@ -50,6 +50,11 @@ class _Drawn(Product):
     def pairing(self) -> str:
         """Which sides make pairs."""
         return self.study.pairing(self.mechanism, self.inputs)
+
+    def provided(self) -> Spec:
+        """Return what the provider says of the mechanism, as numbers."""
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        return {"claims": claims, "region": region_of(self.study, self.mechanism)}
 
     def load(self) -> Load:
         """Return the numbers of a batch of samples."""

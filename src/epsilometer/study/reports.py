@@ -8,7 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.registry import load
 from epsilometer.render import RENDERERS
@@ -19,6 +23,7 @@ from epsilometer.study import config, paths, sources
 from epsilometer.study.audited import KINDS as AUDITED
 from epsilometer.study.audited import AuditRule, Conclusion, digest_of, told
 from epsilometer.study.benchmark import Compared, Measured, told_of_benchmark
+from epsilometer.study.costs import Load
 from epsilometer.study.estimates import Estimates
 from epsilometer.study.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer.study.museum import Exhibition, told_of
@@ -85,14 +90,14 @@ class Table(_Shown):
 
     def _parts(self) -> list[list[Product]]:
         """Return what the builder reads of each experiment, or each table that it reads."""
-        kind = tabulate.reads(load(self.builder))
+        kind = self._reads
         if kind == "table":
             named = self.study.tables(self.asked.table.tables)
             return [[Table(self.study, report, artifact)] for report, artifact in named]
         return [list(self._read(kind, name)) for name in self.asked.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
-        if kind == "samples":
+        if kind in ("samples", "draws"):
             drawn: dict[Samples, None] = {}
             for c in self.study.combinations(self.report, experiment):
                 drawn |= {drawn_for(self.study, c, b): None for b in self.study.batches(c)}
@@ -111,6 +116,8 @@ class Table(_Shown):
             "paper": self.asked.paper.model_dump() if self.asked.paper else None,
             "data": [[_identity(one) for one in parts] for parts in self._parts()],
         }
+        if self._reads == "draws":
+            spec["provided"] = [[one.provided() for one in some] for some in self._drawn()]
         if table.files:
             spec["files"] = sources.contents(listed(self.study.files(table.files)))
         if table.settings:
@@ -119,8 +126,27 @@ class Table(_Shown):
         return {"identity": self.common | named | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
-        """Return the builder's."""
-        return [self.builder.partition(":")[0]]
+        """Return the builder's; where it reads draws run by run, all that may be made of them."""
+        found = {self.builder.partition(":")[0]}
+        for one in (one for some in self._drawn() for one in some):
+            name = self.study.mechanisms[one.mechanism].mechanism
+            found |= {registry.module(name) for registry in (LAWS, MECHANISMS) if name in registry}
+            found |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
+        return sorted(found)
+
+    def load(self) -> Load:
+        """Return the numbers of all draws that are read run by run."""
+        loads = [one.load() for some in self._drawn() for one in some]
+        return Load.together(loads, name="draws") if loads else Load()
+
+    @property
+    def _reads(self) -> str | None:
+        return tabulate.reads(load(self.builder))
+
+    def _drawn(self) -> list[list[Samples]]:
+        """Return the files that are read run by run, of each experiment."""
+        parts = self._parts() if self._reads == "draws" else []
+        return [[one for one in some if isinstance(one, Samples)] for some in parts]
 
     def made(self) -> Spec:
         """Return how it is made, in words and numbers for readers."""
@@ -132,7 +158,7 @@ class Table(_Shown):
             "settings": list(table.settings),
             "tables": ["/".join(one) for one in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
-            "measured": tabulate.reads(load(self.builder)) == "timings",
+            "measured": self._reads == "timings",
             "code": self.code(),
         }
 
