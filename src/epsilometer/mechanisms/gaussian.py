@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
@@ -41,4 +42,4 @@ class Gaussian:
 
     def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` outputs at answer ``x``."""
-        return rng.normal(x, self.sigma, size)
+        return noisy(x, Noise(rng).normals, self.sigma, (size,))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
@@ -35,4 +36,4 @@ class Laplace:
 
     def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` outputs at answer ``x``."""
-        return rng.laplace(x, self.scale, size)
+        return noisy(x, Noise(rng).laplaces, self.scale, (size,))

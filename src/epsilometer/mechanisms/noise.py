@@ -9,8 +9,7 @@ NumPy's, of a whole block; normal draws are a ziggurat (Marsaglia and Tsang, 200
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,6 @@ class Noise:
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
         self._states = rng.integers(0, 2**64, (4, _LANES), dtype=np.uint64)
 
     def words(self, *shape: int) -> Uints:
@@ -66,7 +64,11 @@ class Noise:
     def normals(self, *shape: int) -> Floats:
         """Return standard normal draws."""
         found = np.empty(shape)
-        _ziggurat(found.ravel(), self.words(found.size), *_strips(), self._rng)
+        flat, words, outside = found.ravel(), self.words(found.size), np.empty(found.size, bool)
+        _points(flat, words, outside)
+        where, done = np.flatnonzero(outside), 0
+        while done < where.size:
+            done = _decide(flat, words, where, done, self.words(3 * where.size))
         return found
 
 
@@ -101,8 +103,7 @@ def _signed(found, words, scale):  # type: ignore[no-untyped-def]
         found[i] *= scale if words[i] & np.uint64(1) else -scale
 
 
-@cache
-def _strips() -> tuple[Floats, Floats]:
+def strips() -> tuple[Floats, Floats]:
     """Return where strips of equal area end, falling, and the density there, times a constant.
 
     The first is the lowest, which reaches to infinity: its end is what a rectangle of its area has.
@@ -120,30 +121,69 @@ def _strips() -> tuple[Floats, Floats]:
     return np.array(ends), np.array([density(end) for end in ends])
 
 
+_ENDS, _HEIGHTS = strips()  # constants of the compiled loops, which may then read eight at a time
+
+
 @compiled
-def _ziggurat(found, words, ends, heights, rng):  # type: ignore[no-untyped-def]
-    """Draw a point of a strip by one word: its strip, its sign, and how far out it is."""
+def _points(found, words, outside):  # type: ignore[no-untyped-def]
+    """Draw a point of a strip by one word: its strip, its sign, and how far out it is.
+
+    Tell which lie further out than the strip above reaches, where not all is below the density.
+    """
     for i in range(found.size):
-        word = words[i]
-        strip = word & np.uint64(255)
-        x = np.float64(word >> np.uint64(11)) * _BITS * ends[strip]
-        if x >= ends[strip + np.uint64(1)]:  # 1 in 80
-            x = _at_the_edge(strip, x, ends, heights, rng)
-        found[i] = x if word & np.uint64(256) else -x
+        strip = words[i] & np.uint64(255)
+        x = np.float64(words[i] >> np.uint64(11)) * _BITS * _ENDS[strip]
+        outside[i] = x >= _ENDS[strip + np.uint64(1)]
+        found[i] = x * (np.float64((words[i] >> np.uint64(7)) & np.uint64(2)) - 1.0)  # 1 or -1
 
 
 @compiled
-def _at_the_edge(strip, x, ends, heights, rng):  # type: ignore[no-untyped-def]
-    """Return the draw where a strip is not all below the density."""
-    if strip == 0:  # the tail, as Marsaglia draws it
+def _decide(found, words, where, done, spare):  # type: ignore[no-untyped-def]
+    """Decide by spare words about points outside, 1 in 80: they stay, or others take their place.
+
+    Those before number ``done`` are decided; how many are is returned, which is not all where spare
+    words are short.
+    """
+    used = 0
+    for number in range(done, where.size):
+        word = words[where[number]]
         while True:
-            beyond = -math.log1p(-rng.random()) / ends[1]
-            if -2.0 * math.log1p(-rng.random()) > beyond * beyond:
-                return ends[1] + beyond
-    low, high = heights[strip], heights[strip + np.uint64(1)]
-    if low + rng.random() * (high - low) < math.exp(-0.5 * x * x):
-        return x
-    return abs(rng.standard_normal())  # a point above the density: all over again
+            strip = word & np.uint64(255)
+            x = np.float64(word >> np.uint64(11)) * _BITS * _ENDS[strip]
+            if x < _ENDS[strip + np.uint64(1)]:
+                break
+            if used + 3 > spare.size:
+                return number
+            u = np.float64(spare[used] >> np.uint64(11)) * _BITS
+            v = np.float64(spare[used + 1] >> np.uint64(11)) * _BITS
+            used += 2
+            if strip == 0:  # the tail, as Marsaglia draws it
+                beyond = -math.log1p(-u) / _FIRST
+                if -2.0 * math.log1p(-v) > beyond * beyond:
+                    x = _FIRST + beyond
+                    break
+            else:
+                low, high = _HEIGHTS[strip], _HEIGHTS[strip + np.uint64(1)]
+                if low + u * (high - low) < math.exp(-0.5 * x * x):
+                    break
+                word = spare[used]  # a point above the density: all over again
+                used += 1
+        found[where[number]] = x if word & np.uint64(256) else -x
+    return where.size
+
+
+def noisy(x: Any, draws: Callable[[int], Floats], scale: float, shape: tuple[int, ...]) -> Floats:
+    """Return answers with noise: ``draws`` gives so many draws of scale 1.
+
+    Answers are one number for outputs of shape ``(n,)``, or d for ``(n, d)``.
+    """
+    found, answers = np.empty(shape), np.asarray(x, np.float64)
+    for block in blocks(shape[0], answers.size):
+        part = found[block]
+        part[...] = draws(part.size).reshape(part.shape)
+        part *= scale
+        part += answers
+    return found
 
 
 def largest(words: Uints, groups: Any) -> tuple[Uints, NDArray[np.int32]]:

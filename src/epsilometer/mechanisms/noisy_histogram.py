@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
@@ -41,4 +42,4 @@ class NoisyHistogram:
 
     def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw ``size`` noisy counts."""
-        return rng.laplace(x, self.scale, size)
+        return noisy(x, Noise(rng).laplaces, self.scale, (size,))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.noise import Noise, noisy
 from epsilometer.mechanisms.noisy_max import check_answers
 
 
@@ -40,7 +41,7 @@ class LaplaceVector:
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` noisy vectors."""
-        return np.asarray(x, float) + rng.laplace(0, self.scale, (size, self.dimension))
+        return noisy(x, Noise(rng).laplaces, self.scale, (size, self.dimension))
 
 
 @dataclass(frozen=True)
@@ -70,4 +71,4 @@ class GaussianVector:
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` noisy vectors."""
-        return np.asarray(x, float) + rng.normal(0, self.sigma, (size, self.dimension))
+        return noisy(x, Noise(rng).normals, self.sigma, (size, self.dimension))
