@@ -1,6 +1,7 @@
 """Times of the hot paths beside a plain baseline, in one process: `make measurements`.
 
-Each line is nanoseconds a draw, best of five, and the ratio. A timing is never an assertion.
+Each line is nanoseconds of CPU a draw, best of five that take turns, and the ratio. A timing is
+never an assertion.
 """
 
 from __future__ import annotations
@@ -12,23 +13,36 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plain
 
+from epsilometer.densities.binned import quantiles
 from epsilometer.densities.histogram import interval_histogram
 from epsilometer.densities.ladder import ladder
+from epsilometer.estimators.events import Event
+from epsilometer.estimators.tallies import Tally, cells_of
+from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
+from epsilometer.mechanisms.noisy_max import ReportNoisyMax
+from epsilometer.mechanisms.noisy_sum import NoisySum
+from epsilometer.mechanisms.randomized_bits import RandomizedBits
+from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer.storage import SampleWriter, read_samples
 
 N = 1 << 22
+FEW = 1 << 18  # draws of what takes long one at a time
 
 
-def best(call: Callable[[], object]) -> float:
-    """Return the nanoseconds a draw of the fastest of five calls, after one to warm up."""
-    times = []
+def best(
+    ours: Callable[[], object], plain: Callable[[], object], n: int = N
+) -> tuple[float, float]:
+    """Return the nanoseconds of CPU a draw of the fastest of five calls each, after a first."""
+    times: tuple[list[int], list[int]] = [], []
     for _ in range(6):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times[1:]) / N * 1e9
+        for taken, call in zip(times, (ours, plain), strict=True):
+            start = time.process_time_ns()
+            call()
+            taken.append(time.process_time_ns() - start)
+    return min(times[0][1:]) / n, min(times[1][1:]) / n
 
 
 def textbook_sampler(x: float, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -44,6 +58,85 @@ def textbook_sampler(x: float, size: int, rng: np.random.Generator) -> np.ndarra
 def textbook_search(sample: np.ndarray, cells: int) -> list[np.ndarray]:
     """Count every prefix of the search from its beginning."""
     return [np.histogram(sample[:n], cells, (0, 1))[0] for n in ladder(sample.size)]
+
+
+def samplers(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Time the samplers beside loops that ask for one random number at a time."""
+    person, bits = np.eye(10)[0], np.eye(10, dtype=np.int32)[0]
+    ten, six = np.repeat([1.0, 0.0], 5), np.repeat([1.0, 0.0], 3)
+    of_sums, descent = NoisySum(1.0, included=0.5), NoisyGradientDescent(1.0)
+    respond, above, most = (
+        RandomizedBits(1.0, shuffled=True),
+        SparseVector(1.0, 6),
+        ReportNoisyMax(1.0),
+    )
+    scales, noise = above.noise_scales, descent.step_noise
+    pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
+        (
+            "sample sums of subsets",
+            lambda: of_sums.sample(person.tolist(), FEW, rng),
+            lambda: plain.noisy_sums(FEW, person, 0.5, 1.0, rng),
+        ),
+        (
+            "sample descents of 10 steps",
+            lambda: descent.sample(person.tolist(), FEW, rng),
+            lambda: plain.descents(FEW, person, 10, 0.2, noise, rng),
+        ),
+        (
+            "sample shuffled bits",
+            lambda: respond.sample(bits.tolist(), FEW, rng),
+            lambda: plain.shuffled_bits(FEW, bits, respond.truthful, rng),
+        ),
+        (
+            "sample sparse vectors",
+            lambda: above.sample(ten.tolist(), FEW, rng),
+            lambda: plain.sparse_vectors(FEW, ten, 1.0, *scales, rng),
+        ),
+        (
+            "sample noisy maxima of six",
+            lambda: most.sample(six.tolist(), FEW, rng),
+            lambda: plain.largest(FEW, six, most.scale, rng),
+        ),
+    ]
+    return [(name, *best(ours, theirs, FEW)) for name, ours, theirs in pairs]
+
+
+def counts(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Time what samples are counted by, beside sorting and searching them."""
+    whole, reals = rng.integers(0, 1024, FEW, np.int32), rng.normal(size=FEW)
+    starts = np.quantile(reals, np.linspace(0, 1, 65)[1:-1])
+    at = np.arange(0, 1024, 4)
+    event = Event(tuple((first, first + 1) for first in at.tolist()))
+    return [
+        (
+            "tally whole numbers",
+            *best(
+                lambda: Tally.of(whole, whole),
+                lambda: [np.unique(whole, return_counts=True) for _ in range(2)],
+                2 * FEW,
+            ),
+        ),
+        (
+            "place reals in 64 cells",
+            *best(
+                lambda: cells_of(starts, reals, 64),
+                lambda: np.searchsorted(starts, reals, side="right"),
+                FEW,
+            ),
+        ),
+        (
+            "count draws in an event",
+            *best(lambda: event.count(whole), lambda: plain.in_event(at, at + 1, whole), FEW),
+        ),
+        (
+            "quartiles",
+            *best(
+                lambda: quantiles(reals, [0.25, 0.75]),
+                lambda: np.quantile(reals, [0.25, 0.75]),
+                FEW,
+            ),
+        ),
+    ]
 
 
 def main() -> None:
@@ -63,24 +156,27 @@ def main() -> None:
         rows = [
             (
                 "sample truncated Laplace",
-                best(lambda: mechanism.sample(0.3, N, rng)),
-                best(lambda: textbook_sampler(0.3, N, rng)),
+                *best(lambda: mechanism.sample(0.3, N, rng), lambda: textbook_sampler(0.3, N, rng)),
             ),
             (
                 "count a search, 455 cells",
-                best(lambda: interval_histogram(sample, (0.0, 1.0), 455, ladder(N))),
-                best(lambda: textbook_search(sample, 455)),
+                *best(
+                    lambda: interval_histogram(sample, (0.0, 1.0), 455, ladder(N)),
+                    lambda: textbook_search(sample, 455),
+                ),
             ),
-            ("write Parquet", best(write), best(lambda: frame.to_parquet(theirs))),
+            ("write Parquet", *best(write, lambda: frame.to_parquet(theirs))),
             (
                 "read Parquet, checked",
-                best(lambda: list(read_samples(str(ours), identity))),
-                best(lambda: pd.read_parquet(theirs)),
+                *best(
+                    lambda: list(read_samples(str(ours), identity)),
+                    lambda: pd.read_parquet(theirs),
+                ),
             ),
         ]
     print(f"{'ns a draw':28}{'ours':>8}{'plain':>8}{'ratio':>8}")
-    for name, mine, plain in rows:
-        print(f"{name:28}{mine:8.2f}{plain:8.2f}{plain / mine:8.2f}")
+    for name, mine, theirs_took in [*rows, *samplers(rng), *counts(rng)]:
+        print(f"{name:28}{mine:8.2f}{theirs_took:8.2f}{theirs_took / mine:8.2f}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,87 @@
+"""The hot paths as one writes them first: a loop that asks for one random number at a time, a sort.
+
+What `hot_paths` compares with, in the same process. Numba compiles the loops, too.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+
+@numba.njit
+def laplace(scale, rng):
+    """Draw Laplace noise by inversion."""
+    u = 2.0 * rng.random() - 1.0
+    return math.copysign(scale * math.log(1.0 - abs(u)), u)
+
+
+@numba.njit
+def noisy_sums(size, people, included, scale, rng):
+    """Draw sums of random subsets, with Laplace noise."""
+    found = np.empty(size)
+    for i in range(size):
+        total = 0.0
+        for person in people:
+            total += person * (rng.random() < included)
+        found[i] = total + laplace(scale, rng)
+    return found
+
+
+@numba.njit
+def descents(size, people, steps, rate, noise, rng):
+    """Draw last iterates of noisy gradient descents."""
+    found = np.empty(size)
+    for i in range(size):
+        theta = 0.0
+        for _ in range(steps):
+            gradient = people.size * theta - people.sum()
+            theta += -rate / people.size * gradient + noise * rng.standard_normal()
+        found[i] = theta
+    return found
+
+
+@numba.njit
+def shuffled_bits(size, bits, truthful, rng):
+    """Draw randomised bits of everybody, and shuffle them."""
+    found = np.zeros(size, np.int32)
+    for i in range(size):
+        answers = 0
+        for j in range(bits.size):
+            answers |= (bits[j] ^ (rng.random() >= truthful)) << j
+        for j in range(bits.size - 1, 0, -1):
+            k = int(rng.random() * (j + 1))
+            differ = ((answers >> j) ^ (answers >> k)) & 1
+            answers ^= (differ << j) | (differ << k)
+        found[i] = answers
+    return found
+
+
+@numba.njit
+def sparse_vectors(size, answers, threshold, rho_scale, nu_scale, rng):
+    """Draw which of all queries are above a noisy threshold, each with noise of its own."""
+    found = np.zeros(size, np.int32)
+    for i in range(size):
+        bar = threshold + laplace(rho_scale, rng)
+        for j in range(answers.size):
+            found[i] |= (answers[j] + laplace(nu_scale, rng) >= bar) << j
+    return found
+
+
+@numba.njit
+def largest(size, answers, scale, rng):
+    """Draw the index of the largest noisy answer."""
+    found = np.zeros(size, np.int32)
+    for i in range(size):
+        top = -math.inf
+        for j in range(answers.size):
+            noisy = answers[j] + laplace(scale, rng)
+            if noisy > top:
+                top, found[i] = noisy, j
+    return found
+
+
+def in_event(firsts: np.ndarray, lasts: np.ndarray, sample: np.ndarray) -> int:
+    """Count the outputs in some ranges by a search among them."""
+    at = np.searchsorted(firsts, sample, side="right") - 1
+    return int(((at >= 0) & (sample <= lasts[at])).sum())
