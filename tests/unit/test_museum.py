@@ -50,6 +50,14 @@ def test_what_counts_of_a_lock_are_its_statements(config_folder):
     assert lock.key.startswith("one~")
 
 
+def test_all_that_a_lock_of_the_museum_names_has_its_hashes():
+    folder = DOCS.parent / "envs/museum"
+    for path in folder.glob("*.txt"):
+        named = find_lock(path.stem, [folder]).statements
+        assert named, path.stem
+        assert [one for one in named if " --hash=sha256:" not in one] == [], path.stem
+
+
 @pytest.mark.parametrize(
     "statement",
     [
