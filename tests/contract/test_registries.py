@@ -16,7 +16,7 @@ from epsilometer.tables import BUILDERS
 from tests.contract.examples import configured
 
 REGISTRIES = [MECHANISMS, LAWS, ESTIMATORS, CLASSIFIERS]
-SHARED = {"style"}  # what renderers have in common
+SHARED = {"style", "benchmark"}  # what renderers have in common; of no report
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
