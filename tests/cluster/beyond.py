@@ -43,7 +43,6 @@ from tests.workflow.conftest import Project, copy_project
 SMOKE = ("--config", "scale=smoke")
 PROFILE = ("--profile", "profiles/slurm", "--seconds-between-status-checks", "2")
 PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
-MERGED = ("--group-components", "chain=32", "experiment=5", "artifact=20")
 THIRD = 1 / 3
 _PR_SET_CHILD_SUBREAPER = 36
 _TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
@@ -138,7 +137,7 @@ def dry(asked: argparse.Namespace) -> dict[str, Any]:
     found["checks"] = measured(project, "-c", checks)
     found["plan"] = measured(project, *plan)
     found["dry_run"] = measured(project, *tried, "--cores", "1")
-    found["dry_run_slurm"] = measured(project, *tried, *PROFILE, *MERGED)
+    found["dry_run_slurm"] = measured(project, *tried, *PROFILE, *merged(found["jobs"]))
     return found
 
 
@@ -166,6 +165,13 @@ def measured(project: Project, *command: str) -> dict[str, float]:
 def rates(asked: argparse.Namespace) -> dict[str, Any]:
     """Run a tenth of the sweep, of other epsilons, and fit rates to it as ``make rates`` does."""
     project = made(asked, "rates", asked.jobs // 10, with_study=not asked.without_study)
+    compiled = asked.folder / "compiled"  # the first job to call a loop compiles it
+    if not compiled.exists():
+        first = project.snakemake("sweep-000", *SMOKE, cores=asked.cores)
+        assert first.returncode == 0, first.stderr[-3000:]
+        for done in ("results", ".snakemake"):
+            shutil.rmtree(project.folder / done)
+        compiled.touch()
     run = project.snakemake(*SMOKE, cores=asked.cores)
     assert run.returncode == 0, run.stderr[-3000:]
     fit = [sys.executable, str(ROOT / "tests/benchmarks/rates.py"), "smoke"]
@@ -187,7 +193,7 @@ def beyond(asked: argparse.Namespace) -> dict[str, Any]:
     before, began = hours_of_children(), time.monotonic()
     size = {"cpus": asked.cpus, "nodes": asked.nodes, "requeue": not asked.no_requeue}
     with cluster(place, **size) as here:
-        run = started(project, here)
+        run = started(project, here, len(products))
         try:
             watch = Watch(project, here, run, len(products))
             code = run.wait()
@@ -215,11 +221,17 @@ def beyond(asked: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def started(project: Project, here: Cluster) -> subprocess.Popen[bytes]:
+def merged(jobs: int) -> list[str]:
+    """Return what makes small jobs worth a submission, and enough submissions for all nodes."""
+    chains = min(max(jobs // 50, 2), 32)  # of three jobs each
+    return ["--group-components", f"chain={chains}", f"experiment={chains // 6 + 1}", "artifact=20"]
+
+
+def started(project: Project, here: Cluster, jobs: int) -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in here.environment.items() if k != "PYTHONPATH"}
     with (project.folder / "run.out").open("ab") as out:
         return subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *PROFILE, *MERGED, *SMOKE],
+            [sys.executable, "-m", "snakemake", *PROFILE, *merged(jobs), *SMOKE],
             cwd=project.folder,
             env=environment,
             stdout=out,
