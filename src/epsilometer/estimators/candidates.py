@@ -232,6 +232,7 @@ class Numbers(Cells):
         self.view = view
         self._sides = x, x_prime
         tally = Tally.of(x, x_prime)
+        ranked: Callable[[Counts], Sample]
         if tally is not None:
             total, seen, times, ranked = (
                 x.size + x_prime.size,
@@ -327,7 +328,7 @@ def _are_few(different: int, total: int) -> bool:
 
 
 def _starts(
-    ranked: Callable[[Any], Sample],
+    ranked: Callable[[Counts], Sample],
     total: int,
     seen: Sample,
     times: Counts,
