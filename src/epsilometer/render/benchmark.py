@@ -21,7 +21,7 @@ _MARKERS = "osD^vPX<>*"
 def benchmark(table: pd.DataFrame) -> Figure:
     """Seconds beside ours, bounds beside the truth, and how our seconds grow."""
     figure, axes = style.panels(3, 1)
-    figure.set_size_inches(7.5, 13)
+    figure.set_size_inches(8, 13)
     beside = table[(table["kind"] != "audit") & (table["implementation"] != OURS)]
     audits = table[(table["kind"] == "audit") & (table["level"] > 0) & table["bound"].notna()]
     _seconds(axes[0, 0], beside[beside["ratio"].notna()])
@@ -89,8 +89,8 @@ def _below(ax: Axes) -> None:
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="upper center",
-            bbox_to_anchor=(0.4, -0.12),
-            ncols=3,
+            bbox_to_anchor=(0.4, -0.17),
+            ncols=2,
             fontsize="small",
             columnspacing=1,
         )
