@@ -224,6 +224,14 @@ def test_coverage_tightness_and_failures_are_counted():
     assert (low["answers"], high["answers"]) == (4, 3)
 
 
+def test_who_always_says_0_is_neither_nearest_nor_tightest():
+    low, high = matrix.pooled({"a": frame(low=[0.0, 0.0], high=[0.0, 0.1])}).to_dict("records")
+    assert (low["nearest"], low["tightest"]) == (0, 0)
+    assert (high["nearest"], high["tightest"]) == (1, 1)
+    (alone,) = matrix.pooled({"a": frame(low=[0.0, 0.0])}).to_dict("records")
+    assert (alone["nearest"], alone["tightest"]) == (0, 0)
+
+
 def test_an_infinite_level_has_no_error_and_is_not_pooled():
     table = frame(low=[0.5, 0.7]).assign(exact=math.inf)
     (row,) = matrix.matrix({"a": table}).to_dict("records")

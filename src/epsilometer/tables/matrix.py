@@ -99,8 +99,8 @@ def pooled(tables: Tables) -> pd.DataFrame:
     tightest = bounds["mean"] >= bounds.groupby(alike)["mean"].transform("max")
     for name, rows in (
         ("cells", of_cells),
-        ("nearest", of_cells[nearest]),
-        ("tightest", bounds[tightest]),
+        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # who always says 0 found nothing
+        ("tightest", bounds[tightest & (bounds["mean"] > 0)]),
     ):
         counted = rows.groupby(keys).size().rename(name).reset_index()
         table = table.merge(counted, on=keys, how="left")
