@@ -99,7 +99,7 @@ class Reader:
         field = self.one("#search")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
-        self.until(self.one("#found").is_displayed)
+        self.until(lambda: self.one("#found").get_attribute("data-words") == text)
 
     def chip(self, text: str) -> WebElement:
         if not self.one("#filters").is_displayed():

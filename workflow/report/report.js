@@ -53,6 +53,7 @@
     const said = [`${shown} figure${shown === 1 ? "" : "s"} and tables`];
     if (items.some((it) => it.kind === "statement")) said.push(`${statements} statement${statements === 1 ? "" : "s"}`);
     one("count").textContent = `Found: ${said.join(", ")}.`;
+    one("found").dataset.words = search.value; // all of it is done
     measure();
     return any;
   };
