@@ -184,7 +184,7 @@ def test_a_node_that_dies_loses_nothing(tables: dict[str, bytes], tmp_path: Path
     with cluster(tmp_path / "slurm", cpus=1, nodes=2, requeue=False) as here:
         targets = [f"results/smoke/tables/{table}" for table in made]
         run = submit(project, here, *targets, *PROFILE, *alone, *SMOKE)
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + 400
         while not at_work(project, "node2"):
             assert time.monotonic() < deadline, said(project)[-4000:]
             time.sleep(0.2)
