@@ -1,6 +1,7 @@
 """The matrix: methods by one signature, what does not apply, and the tables over runs."""
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 
@@ -309,3 +310,16 @@ def test_every_epsilon_asks_for_the_same_mechanisms_and_methods():
 def test_classifiers_are_of_known_kinds_of_outputs():
     for method in configured().values():
         assert set(method.by_outputs) <= set(KINDS)
+
+
+def test_every_sentence_of_the_page_names_rows_that_there_are():
+    """`mechanism/order/method` of the table `cells`, or `order/method` of `methods`."""
+    grid = report()["experiments"]["at-0.7"]["grid"]
+    mechanisms = {mechanism for block in grid for mechanism in block["mechanism"]}
+    page = (ROOT / "docs/matrix.md").read_text()
+    named = re.findall(r"`((?:[\w.=-]+/)?(?:2|5|7|inf)/[\w.=-]+)`", page)
+    assert len(named) > 25
+    for row in named:
+        *mechanism, _, method = row.split("/")
+        assert set(mechanism) <= mechanisms, row
+        assert method in configured(), row
