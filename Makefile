@@ -48,7 +48,7 @@ smoke: .venv/develop
 	@$(BIN)/snakemake --cores $(CORES) --config scale=smoke
 
 test: smoke
-	$(BIN)/pytest -n $(CORES)
+	$(BIN)/pytest -n $(CORES) --dist worksteal
 
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
@@ -57,7 +57,7 @@ sweep: .venv/develop
 	$(BIN)/python -m tests.cluster.beyond --folder $(SWEEP) --jobs $(JOBS) --dry $(DRY) --cores $(CORES)
 
 test-faults: smoke
-	$(BIN)/pytest -n $(CORES) tests/faults
+	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
 
 levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.levels --cores $(CORES)

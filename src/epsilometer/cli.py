@@ -72,6 +72,7 @@ _OPTIONS = {  # of what errors call otherwise
     "support.lower": "--support",
     "support.upper": "--support",
 }
+_WRITTEN = ("--json", "--junit", "--output")
 _ALPHA = 0.05
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
@@ -258,8 +259,14 @@ def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError)
 
 
 def _replay(words: Sequence[str], draws: int, part: float) -> str:
-    """Return the command that makes the same draws: as many, not for as long."""
-    again = list(words)
+    """Return the command that makes the same draws: as many, not for as long, and no files."""
+    again, rest = [], iter(words)
+    for word in rest:
+        name, sign, _ = word.partition("=")
+        if name in _WRITTEN and not sign:
+            next(rest, None)
+        elif name not in _WRITTEN and word != "--quiet":
+            again.append(word)
     place = next((i for i, word in enumerate(again) if word.startswith("--budget")), None)
     if place is not None and draws and part:
         until = place + (1 if "=" in again[place] else 2)
@@ -330,6 +337,9 @@ def _command(words: Sequence[str]) -> int:
 
         _print(f"epsilometer {__version__}")
         return 0
+    if not words:
+        _print(_HELP)
+        return WRONG_USE
     if not name or name.startswith("-"):
         raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
     raise ArgumentError(repr(name), f"is no command{suggest(name, _COMMANDS)}")

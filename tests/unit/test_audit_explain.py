@@ -432,6 +432,16 @@ def test_the_lines_that_only_one_side_runs_are_told(found):
     assert first.place == "mechanism.py:11"
 
 
+def test_of_long_outputs_the_entries_that_differ_are_told(found):
+    cause = found("""
+    def f(x, rng):
+        noise = rng.random(10)
+        return [bool(n < 0.5) ^ (i == 5 and sum(x) > 1) for i, n in enumerate(noise)]
+    """)
+    (text,) = (one.words for one in cause.findings if one.kind == "output")
+    assert re.search(r"another output: entry 5 is (True on x, False|False on x, True) on x'", text)
+
+
 def test_how_often_is_told_where_it_is_not_always(found):
     cause = found(
         """

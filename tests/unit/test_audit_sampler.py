@@ -224,8 +224,11 @@ def test_draws_that_do_not_follow_the_seed_are_noted():
     assert found[0].words.startswith(
         "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
     )
-    found = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=False)
-    assert [one.result for one in found] == ["skipped"] + ["passed"] * 5
+    for tried in (False, True):
+        found = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False, tried=tried)
+        assert [one.result for one in found] == ["skipped"] + ["passed"] * 5
+    found = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False, tried=True)
+    assert [one.result for one in found] == ["passed"] * 6
 
 
 def test_where_all_outputs_are_the_same_it_is_noted():

@@ -24,6 +24,21 @@ def drawn(function, x=0.0, size=50, seed=1, **options):
     return callable_source(function, **options).draw(x, size, seed)
 
 
+def test_global_generators_follow_from_the_seed_and_are_put_back():
+    def globally(x):
+        return x + random.random() + np.random.random()  # noqa: NPY002
+
+    def state():
+        return random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+
+    before = state()
+    first, again, other = (drawn(globally, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.isin(first, other).any()
+    assert len(set(first)) == 50
+    assert before == state()
+
+
 # --- signatures -----------------------------------------------------------------------------------
 
 

@@ -142,9 +142,32 @@ def test_json_has_what_is_promised(audited):
 
 
 def test_equal_inputs_are_told(run):
-    code, out, _ = run(f"audit mechanisms.py:noisy_sum --pair [1] [1] --epsilon .1 {FEW}")
-    assert code == 0
-    assert "x and x' are equal" in out
+    words = f"audit mechanisms.py:noisy_sum --pair [1] [1] --epsilon .1 {FEW}"
+    assert run(words) == (
+        2,
+        "",
+        "epsilometer: --pair: must have inputs that differ: no claim is refuted where x and x' are "
+        "equal\n",
+    )
+    code, out, _ = run(f"{words} --pair [1] [0]")
+    assert code == 1
+    assert "x and x' are equal in 1 of 2 pairs" in out
+
+
+def test_a_replay_writes_no_files_and_says_where_draws_are_others(run, folder):
+    (folder / "own.py").write_text(
+        "import random, os\n"
+        "def globally(x):\n    return x + (random.random() < .5)\n"
+        "def anew(x):\n    return x + os.urandom(1)[0] % 2\n"
+    )
+    own = "own.py:{} --pair 0 1 --epsilon 1 --samples 2000"
+    anew = " (other draws: the mechanism follows no seed)"
+    for name, words in (("globally", ""), ("anew", anew)):
+        out = run(f"audit {own.format(name)} --json a.json --junit=b.xml --quiet")[1]
+        replay = out.splitlines()[-1].split(maxsplit=1)[1]
+        assert replay == f"epsilometer audit {own.format(name)}{words}"
+    twice = [json.loads(run(f"audit {own.format('globally')} --json -")[1]) for _ in range(2)]
+    assert twice[0]["witness"] == twice[1]["witness"]
 
 
 @pytest.mark.parametrize("many", ["--samples 2000", "--budget .2s", "--budget=.2"])
@@ -153,7 +176,8 @@ def test_a_replay_makes_the_same_draws(run, many):
     first = json.loads(run(words)[1])
     assert "--samples" in first["replay"]
     assert "--budget" not in first["replay"]
-    again = json.loads(run(first["replay"].removeprefix("epsilometer "))[1])
+    assert "--json" not in first["replay"]
+    again = json.loads(run(f"{first['replay'].removeprefix('epsilometer ')} --json -")[1])
     if first["evidence"][-1]["share"] == 1:  # in time, on a machine that is not too busy
         for name in ("draws", "bound", "witness", "seed", "pair"):
             assert again[name] == first[name]
@@ -218,7 +242,7 @@ def test_recorded_outputs_are_audited_from_any_file(run):
         found = json.loads(run(f"audit {words}")[1])
         assert found["verdict"] == "violated"
         assert found["pair"] is None
-        assert found["replay"] == f"epsilometer audit {words}"
+        assert found["replay"] == f"epsilometer audit {words.removesuffix(' --json -')}"
         bounds.add(found["bound"])
     assert len(bounds) == 1
 
@@ -365,7 +389,7 @@ def test_a_page_without_matplotlib_is_refused_before_anything_is_drawn(run, monk
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     code, out, err = run("audit mechanisms.py:broken --pair 0 1 --epsilon 1 --output page")
     assert (code, out) == (2, "")
-    assert "pip install 'epsilometer[workflow]'" in err
+    assert "pip install 'epsilometer[page]'" in err
     assert run(f"audit {WRONG} {FEW}")[0] == 1
 
 

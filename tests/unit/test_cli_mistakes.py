@@ -191,7 +191,6 @@ OPTIONS = [
     (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: ignored explicit argument"),
 ]
 COMMANDS = [
-    ("", 2, "COMMAND: none is given; write audit or samples-needed"),
     ("audti x", 2, "did you mean 'audit'?"),
     ("--epsilon 1", 2, "COMMAND: none is given"),
     ("samples-needed --epsilon 1", 2, "--detect: none is given"),

@@ -32,6 +32,20 @@ def edited(old: str, new: str, file: Path = FILE) -> None:
     file.write_text(text.replace(old, new))
 
 
+def test_the_docs_name_every_room():
+    rows = (DOCS / "museum.md").read_text().partition("## The rooms")[2].partition("##")[0]
+    told = {}
+    for line in rows.splitlines():
+        cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+        if line.startswith("| `"):
+            told[cells[0]] = cells[-1]
+    files = sorted((DOCS.parent / "config/audits/museum").glob("*.yaml"))
+    rooms = {}
+    for file in files:
+        rooms |= yaml.safe_load(file.read_text())["audits"]
+    assert told == {name: room["expected"] for name, room in rooms.items()}
+
+
 # --- locks ----------------------------------------------------------------------------------------
 
 

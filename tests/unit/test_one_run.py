@@ -356,6 +356,14 @@ def test_coins_that_are_not_fair_are_told(rows):
     assert found.checks[0]["result"] == "note"
 
 
+def test_where_no_guesses_would_refute_it_is_undecided():
+    rng = np.random.default_rng(1)
+    included = rng.random(300) < 0.5
+    found = em.audit_one_run(included + 0.0, included, em.pure(8.0), guesses=100)
+    assert (found.verdict, found.exit_code, found.detectable) == ("undecided", 3, None)
+    assert "no guesses would have refuted it" in str(found)
+
+
 def test_scores_of_the_wrong_sign_are_told(rows):
     found = em.audit_one_run(-rows[0], rows[1], em.pure(1.0))
     assert found.verdict == "not refuted"

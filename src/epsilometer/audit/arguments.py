@@ -158,7 +158,7 @@ def audit_parser() -> _Parser:
     once("--remove-a-row", "TABLE", "inputs are a table, and it without a row: .csv, .parquet")
     once("--replace-a-row", "TABLE", "inputs are a table, and it with another row")
     once("--samples", "N", "draws of a side, over all pairs (default 100000)", type=_draws)
-    once("--budget", "TIME", "in place of --samples: 60s, 5m, 1h", type=_seconds)
+    once("--budget", "TIME", "in place of --samples: 60s (or 60), 5m, 1h", type=_seconds)
     once("--seed", "S", "of all draws (default 0)", type=_whole)
     once("--detect", "LEVEL", "undecided, if this level would not be found", type=_real)
     once("--outcomes", "K", "outputs are one of K; with it a claim may hold", type=_whole)
@@ -232,6 +232,8 @@ def _json(text: str) -> Any:
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error)
         hint = "; quote all of it for the shell, as in '[0, 1]'" if text[:1] in "[{" else ""
+        if hint and "'" in text:
+            hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
         if re.fullmatch(r"\w+", text):
             hint = f"""; a word is written '"{text}"'"""
         shown = text if len(text) < 40 else f"{text[:36]} ..."
@@ -365,6 +367,7 @@ def source_of(options: argparse.Namespace) -> Source:
 def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
     """Return the pairs of inputs by name, at least one."""
     from epsilometer.audit import neighbours
+    from epsilometer.audit.asked import refuse_equal
 
     given = options.pair or []
     named = {f"pair {i}": (x, y) for i, (x, y) in enumerate(given, start=1)}
@@ -378,6 +381,7 @@ def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
     if not named:
         choices = "--domain JSON, --patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
         raise ArgumentError("--pair", f"none is given; write --pair X X', {choices}")
+    refuse_equal(named.values(), "--pair")
     return {"": named["pair 1"]} if list(named) == ["pair 1"] else named
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from epsilometer import checks
 from epsilometer.audit.claims import AnyClaim, Claim, Curve, EventClaim, parts
@@ -57,7 +59,24 @@ def named_pairs(pairs: Pairs) -> dict[str, tuple[Any, Any]]:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             what = f"pairs {name!r}" if name else "pairs"
             raise ArgumentError(what, f"must be pairs (x, x'), got {input_words(pair)}")
+    refuse_equal(named.values(), "pairs")
     return named
+
+
+def refuse_equal(pairs: Iterable[tuple[Any, Any]], argument: str) -> None:
+    """Refuse pairs that are all of equal inputs: nothing can be told apart."""
+    if all(_equal(x, y) for x, y in pairs):
+        message = "must have inputs that differ: no claim is refuted where x and x' are equal"
+        raise ArgumentError(argument, message)
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
+    except Exception:  # of what cannot be compared
+        return False
 
 
 def claim_of(claim: AnyClaim) -> AnyClaim:

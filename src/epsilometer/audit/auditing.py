@@ -28,13 +28,7 @@ from epsilometer.audit.asked import (
 )
 from epsilometer.audit.bets import Round
 from epsilometer.audit.candidates import Candidates, accepted, named_error
-from epsilometer.audit.claims import (
-    AnyClaim,
-    Delta,
-    EventClaim,
-    Pure,
-    parts,
-)
+from epsilometer.audit.claims import AnyClaim, Delta, EventClaim, Pure, parts
 from epsilometer.audit.engine import Evidence, gather, shuffled, successive
 from epsilometer.audit.outcomes import learn as layout_of
 from epsilometer.audit.sampler import Check, check, check_drawn, check_recorded
@@ -187,12 +181,15 @@ def check_source(
     source: Source, inputs: Sequence[Any], samples: int, seed: int, alpha: float = 0.05
 ) -> list[Check]:
     """Find out whether what is to draw ``samples`` a side is a sampler; see `_DOUBTED`."""
-    few, own, level = (
-        int(np.clip(samples // 10, *_CHECKED)),
-        _seed(seed, "checks"),
-        _DOUBTED * alpha,
+    return check(
+        source.draw,
+        list(inputs),
+        draws=int(np.clip(samples // 10, *_CHECKED)),
+        seed=_seed(seed, "checks"),
+        seeded=source.seeded,
+        tried=getattr(source, "seeds_globals", False),
+        alpha=_DOUBTED * alpha,
     )
-    return check(source.draw, list(inputs), draws=few, seed=own, seeded=source.seeded, alpha=level)
 
 
 def audit_outputs(

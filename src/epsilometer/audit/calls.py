@@ -111,7 +111,8 @@ class Seen(Sample):
         self.sizes = np.repeat(sizes, sizes)
         self.before = np.repeat([call.before for call in self.calls], sizes)
         self.ends = np.cumsum(sizes)
-        self.long = self.places(int(np.argmax(sizes)))
+        self.longest = int(np.argmax(sizes))  # call
+        self.long = self.places(self.longest)
         short = [i for i, size in enumerate(sizes) if 1 < size < max(sizes)]
         self.first = short[0]  # short call
         self.short = np.array([np.arange(self.size)[self.places(i)] for i in short])

@@ -33,6 +33,7 @@ from epsilometer.audit.traces import (
 from epsilometer.audit.verdict import short
 
 _PLACES = 3  # with the numbers around them
+_PARTS = 3  # of outputs that are told
 _FEW = 3  # runs with an output that never changes, by chance if there is noise in it
 _TOLD = ("epsilon", "eps", "delta", "sensitivity", "scale", "sigma", "rho", "mu", "bound", "clip")
 
@@ -356,8 +357,7 @@ def _of_outputs(alike: Sequence[Run]) -> Iterator[Finding]:
     if not seen:
         return
     run = seen[0]
-    ours, theirs = value_words(run.x.result), value_words(run.x_prime.result)
-    words = f"same calls and noise, another output: {ours} on x, {theirs} on x'"
+    words = f"same calls and noise, another output: {_differing(run.x.result, run.x_prime.result)}"
     shifts = [_shift(run) for run in seen]
     told = [shift for shift in shifts if shift is not None]
     if len(told) == len(seen) and len(seen) > 1 and np.ptp(told) <= 1e-9 * max(map(abs, told)):
@@ -367,6 +367,25 @@ def _of_outputs(alike: Sequence[Run]) -> Iterator[Finding]:
     more = f"{drawn} number{'' if drawn == 1 else 's'} drawn for an output of {entries} entries"
     finding = Finding("output", words, runs=len(seen), more=(more,) if drawn < entries else ())
     yield _placed(finding, run, numbers=True)
+
+
+def _differing(x: Any, x_prime: Any) -> str:
+    """Say what two outputs are, or where they are long the first parts in which they differ."""
+    ours, theirs = value_words(x), value_words(x_prime)
+    if ours == theirs or ", ... of " in ours + theirs:
+        sides = dict(_entries(x)), dict(_entries(x_prime))
+        values = {
+            key: [side.get(key, _ABSENT) for side in sides] for key in {**sides[0], **sides[1]}
+        }
+        told = [
+            f"{key} is {value_words(a)} on x, {value_words(b)} on x'"
+            for key, (a, b) in values.items()
+            if key and not same(a, b)
+        ]
+        if told:
+            more = f"; {len(told) - _PARTS} more differ" if len(told) > _PARTS else ""
+            return "; ".join(told[:_PARTS]) + more
+    return f"{ours} on x, {theirs} on x'"
 
 
 def _shift(run: Run) -> float | None:

@@ -23,7 +23,7 @@ from epsilometer.audit.words import (
     text_of,
     whole_ranges,
 )
-from epsilometer.estimators.events import range_words
+from epsilometer.estimators.events import ranges_words
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Column:
         ranges = whole_ranges(ranges) if self.whole else ranges
         if self.what == "length":  # none is below 0
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
-        parts = [range_words(self.name, *ends) for ends in ranges]
+        parts = ranges_words(self.name, ranges)
         if missing:
             parts.insert(3, f"{self.name} is {'no number' if self.optional else 'NaN'}")
         return listed("", parts, " or ", " ranges", most=4) if parts else "no output"

@@ -93,7 +93,7 @@ def _folder(name: str) -> Path:
     try:
         import matplotlib.figure  # noqa: F401 - told before anything is drawn
     except ImportError:
-        message = "needs matplotlib for its figures; pip install 'epsilometer[workflow]'"
+        message = "needs matplotlib for its figures; pip install 'epsilometer[page]'"
         raise ArgumentError("output", message) from None
     folder = Path(name)
     try:

@@ -183,7 +183,10 @@ def _verdict(
     found = detectable([one.rule for one in counted], canaries, claim, plan.alpha)
     word: Word = "violated" if violated else "not refuted"
     reasons = []
-    if not violated and plan.detect is not None and (found is None or found > plan.detect):
+    if not violated and plan.detect is None and found is None:
+        word = "undecided"
+        reasons.append("no guesses would have refuted it: more canaries or guesses are needed")
+    elif not violated and plan.detect is not None and (found is None or found > plan.detect):
         word = "undecided"
         what = "nothing" if found is None else f"only {found:.3g} or more"
         reasons.append(

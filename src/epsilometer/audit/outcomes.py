@@ -43,7 +43,7 @@ from epsilometer.audit.words import (
     whole_ranges,
 )
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.estimators.events import Event, range_words
+from epsilometer.estimators.events import Event, ranges_words
 
 __all__ = ["Column", "Layout", "Other", "learn"]
 
@@ -147,17 +147,17 @@ class Layout:
         elif view.kind == "score":
             among = "entries" if len(self.columns) > 1 else "bits"
             note = f" (a sum over the {among} of what each says)"
-            ends = [range_words(f"score of all {among}", *ends) for ends in event.ranges]
+            ends = ranges_words(f"score of all {among}", event.ranges)
             text = listed("", ends, " or ", " ranges", most=3, line=LINE - len(note)) + note
         elif view.kind == "low bit" and view.entry < len(self.columns):
             words = view.low_words(self.columns[view.entry].name, event.ranges)
             text = listed("", words, " or ", " such", most=3)
         elif view.formula is not None:
-            ends = [range_words(view.words(), *ends) for ends in event.ranges]
+            ends = ranges_words(view.words(), event.ranges)
             text = listed("", ends, " or ", " ranges", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {self.columns[0].name}"
-            ends = [range_words(name, *ends) for ends in whole_ranges(event.ranges)]
+            ends = ranges_words(name, whole_ranges(event.ranges))
             text = listed("", ends, " or ")
         else:
             at = view.entry if view.kind == "entry" else 0

@@ -15,6 +15,7 @@ from epsilometer.errors import ArgumentError
 
 _FIRST = 64  # a part of the draws of a single pair is what is looked at first
 _LEAST = 20  # draws of a side that are looked at
+_MANY = 10  # pairs, which may be of a declared domain
 BLOCKS = 16
 
 
@@ -54,8 +55,9 @@ def schedule(samples: int, pairs: int) -> list[Step]:
     """
     if samples < least_samples(pairs):
         many = f" for {pairs} pairs" if pairs > 1 else ""
+        fewer = "; of a domain, limit says how many pairs at most" if pairs > _MANY else ""
         raise ArgumentError(
-            "samples", f"must be at least {least_samples(pairs)}{many}, got {samples}"
+            "samples", f"must be at least {least_samples(pairs)}{many}, got {samples}{fewer}"
         )
     halvings = math.ceil(math.log2(pairs)) if pairs > 1 else 0
     parts = [math.ceil(pairs / 2**i) for i in range(halvings)]

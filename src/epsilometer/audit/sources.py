@@ -77,6 +77,8 @@ class Origin:
 class CallableSource:
     """A Python callable of this process; see `callable_source` and `load`."""
 
+    seeds_globals = True
+
     def __init__(
         self,
         sampler: Sampler,

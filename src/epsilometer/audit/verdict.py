@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_UP, Context, Decimal
@@ -27,6 +28,7 @@ LOW_BITS = (
 )
 """What to know of an event of lowest bits."""
 
+_LEFT_OUT = re.compile(r" \d+ more\b")
 _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
 
 
@@ -193,7 +195,8 @@ class Verdict:
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         if self.witness is not None:
             seen = self.witness
-            rows.append(("witness", seen.event))
+            rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(seen.event) else ""
+            rows.append(("witness", f"{seen.event}{rest}"))
             rows.append(
                 (
                     "counts",
@@ -207,7 +210,7 @@ class Verdict:
             rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
-            rows.append(("inputs", f"{name}{self.direction}"))
+            rows.append(("inputs", f"{name}{self.direction}{self._turned()}"))
         if self.verdict in ("not refuted", "undecided"):
             least = worst.claimed if (worst := self.worst) else None
             found = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
@@ -229,8 +232,20 @@ class Verdict:
         if self.cause is not None:
             rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
-            rows.append(("replay", self.replay))
+            words = "" if self._follows_seed() else " (other draws: the mechanism follows no seed)"
+            rows.append(("replay", f"{self.replay}{words}"))
         return rows
+
+    def _turned(self) -> str:
+        """Say so where it is x' against x."""
+        ours, theirs = map(input_words, self.pair or ("", ""))
+        turned = ours != theirs and self.direction == f"{theirs} against {ours}"
+        return " (x' against x)" if turned else ""
+
+    def _follows_seed(self) -> bool:
+        """Tell whether nothing is known of draws that do not follow the seed."""
+        seen = [check["result"] for check in self.checks if check["name"] == "same seed"]
+        return all(result == "passed" for result in seen)
 
 
 def guesses_rows(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -287,5 +302,14 @@ def as_plain(value: Any) -> Any:
 
 def input_words(x: Any, most: int = 60) -> str:
     """Return an input in at most so many letters."""
-    text = " ".join(json.dumps(as_plain(x), ensure_ascii=False).split())
-    return text if len(text) <= most else f"{text[: most - 4]} ..."
+    plain = as_plain(x)
+    text = " ".join(json.dumps(plain, ensure_ascii=False).split())
+    if len(text) <= most:
+        return text
+    shown = ""
+    for part in plain if isinstance(plain, list) else ():
+        one = f"{' '.join(json.dumps(part, ensure_ascii=False).split())}, "
+        if len(shown) + len(one) > most - 5:
+            break
+        shown += one
+    return f"[{shown}...]" if shown else f"{text[: most - 4].rstrip()} ..."

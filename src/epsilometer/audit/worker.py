@@ -214,6 +214,8 @@ class _PythonProgram(WorkerSource):
 class PythonWorker(_PythonProgram):
     """A Python function in another interpreter; see `python_worker`."""
 
+    seeds_globals = True
+
     def __init__(self, command: Sequence[str], origin: Origin, **options: Any) -> None:
         super().__init__(command, **options)
         self.origin = origin

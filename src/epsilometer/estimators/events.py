@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -226,7 +228,7 @@ class Event:
         if self.view.kind == "low bit":
             every = self.view.low_words(self.view.words(), self.ranges)
         else:
-            every = [range_words(self.view.words(), a, b) for a, b in self.ranges]
+            every = ranges_words(self.view.words(), self.ranges)
         parts = every[:3]
         if self.missing:
             parts.append(f"{self.view.words()} is missing")
@@ -241,6 +243,30 @@ def _plain_end(end: Number | None) -> Number | str | None:
 
 def _end(plain: Number | str | None) -> Number | None:
     return float(plain) if isinstance(plain, str) else plain
+
+
+def ranges_words(name: str, ranges: Sequence[tuple[Number | None, Number | None]]) -> list[str]:
+    """Say of each range that a number lies in it, its ends in six digits if that will do.
+
+    These are rounded outwards, so that what lies in a range lies in what is said of it.
+
+    >>> ranges_words("x", [(None, -204.24082415904678), (0.3, 0.18899999999999997 + 0.2)])
+    ['x <= -204.24', '0.3 <= x <= 0.389']
+    """
+    told = [
+        (first, last) if first == last else (_six(first, ROUND_FLOOR), _six(last, ROUND_CEILING))
+        for first, last in ranges
+    ]
+    ends = [(a, b) for (_, a), (b, _) in pairwise(told) if a is not None and b is not None]
+    apart = all(a < b for a, b in ends)
+    return [range_words(name, *ends) for ends in (told if apart else ranges)]
+
+
+def _six(end: Number | None, rounding: str) -> Number | None:
+    """Return an end in six digits; one that is whole, or larger than is usual, as it is."""
+    if not isinstance(end, float) or not abs(end) < 1e300 or end == round(end):
+        return end
+    return float(Context(prec=6, rounding=rounding).create_decimal(repr(float(end))))
 
 
 def range_words(name: str, first: Number | None, last: Number | None) -> str:

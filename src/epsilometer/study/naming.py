@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from epsilometer.audit.asked import refuse_equal
 from epsilometer.audit.claims import Claim
 from epsilometer.audit.domains import KINDS, domain
 from epsilometer.errors import ArgumentError
@@ -120,6 +121,7 @@ def plain_set(one: Any) -> tuple[str, dict[str, Any]]:
         named = {f"pair {i + 1}" if len(one) > 1 else "": pair for i, pair in enumerate(one)}
     else:
         named = one
+    refuse_equal(named.values(), "pairs")
     pairs = [[name, *pair] for name, pair in named.items()]
     first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
     return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}

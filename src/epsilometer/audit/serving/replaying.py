@@ -102,14 +102,14 @@ def told(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     started = time.monotonic()
     try:
         with lines:
-            outputs = sampler.draw(x, 1, seed)
+            outputs = sampler.drawn(x, 1, seed)
         found["output"] = as_plain(outputs[0])
     except Broken as error:
         found["failed"] = str(error)
     calls, total = recorder.records, recorder.total
     if time.monotonic() - started < _SLOW:
         with contextlib.suppress(Broken), recorder.paused():
-            found["second"] = as_plain(sampler.draw(x, 1, seed + 1)[0])
+            found["second"] = as_plain(sampler.drawn(x, 1, seed + 1)[0])
     imported = [name for name in sys.modules if name not in before][:_MODULES]
     found.update(calls=calls, total=total, imported=imported)
     found.update(files=lines.files(), lines=lines.seen())

@@ -7,6 +7,7 @@ import copy
 import functools
 import inspect
 import itertools
+import random
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from .errors import Broken, Misuse, is_ours, told, what_is
 from .optional import np
 from .outputs import ATOMS, Failure, compact, of_array
 from .places import Place
-from .signatures import Signature, distinct_seeds
+from .signatures import Signature, distinct_seeds, folded
 
 
 class Sampler:
@@ -63,11 +64,19 @@ class Sampler:
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
 
+        The global generators of Python and NumPy, from which a mechanism may draw, follow from the
+        seed meanwhile.
+
         Raises
         ------
         Broken
             If the mechanism fails or does not return that many.
         """
+        with _globals_seeded(seed):
+            return self.drawn(x, size, seed)
+
+    def drawn(self, x: Any, size: int, seed: int) -> Any:
+        """Return the same, where global generators are as they were left."""
         if self.signature.array and np is not None:
             x = np.asarray(x)
         with self.place.entered(), contextlib.redirect_stdout(sys.stderr):
@@ -130,6 +139,24 @@ class Sampler:
                 value = copy.deepcopy(value)
             values.append(value)
         return compact(values)
+
+
+@contextlib.contextmanager
+def _globals_seeded(seed: int) -> Iterator[None]:
+    """Let the global generators follow from a seed, unlike what is given; then put them back."""
+    own = folded(-1 - seed)
+    state = random.getstate()
+    numbers = None if np is None else np.random.get_state(legacy=False)
+    random.seed(own)
+    if np is not None:
+        with contextlib.suppress(TypeError):  # of another kind, which somebody has put there
+            np.random.seed(own)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        if np is not None:
+            np.random.set_state(numbers)
 
 
 def bound(function: Any, parameters: Mapping[str, Any], name: str) -> Any:
