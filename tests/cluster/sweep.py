@@ -82,8 +82,9 @@ def write_sweep(folder: Path, jobs: int, *, with_study: bool = False) -> int:
 
     ``with_study`` leaves the reports of the study in it, which are jobs beside these.
     """
-    left_out = [] if with_study else ["scorecard.yaml", "*2022.yaml"]
-    ignore = shutil.ignore_patterns("audits", *left_out)
+    reports = sorted((ROOT / "config/reports").iterdir())
+    left_out = [] if with_study else [report.name for report in reports]
+    ignore = shutil.ignore_patterns("audits", "benchmark.yaml", *left_out)
     shutil.copytree(ROOT / "config", folder, ignore=ignore)
     every = max(1, round(jobs / _JOBS_AN_EPSILON))
     blocks = math.ceil(every / _EPSILONS_A_BLOCK)
