@@ -86,6 +86,7 @@ INPUTS = [
     (f"{M}:word --pair 0 {CLAIM}", 2, "--pair: expected 2 arguments; write --pair X X'"),
     (f"{M}:word --pair no yes {CLAIM}", 2, """a word is written '"no"'"""),
     (f"{M}:noisy_sum --pair [0, 1] [1, 1] {CLAIM}", 2, "quote all of it for the shell"),
+    (f"""{M}:noisy_sum --pair "{{'a':1}}" 1 {CLAIM}""", 2, "JSON has double quotes inside"),
     (f"{M}:word --pair 0 2 {CLAIM}", 4, "IndexError"),
     (f"{M}:noisy_sum --pair 0 1 {CLAIM}", 4, "'int' object is not iterable"),
     (f"{M}:noisy_sum --patterns 1 {CLAIM}", 2, "--patterns: must be at least 2"),
