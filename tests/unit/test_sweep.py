@@ -23,4 +23,6 @@ def test_a_sweep_has_as_many_jobs_as_asked_for(tmp_path: Path, monkeypatch, jobs
 def test_the_study_can_be_beside_it(tmp_path: Path, monkeypatch):
     write_sweep(tmp_path / "config", 30, with_study=True)
     monkeypatch.chdir(tmp_path)
-    assert {"gorla2022", "scorecard", "sweep-000"} <= set(checked("config").reports)
+    assert {"gorla2022", "scorecard", "sweep-000"} <= set(
+        checked("config", {"scale": "smoke"}).reports
+    )
