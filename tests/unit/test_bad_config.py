@@ -164,8 +164,8 @@ CASES = [  # file, old text, new text, what the line must say
     (OTHERS, "laplace: Lap", "laplas: Lap", "options.panels: unknown mechanism 'laplas'; d"),
     (
         OTHERS,
-        "exponential rows-r",
-        "exponentail rows-r",
+        "mechanism: [counting-exponential]",
+        "mechanism: [counting-exponentail]",
         "unknown mechanism 'counting-exponentail'",
     ),
     (OTHERS, "region: [-1, 2]", "region: [2, -1]", "draws.table.options.region: must rise"),

@@ -219,7 +219,7 @@ def versions(*job):
     ("job", "libraries"),
     [
         (SAMPLE, {"numpy", "pyarrow"}),
-        (("histogram",), {"numpy", "pyarrow"}),
+        (("histogram",), {"numba", "numpy", "pyarrow"}),
         (("classify", CLASSIFIERS.module("scikit_learn")), {"numpy", "pyarrow", "sklearn"}),
         (("page",), {"jinja2", "numpy", "pandas", "pyarrow"}),
         (

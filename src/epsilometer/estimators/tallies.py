@@ -15,6 +15,7 @@ Counts = NDArray[np.int64]
 Sample = NDArray[Any]
 
 FOLDS = 5
+_FEW = 50_000  # reals that are searched for sooner than Numba is imported
 
 
 def fifths(size: int) -> list[slice]:
@@ -70,6 +71,10 @@ def cells_of(starts: NDArray[np.float64], reals: NDArray[np.float64], missing: i
     and no branch is guessed wrong every other time. Rising ``starts`` have shape ``(k,)``, reals
     and what is returned ``(n,)``.
     """
+    if reals.size < _FEW:
+        cells = np.searchsorted(starts, reals, side="right")
+        cells[np.isnan(reals)] = missing
+        return cells
     cells = np.zeros(reals.size, np.int64)
     step = 1 << max(starts.size.bit_length() - 1, 0)
     padded = np.append(starts, np.full(2 * step - starts.size, np.nan))  # nothing is beyond

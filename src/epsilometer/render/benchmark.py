@@ -40,7 +40,7 @@ def _seconds(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()
     ax.set(xscale="log", xlabel="seconds / ours", title="How long, beside ours")
-    _below(ax)
+    style.legend_under(ax)
 
 
 def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
@@ -63,7 +63,7 @@ def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()
     ax.set(xlabel="lower bound / exact level", title="How near an audit's bound comes")
-    _below(ax)
+    style.legend_under(ax)
 
 
 def _growth(ax: Axes, rows: pd.DataFrame) -> None:
@@ -81,16 +81,4 @@ def _growth(ax: Axes, rows: pd.DataFrame) -> None:
         start = drawn.loc[drawn["n"] == drawn["n"].max(), "seconds"].max()
         line = start * STEEPEST ** np.log2(n / n[1])
         ax.plot(n, line, ":", color=style.GUIDE, label=f"{STEEPEST} times a doubling")
-    _below(ax)
-
-
-def _below(ax: Axes) -> None:
-    """Say below the panel what is what: each panel has markers of its own."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.4, -0.17),
-            ncols=2,
-            fontsize="small",
-            columnspacing=1,
-        )
+    style.legend_under(ax)

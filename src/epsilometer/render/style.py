@@ -121,3 +121,15 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
         figure.savefig(part, metadata=metadata)
     with atomic(Path(pdf).with_suffix(".png")) as part:
         figure.savefig(part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption})
+
+
+def legend_under(ax: Axes) -> None:
+    """Say below one panel what is what, where each panel has markers of its own."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.4, -0.17),
+            ncols=2,
+            fontsize="small",
+            columnspacing=1,
+        )

@@ -35,7 +35,7 @@ def digest(script: str, *modules: str | Path) -> str:
     """Return a digest of what a script and registered modules run, and what that imports.
 
     >>> digest("histogram").split()[1].partition("=")[0]
-    'numpy'
+    'numba'
     """
     files = closure(_SCRIPTS / f"{script}.py", *modules)
     code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
