@@ -106,6 +106,7 @@ onstart:
 
 
 onsuccess:
+    run.clear_halves(f"results/{study.scale}")  # what a node left that died
     print(where_results_are(study))
 
 

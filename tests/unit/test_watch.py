@@ -197,3 +197,14 @@ def test_a_terminated_job_says_so():
         time.sleep(1)
         watcher.terminate()
         assert "CAUSE was terminated" in watcher.communicate(timeout=20)[0]
+
+
+def test_what_is_printed_word_by_word_is_kept_in_lines():
+    body = """
+for word in (b"in ", b"sample", b"\\n", b"and ", b"more"):
+    os.write(1, word)
+    time.sleep(0.01)
+"""
+    said = run(body).stdout
+    assert "'in sample\\n'" in said
+    assert "'and more'" in said

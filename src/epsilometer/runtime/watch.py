@@ -74,7 +74,8 @@ def watched(
     limits
         What the child may take before it is stopped.
     keep
-        Is given, in this process, each piece of what the child prints, up to a megabyte.
+        Is given, in this process, what the child prints, up to a megabyte: whole lines, and the
+        beginning of one where it pauses there.
     ended
         Is called in this process when the child is gone: with what it took, and why it failed;
         ``None`` where it did not, or has told so itself. Returns whether all is well even so.
@@ -90,18 +91,41 @@ def watched(
     os.close(writer)
     began = time.monotonic()
     cause = None
+    lines = _Lines(keep)
     try:
         signal.signal(signal.SIGTERM, _terminated)
-        _wait(child, reader, limits, keep, asker)
+        _wait(child, reader, limits, lines, asker)
     except _Stopped as stopped:
         cause = str(stopped)
     except KeyboardInterrupt:
         cause = _INTERRUPTED
+    lines.flush()
     for further in (signal.SIGINT, signal.SIGTERM):
         signal.signal(further, signal.SIG_IGN)
     code, usage = _end(child, began)
     well = ended(usage, cause or _cause(code))
     raise SystemExit(0 if well or (cause is None and code == _DONE) else 1)
+
+
+class _Lines:
+    """What a child prints, in whole lines; a crash, for one, is written word by word."""
+
+    def __init__(self, keep: Callable[[str], None]) -> None:
+        self._keep, self._rest = keep, b""
+
+    def add(self, printed: bytes) -> None:
+        """Pass the lines on that are whole."""
+        whole, end, self._rest = (self._rest + printed).rpartition(b"\n")
+        self._pass_on(whole + end)
+
+    def flush(self) -> None:
+        """Pass on what there is of a line."""
+        self._pass_on(self._rest)
+        self._rest = b""
+
+    def _pass_on(self, printed: bytes) -> None:
+        if printed:
+            self._keep(printed.decode(errors="backslashreplace"))
 
 
 def done() -> NoReturn:
@@ -136,7 +160,7 @@ def _wait(
     child: int,
     reader: int,
     limits: Limits,
-    keep: Callable[[str], None],
+    lines: _Lines,
     asker: int | None,
 ) -> None:
     """Return when the child has ended; raise `_Stopped` when it has to be."""
@@ -152,12 +176,13 @@ def _wait(
         if reader in ready:
             text = os.read(reader, 65536)
             printed += len(text)
-            if text:
-                keep(text.decode(errors="backslashreplace"))
-            else:
+            lines.add(text)
+            if not text:
                 poll.unregister(reader)
-        elif ended(ready):
-            return
+        else:
+            lines.flush()
+            if ended(ready):
+                return
         if asker in ready:
             raise _Stopped(_INTERRUPTED)
         if run_is_gone(ready):
