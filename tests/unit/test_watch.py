@@ -203,7 +203,6 @@ def test_what_is_printed_word_by_word_is_kept_in_lines():
     body = """
 for word in (b"in ", b"sample", b"\\n", b"and ", b"more"):
     os.write(1, word)
-    time.sleep(0.01)
 """
     said = run(body).stdout
     assert "'in sample\\n'" in said
