@@ -17,6 +17,7 @@ from epsilometer.audit.additive import Additive, additive
 from epsilometer.audit.findings import Cause, Finding
 from epsilometer.audit.serving.places import is_library
 from epsilometer.audit.traces import (
+    ABSENT,
     Call,
     Difference,
     Run,
@@ -24,6 +25,7 @@ from epsilometer.audit.traces import (
     Unit,
     calls_of,
     differences,
+    entries,
     parting,
     runs_of,
     same,
@@ -193,11 +195,11 @@ def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
     if len(runs) < _FEW:
         return
     sides = [
-        [dict(_entries(made)) for trace in traces for made in (trace.result, trace.second)]
+        [dict(entries(made)) for trace in traces for made in (trace.result, trace.second)]
         for traces in ([run.x for run in runs], [run.x_prime for run in runs])
     ]
     for key in dict.fromkeys(key for side in sides for outputs in side for key in outputs):
-        values = [[outputs.get(key, _ABSENT) for outputs in side] for side in sides]
+        values = [[outputs.get(key, ABSENT) for outputs in side] for side in sides]
         ours, theirs = values[0][0], values[1][0]
         stays = all(same(v, ours) for v in values[0]) and all(same(v, theirs) for v in values[1])
         if stays and not same(ours, theirs):
@@ -205,25 +207,6 @@ def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
             words = f"{what} {value_words(ours)} on x, {value_words(theirs)} on x': without noise"
             yield _placed(Finding("without noise", words, runs=len(runs)), runs[0])
             return
-
-
-_ABSENT = {"value": "absent"}
-
-
-def _entries(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an output by name, and how many there are."""
-    if isinstance(output, list):
-        yield f"length{f' of {name}' if name else ''}", len(output)
-        for i, part in enumerate(output[:64]):
-            yield from _entries(part, f"{name}, entry {i}" if name else f"entry {i}")
-    elif isinstance(output, dict) and "keys" in output:
-        keys = sorted(value_words(key) for key, _ in output["keys"])
-        yield f"keys{f' of {name}' if name else ''}", {"value": f"{{{', '.join(keys)}}}"}
-        for key, part in output["keys"][:64]:
-            text = f"key {value_words(key)}"
-            yield from _entries(part, f"{name}, {text}" if name else text)
-    else:
-        yield name, output
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -373,9 +356,9 @@ def _differing(x: Any, x_prime: Any) -> str:
     """Say what two outputs are, or where they are long the first parts in which they differ."""
     ours, theirs = value_words(x), value_words(x_prime)
     if ours == theirs or ", ... of " in ours + theirs:
-        sides = dict(_entries(x)), dict(_entries(x_prime))
+        sides = dict(entries(x)), dict(entries(x_prime))
         values = {
-            key: [side.get(key, _ABSENT) for side in sides] for key in {**sides[0], **sides[1]}
+            key: [side.get(key, ABSENT) for side in sides] for key in {**sides[0], **sides[1]}
         }
         told = [
             f"{key} is {value_words(a)} on x, {value_words(b)} on x'"

@@ -361,3 +361,22 @@ def value_words(value: Any) -> str:
         return f"{value_words(value['first'])} ... of shape {value['shape']}"
     known = (value[key] for key in ("failure", "value", "type") if key in value)
     return shortened(str(next(known, value)), 80)
+
+
+ABSENT = {"value": "absent"}
+
+
+def entries(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of an output by name, and how many there are."""
+    if isinstance(output, list):
+        yield f"length{f' of {name}' if name else ''}", len(output)
+        for i, part in enumerate(output[:64]):
+            yield from entries(part, f"{name}, entry {i}" if name else f"entry {i}")
+    elif isinstance(output, dict) and "keys" in output:
+        keys = sorted(value_words(key) for key, _ in output["keys"])
+        yield f"keys{f' of {name}' if name else ''}", {"value": f"{{{', '.join(keys)}}}"}
+        for key, part in output["keys"][:64]:
+            text = f"key {value_words(key)}"
+            yield from entries(part, f"{name}, {text}" if name else text)
+    else:
+        yield name, output
