@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _CELL = (0.32, 0.22)  # inches a column and a row of a heat map
 _MARKS = "osv^DPX*<>"
 _LEAST = 1e-3  # error below which there is no need to tell
+_NO_NUMBER = "#d9d9d9"
+_CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 3, "markeredgewidth": 0.6}
 
 
 def heat_maps(table: pd.DataFrame) -> Figure:
@@ -24,6 +26,8 @@ def heat_maps(table: pd.DataFrame) -> Figure:
     table = table[table.groupby(["order", "estimator"])["applies"].transform("any")]
     rows = list(dict.fromkeys(table["mechanism"]))
     columns = list(dict.fromkeys(zip(table["order"], table["estimator"], strict=True)))
+    promising = table[table["promises"].str.startswith("a bound")]
+    bounds = set(zip(promising["order"], promising["estimator"], strict=True))
     figure, axes = style.panels(2, 1, sharex=True)
     width, height = len(columns) * _CELL[0], len(rows) * _CELL[1]
     figure.set_size_inches(width + 1.8, 2 * height + 2.6)
@@ -39,10 +43,17 @@ def heat_maps(table: pd.DataFrame) -> Figure:
             values[at], applies[at] = row[value], row["applies"]
         _heat(ax, values, applies, colours, ends, text)
         ax.set_xticks(range(len(columns)), [name for _, name in columns], rotation=90)
+        for label, of_column in zip(ax.get_xticklabels(), columns, strict=True):
+            label.set_fontweight("bold" if of_column in bounds else "normal")
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(length=0, labelsize="x-small")
         ax.set_title(title, pad=16)
         _groups(ax, [order for order, _ in columns])
+    last = axes[-1, 0]
+    last.plot([], [], color=style.GUIDE, **_CROSS, label="does not apply")
+    last.fill_between([], [], color=_NO_NUMBER, label="exact is infinite, or no answer")
+    last.plot([], [], linestyle="", label="in bold: promises .95")
+    style.legend(figure)
     return figure
 
 
@@ -57,13 +68,13 @@ def _heat(
     """Draw the values, and a cross where a method does not apply."""
     from matplotlib import colormaps
 
-    palette = colormaps[colours].with_extremes(bad="#d9d9d9")
+    palette = colormaps[colours].with_extremes(bad=_NO_NUMBER)
     ax.imshow(np.ma.masked_invalid(values), cmap=palette, vmin=ends[0], vmax=ends[1], aspect="auto")
     middle = sum(ends) / 2
     for (i, j), value in np.ndenumerate(values):
         if not applies[i, j]:
             ax.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color="white", linewidth=0)
-            ax.plot(j, i, "x", color=style.GUIDE, markersize=3, markeredgewidth=0.6)
+            ax.plot(j, i, color=style.GUIDE, **_CROSS)
         elif math.isfinite(value):
             dark = abs(value - middle) > 0.8 * (ends[1] - middle)
             colour = "white" if dark else "black"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import Misuse
@@ -116,6 +117,13 @@ def _version(module: str) -> dict[str, str]:
         return {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return {module: importlib.metadata.version(module)}
+    packages = sorted(set(_installed_along(*sys.path).get(module, [])))
+    return {name: importlib.metadata.version(name) for name in packages}
+
+
+@functools.lru_cache(maxsize=8)
+def _installed_along(*_path: str) -> Mapping[str, Sequence[str]]:
+    """Return the packages of every module on `sys.path`: takes .3 s, so asked once a process."""
     of_all = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
     known: dict[str, list[str]] = of_all()
-    return {name: importlib.metadata.version(name) for name in sorted(set(known.get(module, [])))}
+    return known
