@@ -43,13 +43,13 @@ def heat_maps(table: pd.DataFrame) -> Figure:
             values[at], applies[at] = row[value], row["applies"]
         _heat(ax, values, applies, colours, ends, text)
         ax.set_xticks(range(len(columns)), [name for _, name in columns], rotation=90)
-        for label, of_column in zip(ax.get_xticklabels(), columns, strict=True):
-            label.set_fontweight("bold" if of_column in bounds else "normal")
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(length=0, labelsize="x-small")
         ax.set_title(title, pad=16)
         _groups(ax, [order for order, _ in columns])
     last = axes[-1, 0]
+    for label, column in zip(last.get_xticklabels(), columns, strict=True):
+        label.set_fontweight("bold" if column in bounds else "normal")
     last.plot([], [], color=style.GUIDE, **_CROSS, label="does not apply")
     last.fill_between([], [], color=_NO_NUMBER, label="exact is infinite, or no answer")
     last.plot([], [], linestyle="", label="in bold: promises .95")
