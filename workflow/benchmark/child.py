@@ -57,6 +57,7 @@ def drawn(call: Mapping[str, Any]) -> dict[str, Any]:
 def measured(call: Mapping[str, Any]) -> dict[str, Any]:
     """Time one implementation on the data of every run, and keep what it answers."""
     function, spent, answers = found(call["function"]), [], []
+    its_version = version_of(call.get("package"))
     function(data_of(call["warm"]))
     most = 0.0
     for file in call["data"]:
@@ -67,7 +68,8 @@ def measured(call: Mapping[str, Any]) -> dict[str, Any]:
             answer = function(data)
             seconds = time.process_time() - start
             if isinstance(answer, dict):  # of another program, which has timed itself
-                seconds, used, answer = answer["seconds"], answer["megabytes"], answer["answer"]
+                seconds, used = answer["seconds"], answer["megabytes"]
+                its_version, answer = answer["version"], answer["answer"]
             else:
                 used = peak() - before
             spent.append(seconds)
@@ -76,7 +78,7 @@ def measured(call: Mapping[str, Any]) -> dict[str, Any]:
                 break
         answers.append(np.asarray(answer))
     np.savez(call["answers"], *answers)
-    return {"seconds": spent, "megabytes": most, "version": version_of(call.get("package"))}
+    return {"seconds": spent, "megabytes": most, "version": its_version}
 
 
 def found(name: str) -> Callable[..., Any]:

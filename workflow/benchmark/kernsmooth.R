@@ -20,4 +20,6 @@ spent <- system.time(answer <- switch(arguments[2],
   density = smooth(x, told[3], told[1:2])$y,
   renyi = renyi()
 ), gcFirst = FALSE)
+used <- paste("R", getRversion(), "KernSmooth", packageVersion("KernSmooth"))
+writeLines(used, file.path(arguments[1], "version"))
 writeBin(c(spent[["user.self"]] + spent[["sys.self"]], answer), file.path(arguments[1], "answer"))

@@ -141,9 +141,11 @@ def _in_r(task: str, data: Data) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for side in ("x", "y"):
             data[side].tofile(Path(folder, side))
-        told = [data["low"], data["high"], data["bandwidth"], POINTS, data["x"].size]
-        np.array(told, float).tofile(Path(folder, "told"))
+        asked = [data["low"], data["high"], data["bandwidth"], POINTS, data["x"].size]
+        np.array(asked, float).tofile(Path(folder, "told"))
         subprocess.run(["Rscript", HERE / "kernsmooth.R", folder, task], check=True)
         seconds, *answer = np.fromfile(Path(folder, "answer"))
+        version = Path(folder, "version").read_text().strip()
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
-    return {"seconds": float(seconds), "megabytes": used, "answer": np.array(answer)}
+    told = {"seconds": float(seconds), "megabytes": used, "version": version}
+    return {**told, "answer": np.array(answer)}

@@ -51,7 +51,7 @@ def heat_maps(table: pd.DataFrame) -> Figure:
     for label, column in zip(last.get_xticklabels(), columns, strict=True):
         label.set_fontweight("bold" if column in bounds else "normal")
     last.plot([], [], color=style.GUIDE, **_CROSS, label="does not apply")
-    last.fill_between([], [], color=_NO_NUMBER, label="exact is infinite, or no answer")
+    last.fill_between([], [], color=_NO_NUMBER, label="exact infinite or unknown, or no answer")
     last.plot([], [], linestyle="", label="in bold: promises .95")
     style.legend(figure)
     return figure
