@@ -244,8 +244,11 @@ class Verdicts(_Reduced):
         return [*found, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else found
 
     def load(self) -> Load:
-        """Return the numbers that are read, and by which classifier."""
-        kind = str(self.study.estimators[self.classifier].parameters["classifier"])
+        """Return the numbers that are read, and by which classifier, or class of scikit-learn."""
+        parameters = self.study.estimators[self.classifier].parameters
+        options = parameters.get("options")
+        named = options.get("name") if isinstance(options, dict) else None
+        kind = str(named or parameters["classifier"]).rpartition(".")[2]
         return self._numbers(self.samples.sides, self.n.first, kind)
 
 
