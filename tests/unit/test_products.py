@@ -175,6 +175,13 @@ def test_the_plan_counts_every_job(real):
         assert one_run or product.load().bytes <= real.main.batch_bytes, product.path
 
 
+def test_every_classifier_has_a_rate_of_its_own(real, walk):
+    """One without would stop a job of hours at the limit of a quick one."""
+    used = {product.load().name for product in walk if product.rule == "classify"}
+    assert used <= set(real.rates["classify"].nanoseconds)
+    assert "scikit_learn" not in used  # whose classifiers differ a hundredfold
+
+
 def test_batches_are_all_runs_once(real, walk):
     for product in walk:
         if isinstance(product, Estimates):
