@@ -272,6 +272,7 @@ def test_what_jobs_took_is_read_from_their_logs(results):
         text = LOG.format(at=at, rule=rule, wall=wall, cpu=cpu, memory=memory)
         (logs / rule / f"{at}.log").write_text(text)
     (logs / "running.log").write_text("2026-01-02 03:04:00,000 start sample smoke y\n")
+    (logs / "begins-anew.log").symlink_to("just-deleted")  # listed, and then gone
     rows = report.took(logs)
     assert [row["rule"] for row in rows] == ["sample", "page"]
     assert rows[0] == {

@@ -11,6 +11,7 @@ import base64
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -275,8 +276,10 @@ def _when(logs: Path) -> tuple[str, str] | None:
 
 
 def _logs(folder: Path) -> Iterator[str]:
+    """Yield what the logs say; one of a job that begins anew beside this one may just be gone."""
     for file in sorted(folder.rglob("*.log")):
-        yield file.read_text(encoding="utf-8", errors="replace")
+        with suppress(FileNotFoundError):
+            yield file.read_text(encoding="utf-8", errors="replace")
 
 
 def duration(seconds: float) -> str:
