@@ -3,7 +3,9 @@
 #   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
 #   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
-#   make test                              all tests but the next three
+#   make test                              all tests but the next five
+#   make test-smoke                        what needs the whole smoke scale, which it makes if it is not there
+#   make examples                          four more seeds of each example of an audit that has one in make test
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage
@@ -11,6 +13,7 @@
 #   make benchmark [SCALE=quick]           ours beside what a user would take instead
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
+#   make architecture                      draws the folders and their imports into docs/architecture.md
 #   make lint                              style, types, import contracts, the workflow's own lint
 PYTHON ?= python3
 CORES ?= $(shell nproc)
@@ -21,7 +24,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-slurm sweep test-faults levels audit-levels lint format benchmark measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-smoke examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -34,21 +37,27 @@ provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
 
 plan: .venv/run
-	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(ROOMS),'rooms=[$(ROOMS)]')
-	@PYTHONPATH=src $(BIN)/python -m epsilometer.study.museum $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.study.museum $(SCALE)
 
 benchmark: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) benchmark --config scale=$(SCALE)
 
-# Tests compare with the smoke scale, which is made, or found, in this folder, once for all of them.
+test: .venv/develop
+	$(BIN)/pytest -n $(CORES) --dist worksteal
+
+# These compare with the smoke scale, which is made, or found, in this folder, once for all of them.
 smoke: .venv/develop
 	@$(BIN)/snakemake --cores $(CORES) --config scale=smoke
 
-test: smoke
-	$(BIN)/pytest -n $(CORES) --dist worksteal
+test-smoke: smoke
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m smoke tests/workflow
+
+examples: .venv/develop
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit
 
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
@@ -70,6 +79,9 @@ lint: .venv/develop
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
+architecture:
+	@$(PYTHON) -m tests.architecture
+
 format: .venv/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -83,7 +95,7 @@ measurements: .venv/develop
 	$(BIN)/python -m tests.benchmarks.audit
 	$(BIN)/python tests/benchmarks/hot_paths.py
 	$(BIN)/python tests/benchmarks/local_loss.py
-	$(BIN)/python tests/benchmarks/power.py
+	$(BIN)/python tests/benchmarks/exact_bound.py
 	$(BIN)/python tests/benchmarks/renyi_bound.py
 	$(BIN)/python tests/benchmarks/spectrum.py
 

@@ -18,13 +18,17 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.runtime import run
-from epsilometer.runtime.cluster import cancel_orphans, refuse_unquotable
-from epsilometer.runtime.provenance import what_is_missing
-from epsilometer.study import paths
-from epsilometer.study.checking import checked
-from epsilometer.study.reports import Rules, refuse_foreign_results, where_results_are
-from epsilometer.study.study import Study
+from epsilometer_workflow.runtime import run
+from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
+from epsilometer_workflow.runtime.provenance import what_is_missing
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.reports import (
+    Rules,
+    refuse_foreign_results,
+    where_results_are,
+)
+from epsilometer_workflow.study.study import Study
 
 began = time.time()
 try:

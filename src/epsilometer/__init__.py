@@ -1,4 +1,4 @@
-"""epsilometer: how private a mechanism really is, from its outputs alone.
+"""epsilometer: tests claims of differential privacy from outputs alone.
 
     import epsilometer as em
 
@@ -16,23 +16,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.3.0"
 
 if TYPE_CHECKING:
-    from epsilometer.audit.auditing import audit, audit_outputs
-    from epsilometer.audit.claims import approximate, gdp, pure, renyi, zcdp
-    from epsilometer.audit.domains import domain
-    from epsilometer.audit.explaining import explain
-    from epsilometer.audit.one_run import audit_one_run
-    from epsilometer.audit.power import samples_needed
-    from epsilometer.audit.verdict import Verdict
+    from epsilometer.auditing.audit import audit, audit_outputs
+    from epsilometer.auditing.explain.explain import explain
+    from epsilometer.auditing.inputs.domains import domain
+    from epsilometer.auditing.one_run import audit_one_run
+    from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
+    from epsilometer.auditing.statistics.power import samples_needed
+    from epsilometer.auditing.verdict import Verdict
 
 _HOMES = {
-    "audit": "epsilometer.audit",  # the package itself can be called
-    "audit_outputs": "epsilometer.audit.auditing",
-    "domain": "epsilometer.audit.domains",
-    "audit_one_run": "epsilometer.audit.one_run",
-    "explain": "epsilometer.audit.explaining",
-    "samples_needed": "epsilometer.audit.power",
-    "Verdict": "epsilometer.audit.verdict",
-    **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "epsilometer.audit.claims"),
+    **dict.fromkeys(("audit", "audit_outputs"), "epsilometer.auditing.audit"),
+    "domain": "epsilometer.auditing.inputs.domains",
+    "audit_one_run": "epsilometer.auditing.one_run",
+    "explain": "epsilometer.auditing.explain.explain",
+    "samples_needed": "epsilometer.auditing.statistics.power",
+    "Verdict": "epsilometer.auditing.verdict",
+    **dict.fromkeys(
+        ("pure", "approximate", "renyi", "gdp", "zcdp"), "epsilometer.auditing.statistics.claims"
+    ),
 }
 
 __all__ = [
@@ -56,8 +57,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    home = import_module(_HOMES[name])
-    return home if name == "audit" else getattr(home, name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

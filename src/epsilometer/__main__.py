@@ -2,7 +2,7 @@
 
 import sys
 
-from epsilometer.cli import main
+from epsilometer.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -43,6 +43,13 @@ def integer(argument: str, value: object, *, minimum: int = 1) -> int:
     return int(value)
 
 
+def flag(argument: str, value: object) -> bool:
+    """Return true or false."""
+    if not isinstance(value, bool):
+        raise ArgumentError(argument, f"must be true or false, got {value!r}")
+    return value
+
+
 def order(argument: str, value: object, *, finite: bool = False) -> float:
     """Return a Rényi order: a real above 1, or infinity for pure differential privacy."""
     if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from typing import Any
 
 
@@ -26,8 +27,24 @@ class _Loop:
         for name in self.py_func.__code__.co_names:
             if isinstance(called := names.get(name), _Loop) and called is not self:
                 names[name] = called.machine_code
-        made = names[self.py_func.__name__] = numba.njit(cache=True)(self.py_func)
-        return made
+        function: Any = numba.njit(cache=True)(self.py_func)
+        names[self.py_func.__name__] = function
+        file = function._cache._cache_file
+        file.save = partial(_save, file)
+        return function
+
+
+def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
+    """Save machine code under a name that its source and its types give.
+
+    Numba numbers the files from 1. Two processes that compile one function for two types at the
+    same time then use one name, and code for the one type is run on data of the other from then on.
+    """
+    digest = hashlib.sha256(repr((file._source_stamp, key)).encode()).hexdigest()
+    overloads = file._load_index()
+    overloads[key] = file._data_name(int(digest[:12], 16))
+    file._save_data(overloads[key], machine_code)
+    file._save_index(overloads)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

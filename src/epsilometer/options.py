@@ -1,7 +1,7 @@
 """Options: typed values that a user writes, checked before anything runs.
 
-Configuration (`epsilometer.study.config`) and the builders of tables share these types; an error is
-one line with file, key, what is wrong and the nearest valid name.
+The configuration of a workflow and the builders of its tables share these types; an error is one
+line with file, key, what is wrong and the nearest valid name.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 import pytest
 
 if TYPE_CHECKING:
-    from epsilometer.audit.asked import Pairs
-    from epsilometer.audit.claims import AnyClaim
-    from epsilometer.audit.verdict import Verdict, Word
+    from epsilometer.auditing.question import Pairs
+    from epsilometer.auditing.statistics.claims import AnyClaim
+    from epsilometer.auditing.verdict import Verdict, Word
 
 _MARK = (
     "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
@@ -54,6 +54,7 @@ _Number = TypeVar("_Number", int, float)
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
 _OF_THE_SUITE = ("alpha", "seed")
 _EXPECTED = "not refuted"  # or better
+_SENSITIVE = ("not refuted", "holds", "undecided")  # of which it is of use what would be violated
 _ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
 _REPORTED = "privacy_audits"  # where a report, which xdist sends over, holds its audits
 
@@ -172,7 +173,7 @@ class Auditor:
         given, "violated" where a violation is to be shown.
         """
         __tracebackhide__ = True
-        from epsilometer.audit.auditing import audit
+        from epsilometer.auditing.audit import audit
 
         given = {"pairs": pairs, "claim": claim, "expect": expect} | options
         return self._run(audit, mechanism, given)
@@ -187,7 +188,7 @@ class Auditor:
     ) -> Verdict:
         """Audit recorded outputs; the options are those of `epsilometer.audit_outputs`."""
         __tracebackhide__ = True
-        from epsilometer.audit.auditing import audit_outputs
+        from epsilometer.auditing.audit import audit_outputs
 
         return self._run(audit_outputs, outputs, {"claim": claim, "expect": expect} | options)
 
@@ -195,7 +196,8 @@ class Auditor:
         self, function: Callable[..., Verdict], what: Any, given: Mapping[str, Any]
     ) -> Verdict:
         __tracebackhide__ = True
-        from epsilometer.audit.verdict import EXIT_CODES
+        from epsilometer.auditing.formats import short
+        from epsilometer.auditing.verdict import EXIT_CODES
         from epsilometer.errors import EpsilometerError, suggest
 
         caller = sys._getframe(2)
@@ -219,11 +221,16 @@ class Auditor:
             claim = _claim(options)
             verdict = function(what, claim=claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as found:
-            error = str(found)
+            error = "\n".join([str(found), *getattr(found, "__notes__", ())])
         if verdict is None:
             test.said = f"{error}\n{_row('place', _place(caller, test.item))}"
             _fail(test.said)
         told["verdict"] = verdict.verdict
+        if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
+            level, claimed = verdict.detectable or math.inf, worst.claimed
+            least = "at an unknown level" if level == math.inf else f">= {short(level, claimed)}"
+            words = f"{worst.quantity} {least} where {short(claimed)} is claimed"
+            told["caught"] = level / max(claimed, 1e-12), words
         told["seeded"] = not any(
             check["name"] == "same seed" and check["result"] != "passed" for check in verdict.checks
         )
@@ -317,6 +324,9 @@ class _Suite:
             f"{self.alpha:g} together: {', '.join(words)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
         ]
+        caught = [(*told["caught"], told["test"]) for told in audits if "caught" in told]
+        for _, level, test in sorted(caught)[-1:]:
+            lines.append(f"privacy: the least sensitive test would catch {level}: {test}")
         anew = sorted({told["test"] for told in audits if not told["seeded"]})
         if anew:
             more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
@@ -341,7 +351,7 @@ def _merged(
 ) -> dict[str, Any]:
     """Return the options of a call: its own, then those of the nearest mark that has them."""
     __tracebackhide__ = True
-    from epsilometer.audit.auditing import audit, audit_outputs
+    from epsilometer.auditing.audit import audit, audit_outputs
 
     known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
     either = known.union(*(inspect.signature(one).parameters for one in (audit, audit_outputs)))
@@ -376,23 +386,17 @@ def _refuse(given: Mapping[str, Any], known: set[str], where: str) -> None:
 def _claim(options: dict[str, Any]) -> AnyClaim:
     """Take the claim out of the options."""
     __tracebackhide__ = True
-    from epsilometer.audit import claims
+    from epsilometer.auditing.question import claim_of
 
-    makers: dict[tuple[str, ...], Callable[..., AnyClaim]] = {
-        ("claim",): lambda claim: claim,
-        ("epsilon",): claims.pure,
-        ("epsilon", "delta"): claims.approximate,
-        ("gdp",): claims.gdp,
-        ("zcdp",): claims.zcdp,
-        ("renyi",): claims.renyi,
-    }
     given = {name: options.pop(name) for name in _CLAIMS if name in options}
-    if tuple(given) not in makers:
+    if "claim" in given and len(given) == 1:
+        return given["claim"]  # type: ignore[no-any-return]
+    if not given or "claim" in given:
         _fail(
             "one claim is needed: claim=em.pure(1.0), epsilon=1 (with delta=1e-5), gdp=1, zcdp=.5 "
             f"or renyi={{2: .5}}; got {' and '.join(given) or 'none'}"
         )
-    return makers[tuple(given)](*given.values())
+    return claim_of(given)
 
 
 def _is_argument(item: pytest.Item) -> bool:

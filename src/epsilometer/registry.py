@@ -5,11 +5,8 @@ Laziness keeps a job from importing (and so depending on) methods it does not us
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import UnknownNameError
@@ -41,42 +38,6 @@ class Registry(Mapping[str, str]):
     def load(self, name: str) -> Any:
         """Import and return what ``name`` stands for."""
         return load(self[name])
-
-
-class Modules:
-    """Functions that are found where their name says: ``function`` of a report's own module.
-
-    Nothing is registered; ``module.function`` names one of another report. Only public functions of
-    a package's modules are found, so that configuration cannot name foreign code.
-    """
-
-    def __init__(self, kind: str, package: str) -> None:
-        self.kind = kind
-        self._package = package
-
-    def target(self, report: str, name: str) -> str:
-        """Return ``"module:function"``; raise `UnknownNameError` where there is none."""
-        module, _, function = name.rpartition(".")
-        module = module or report
-        known = self.known(module)
-        if function not in known:
-            raise UnknownNameError(self.kind, name, known)
-        return f"{self._package}.{module}:{function}"
-
-    def known(self, module: str) -> list[str]:
-        """Return the public functions of a module; none where there is no such module."""
-        file = Path(__file__).parent.joinpath(*self._package.split(".")[1:], f"{module}.py")
-        if not module.isidentifier() or not file.is_file():
-            return []
-        return _public_functions(file)
-
-
-@cache
-def _public_functions(file: Path) -> list[str]:
-    """Read them from the syntax; importing a renderer, say, would take a while."""
-    defined = ast.parse(file.read_text(encoding="utf-8")).body
-    names = [node.name for node in defined if isinstance(node, ast.FunctionDef)]
-    return [name for name in names if not name.startswith("_")]
 
 
 def load(target: str) -> Any:

@@ -154,48 +154,6 @@ class SampleFile:
         return by_run(read_samples(self.path, self.identity))
 
 
-def write_draws(batches: Sequence[tuple[int, int, Any]], path: str, identity: Identity) -> None:
-    """Write outputs of pairs and their sides, a row group for each batch of (pair, side, outputs).
-
-    Outputs are all arrays of one type, ``(n,)`` or ``(n, d)`` with one d, or all lists of text.
-    """
-    kind, dimension = pa.string(), 0
-    if batches and isinstance(batches[0][2], np.ndarray):
-        first = batches[0][2]
-        kind, dimension = pa.from_numpy_dtype(first.dtype), first.shape[1] if first.ndim > 1 else 0
-    column = pa.list_(kind, dimension) if dimension else kind
-    schema = pa.schema(
-        [("pair", pa.int32()), ("side", pa.int32()), ("output", column)],
-        metadata=_metadata("draws", identity),
-    )
-    with atomic(path) as part:
-        with pq.ParquetWriter(part, schema, compression="zstd", write_statistics=False) as writer:
-            for pair, side, outputs in batches:
-                held = _column(outputs.ravel() if dimension else outputs)
-                if dimension:
-                    held = pa.FixedSizeListArray.from_arrays(held, dimension)
-                where = [_to_arrow(np.full(len(outputs), at, np.int32)) for at in (pair, side)]
-                table = pa.Table.from_arrays([*where, held], schema=schema)
-                writer.write_table(table, row_group_size=max(len(outputs), 1))
-        seal(part)
-
-
-def read_draws(path: str, expected: Identity) -> tuple[dict[str, Any], list[tuple[int, int, Any]]]:
-    """Return what `write_draws` wrote: all of the identity, and the batches."""
-    file = _open(path, "draws", expected)
-    batches = []
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group, use_threads=False).combine_chunks()
-        pair, side = (int(_to_numpy(table.column(i).chunk(0))[0]) for i in (0, 1))
-        column = table.column(2)
-        if pa.types.is_fixed_size_list(column.type):
-            flat = _to_numpy(column.chunk(0).flatten())
-            batches.append((pair, side, flat.reshape(len(table), -1)))
-        else:
-            batches.append((pair, side, _values(column)))
-    return json.loads(file.schema_arrow.metadata[_KEY]), batches
-
-
 def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:
     """Write a data frame as Parquet."""
     table = pa.Table.from_pandas(frame, preserve_index=False)

@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.benchmarks.power import geometric, laplace, noisy_max, svt6
+from tests.benchmarks.exact_bound import geometric, laplace, noisy_max, svt6
 
 import epsilometer as em
-from epsilometer.audit.claims import AnyClaim
-from epsilometer.audit.verdict import Verdict
+from epsilometer.auditing.statistics.claims import AnyClaim
+from epsilometer.auditing.verdict import Verdict
 
 DRAWS, RUNS, LEVEL = 200_000, 20, 0.7
 Draw = Callable[[int, int, np.random.Generator], Any]

@@ -1,4 +1,4 @@
-"""Twenty mechanisms that keep their claim exactly, in outputs as a computer holds them.
+"""Thirty mechanisms that keep their claim exactly, in outputs as a computer holds them.
 
 Of all kinds of outputs and notions of privacy: whatever an audit looks at, it may call none of
 them violated more often than alpha allows.
@@ -6,14 +6,18 @@ them violated more often than alpha allows.
 
 from __future__ import annotations
 
+import datetime
+import itertools
 import math
+import struct
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import epsilometer as em
-from epsilometer.audit.claims import AnyClaim
+from epsilometer.auditing.statistics.claims import AnyClaim
 
 Rng = np.random.Generator
 Case = tuple[Callable[..., Any], Any, AnyClaim]
@@ -26,9 +30,12 @@ MASS = np.exp(-(STEPS**2) / (2 * SIGMA**2)) / np.exp(-(STEPS**2) / (2 * SIGMA**2
 SHARE, THRESHOLD = 0.2, 4
 UTILITIES = {0: [1.0, 1, 1, 1, 1, 1], 1: [0.0, 2, 2, 2, 2, 2]}
 ITEMS = tuple("abcdef")
+KEYS = [f"k{i}" for i in range(6)]
+ORDERS = [pd.Index(order, dtype=object) for order in itertools.permutations(ITEMS[:3])]
+PLACES = [[ITEMS.index(label) for label in order] for order in ORDERS]
 
 
-def two_sided(rng: Rng, size: int, epsilon: float = 1.0) -> Any:
+def two_sided(rng: Rng, size: int | tuple[int, ...], epsilon: float = 1.0) -> Any:
     """Geometric noise, also called discrete Laplace."""
     stop = -math.expm1(-epsilon)
     return rng.geometric(stop, size) - rng.geometric(stop, size)
@@ -102,7 +109,7 @@ def counts_above(x: dict[str, int], size: int, rng: Rng) -> list[dict[str, int]]
 
 def lists(x: int, size: int, rng: Rng) -> list[list[float]]:
     """As many entries as the noisy count says, of noise that tells nothing."""
-    lengths = np.clip(geometric(x, size, rng), 0, 8).tolist()
+    lengths = np.clip(geometric(x, size, rng), 0, 5).tolist()
     return [rng.random(length).tolist() for length in lengths]
 
 
@@ -136,6 +143,66 @@ def failing(x: int, rng: Rng) -> int:
     if noisy < 0:
         raise ValueError("too few")
     return noisy
+
+
+def series(x: int, size: int, rng: Rng) -> list[Any]:
+    """Noisy counts of three groups, with their names as labels, in a random order."""
+    counts = np.stack([geometric(x, size, rng), two_sided(rng, size), two_sided(rng, size)], axis=1)
+    orders = rng.integers(len(ORDERS), size=size).tolist()
+    return [
+        pd.Series(row[PLACES[order]], index=ORDERS[order])
+        for row, order in zip(counts, orders, strict=True)
+    ]
+
+
+def many_keys(x: int, size: int, rng: Rng) -> list[dict[str, int]]:
+    """Six noisy counts, of which the last depends on the input."""
+    counts = two_sided(rng, (size, len(KEYS)))
+    counts[:, -1] += x
+    return [dict(zip(KEYS, row, strict=True)) for row in counts.tolist()]
+
+
+def strings(x: int, size: int, rng: Rng) -> list[str]:
+    """A number that never repeats, and a noisy count."""
+    noisy, numbers = geometric(x, size, rng).tolist(), rng.integers(2**32, size=size).tolist()
+    return [f"{number}-{count}" for number, count in zip(numbers, noisy, strict=True)]
+
+
+def multiples(x: int, size: int, rng: Rng) -> Any:
+    return 60 * (x + two_sided(rng, size, 0.001))
+
+
+def dates(x: int, size: int, rng: Rng) -> list[datetime.date]:
+    days = geometric(x, size, rng).tolist()
+    return [datetime.date(2024, 1, 1) + datetime.timedelta(day) for day in days]
+
+
+def messages(x: int, rng: Rng) -> int:
+    """A failure says a noisy count."""
+    noisy = int(geometric(x, 1, rng)[0])
+    if noisy < 1:
+        raise ValueError(f"{noisy} are too few")
+    return noisy
+
+
+def sum_with_its_part(x: int, size: int, rng: Rng) -> Any:
+    """A random number, and it with a noisy answer."""
+    first = np.round(rng.normal(0, 1e6, size))
+    return np.stack([first, first + on_a_grid(x + rng.laplace(0, 1, size))], axis=1)
+
+
+def random_walk(x: list[float], size: int, rng: Rng) -> Any:
+    """Sums of noisy entries: an invertible map of a Gaussian mechanism."""
+    return on_a_grid(np.cumsum(np.array(x) + rng.normal(0, 1, (size, len(x))), axis=1))
+
+
+def packed(x: int, size: int, rng: Rng) -> list[bytes]:
+    return [struct.pack("<h", count) for count in (x + two_sided(rng, size, 0.1)).tolist()]
+
+
+def types(x: int, size: int, rng: Rng) -> list[int | float]:
+    """A number whose type says the randomised answer."""
+    return [1 if bit else 1.0 for bit in response(x, size, rng).tolist()]
 
 
 # --- what they claim ------------------------------------------------------------------------------
@@ -211,4 +278,14 @@ HONEST: dict[str, Case] = {
     "Gaussian vectors, GDP": (gaussian_vector, [([0.0] * 5, [0.6, 0, 0.8, 0, 0])], em.gdp(1.0)),
     "sets": (sets, [(["a", "c"], ["a"])], em.pure(1.0)),
     "failures": (failing, ONE, em.pure(1.0)),
+    "labels": (series, ONE, em.pure(1.0)),
+    "six keys": (many_keys, ONE, em.pure(1.0)),
+    "strings that never repeat": (strings, ONE, em.pure(1.0)),
+    "multiples of 60": (multiples, [(0, 1000)], em.pure(1.0)),
+    "dates": (dates, ONE, em.pure(1.0)),
+    "messages of failures": (messages, ONE, em.pure(1.0)),
+    "a sum beside its part": (sum_with_its_part, ONE, em.pure(1.0)),
+    "random walk, GDP": (random_walk, [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)], em.gdp(1.0)),
+    "bytes": (packed, [(0, 10)], em.pure(1.0)),
+    "types of numbers": (types, ONE, em.pure(1.0)),
 }

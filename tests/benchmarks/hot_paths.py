@@ -18,8 +18,8 @@ import plain
 from epsilometer.densities.binned import quantiles
 from epsilometer.densities.histogram import interval_histogram
 from epsilometer.densities.ladder import ladder
-from epsilometer.estimators.events import Event
-from epsilometer.estimators.tallies import Tally, cells_of
+from epsilometer.events.events import Event
+from epsilometer.events.tallies import Tally, cells_of
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.noisy_sum import NoisySum

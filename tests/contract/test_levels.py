@@ -148,7 +148,7 @@ def shown(above, of):
     return [Answer("inf", 0.8 if i < above else 0.6, 0.7) for i in range(of)]
 
 
-@pytest.mark.parametrize(("above", "made_of"), [(0, 20), (1, 20), (2, 60), (20, 60)])
+@pytest.mark.parametrize(("above", "made_of"), [(0, 10), (1, 60), (2, 60), (20, 60)])
 def test_enough_runs_do_unless_a_bound_lies_above_too_often(monkeypatch, above, made_of):
     """Once more than 5 % of the first runs are above, all runs are judged."""
     entry, case = some_that_may(0.05)
@@ -163,8 +163,8 @@ def test_enough_runs_do_unless_a_bound_lies_above_too_often(monkeypatch, above, 
 @pytest.mark.parametrize(
     ("limit", "share", "found"),
     [
-        *[(0.05, 0.05, 0.001), (0.05, 0.2, 0.76), (0.05, 0.3, 0.99)],
-        *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.96), (0.025, 0.3, 0.999)],
+        *[(0.05, 0.05, 0.001), (0.05, 0.2, 0.727), (0.05, 0.3, 0.967)],
+        *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.873), (0.025, 0.3, 0.972)],
     ],
 )
 def test_a_bound_above_so_often_is_found_with_such_a_chance(limit, share, found):

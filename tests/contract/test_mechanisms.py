@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer import seeds
+from epsilometer import checks, seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import LAWS
 from epsilometer.exact.sparse_vector import SparseVectorLaw
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.stages.sample import draw
+from epsilometer_workflow.stages.sample import draw
 from tests.contract.examples import (
     EPSILON,
     OUTSIDE,
@@ -170,10 +170,16 @@ def test_inputs_outside_the_domain_are_refused(name):
 
 
 @every_mechanism
-@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, "1", None, True])
-def test_a_bad_epsilon_is_refused(name, epsilon):
+def test_a_bad_epsilon_is_refused(name):
+    for epsilon in (0, math.nan, "1"):
+        with pytest.raises(ArgumentError, match="epsilon must be"):
+            MECHANISMS.load(name)(**parameters(name), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("number", [0, -1.0, math.nan, math.inf, "1", None, True])
+def test_what_is_not_positive_is_refused(number):
     with pytest.raises(ArgumentError, match="epsilon must be"):
-        MECHANISMS.load(name)(**parameters(name), epsilon=epsilon)
+        checks.positive("epsilon", number)
 
 
 @calibrated

@@ -9,14 +9,12 @@ from epsilometer.errors import UnknownNameError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.registry import Modules, Registry, load
-from epsilometer.render import RENDERERS
-from epsilometer.stages import tabulate
-from epsilometer.tables import BUILDERS
+from epsilometer.registry import Registry, load
+from epsilometer_workflow.stages import tabulate
+from epsilometer_workflow.study.functions import BUILDERS, RENDERERS, Functions
 from tests.contract.examples import configured
 
 REGISTRIES = [MECHANISMS, LAWS, ESTIMATORS, CLASSIFIERS]
-SHARED = {"style", "benchmark"}  # what renderers have in common; of no report
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
@@ -32,11 +30,16 @@ def test_an_unknown_name_is_told_with_the_nearest(registry: Registry):
         registry.load(known + "x")
 
 
-def defined(modules: Modules, folder: str) -> set[str]:
-    """Return everything that a report could name, as ``module:function``."""
-    files = Path("src/epsilometer", folder).glob("[!_]*.py")
-    names = [file.stem for file in files if file.stem not in SHARED]
-    return {modules.target(name, function) for name in names for function in modules.known(name)}
+def defined(functions: Functions, *kinds: str) -> set[str]:
+    """Return everything that a report could name in modules of some kinds."""
+    files = Path("src/epsilometer_workflow/reports").glob("*/*.py")
+    places = [(file.parent.name, file.stem) for file in files if file.stem in kinds]
+    return {
+        functions.target(report, f"{report}.{module}.{name}")
+        for report, module in places
+        if report != "benchmark"  # no report has it
+        for name in functions.known(report, module)
+    }
 
 
 def test_every_builder_is_used_and_says_what_it_reads():
@@ -45,7 +48,7 @@ def test_every_builder_is_used_and_says_what_it_reads():
         for report, entry in configured().reports.items()
         for artifact in entry.artifacts.values()
     }
-    assert used == defined(BUILDERS, "tables")
+    assert used == defined(BUILDERS, "tables", "exact", "drawn", "proofs", "bounds")
     for builder in map(load, used):
         kinds = (None, "summary", "runs", "samples", "draws", "timings", "table", "settings")
         assert tabulate.reads(builder) in kinds
@@ -58,5 +61,5 @@ def test_every_renderer_is_used():
         for artifact in entry.artifacts.values()
         if artifact.figure
     }
-    assert used == defined(RENDERERS, "render")
+    assert used == defined(RENDERERS, "figures")
     assert all(map(callable, map(load, used)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.runtime.variables import RUN
+from epsilometer_workflow.runtime.variables import RUN
 from tests.workflow.conftest import Project, copy_project
 
 SMOKE = ("--config", "scale=smoke")

@@ -2,21 +2,26 @@
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer.audit.accounting import ask, ask_all, filled, told, unanswered, with_given
-from epsilometer.cli import main
+from epsilometer.auditing.question import claim_of
+from epsilometer.auditing.sources.accounting import (
+    ask,
+    ask_all,
+    filled,
+    told,
+    unanswered,
+    with_given,
+)
+from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer.stages import draw
-from epsilometer.storage import read_draws
-from epsilometer.study.audited import made_of
-from epsilometer.study.checking import checked
-from epsilometer.study.reports import all_audits
-from tests.unit.test_draw import drawn, spec_of, verdict_of  # noqa: F401 - a fixture
+from epsilometer_workflow.study.audited import made_of
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.reports import all_audits
+from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 ACCOUNTANT = """
 import sys
@@ -161,9 +166,9 @@ COMMANDS = [  # the claim, the level, the words, the exit code
     (["--epsilon", "a.py:at", "--delta", "4e-5"], 4, "(4, 4e-05) (from a.py:at)", 0),
     (["--epsilon", "4", "--delta", "a.py:array"], 4, "(4, 0.25) (from a.py:array)", 0),
     (["--gdp", "a.py:prints"], 3, "(Gaussian differential privacy) (from a.py:prints)", 0),
-    (["--zcdp", "a.py:prints"], 3, "(zero-concentrated differential privacy) (from a", 0),
+    (["--zcdp", "a.py:prints"], 3, "(zero-concentrated differential privacy) (from a", 3),
     (["--renyi", "2=a.py:curve"], 1, "of order 2 of 1 (from a.py:curve)", 0),
-    (["--epsilon", "a.py:where", "--python", sys.executable], len(sys.executable), "= ", 0),
+    (["--epsilon", "a.py:where", "--python", sys.executable], len(sys.executable), "= ", 3),
 ]
 MECHANISM = "def noisy(x, size, rng):\n    return x + rng.laplace(size=size)\n"
 AUDIT = ["audit", "own.py:noisy", "--pair", "0", "1", "--samples", "4000", "--as-reals", "--quiet"]
@@ -227,7 +232,7 @@ PAIR = "{near: [0, 1]}"
 
 @pytest.fixture
 def audits(config_folder, folder):
-    """Return what writes a file of audits and gives what is made of it, by rule."""
+    """Return what writes a file of audits and gives the products of its cases."""
 
     def write(mechanism="own.py:noisy", pairs=PAIR, claims=CLAIMS):
         for file in (folder / "a.py", folder / "tables.py"):
@@ -236,30 +241,26 @@ def audits(config_folder, folder):
         (config_folder / "audits/small.yaml").write_text(text)
         made_of.cache_clear()
         found = list(all_audits(checked("config")))
-        return {rule: [p for p in found if p.rule == rule] for rule in ("draw", "audit")}
+        return [p for p in found if p.rule == "audit"]
 
     write.folder = config_folder / "audits"
     return write
 
 
-def test_paths_say_that_a_level_is_claimed(audits):
-    found = audits(claims=CLAIMS.replace("{gdp", "{epsilon: 'a.py:array'}, {gdp"))
-    names = [p.path.rpartition("/")[2] for p in found["audit"]]
-    of_one = ["epsilon=claimed", "epsilon=claimed_delta=1e-05", "epsilon=claimed~2", "gdp=2"]
-    assert names == [f"{name}.parquet" for name in of_one * 2]
+def test_a_job_is_told_what_an_accountant_is_given(audits):
+    found = audits()
+    assert len(found) == 2  # one for each sigma
     given = {"sigma": 1, "delta": 1e-5}
     claim = {"epsilon": {"function": "a.py:at", "given": given}, "delta": 1e-5}
-    assert found["audit"][1].spec()["claim"] == claim
-    assert found["draw"][0].spec()["accounts"][1] == claim
-    assert len(found["draw"][0].spec()["accounts"]) == 3
+    claims = [one["claim"] for one in found[0].spec()["claims"]]
+    assert claims[1:] == [claim, {"gdp": 2}]
 
 
 @pytest.mark.parametrize("mechanism", ["own.py:noisy", "{python: ../p, function: 'own.py:noisy'}"])
 @pytest.mark.parametrize("file", ["a.py", "tables.py"])
 def test_an_edit_of_the_accountant_makes_its_audits_again(audits, folder, mechanism, file):
     def specs():
-        made = audits(mechanism)
-        return [p.spec() for p in made["audit"]] + [p.made_of() for p in made["draw"]]
+        return [p.made_of() for p in audits(mechanism)]
 
     before = specs()
     assert specs() == before
@@ -269,11 +270,11 @@ def test_an_edit_of_the_accountant_makes_its_audits_again(audits, folder, mechan
 
 
 def test_versions_that_an_accountant_imports_count(audits):
-    (own,) = {p.made_of() for p in audits(claims="[{gdp: 2}]")["draw"]}
-    (both,) = {p.made_of() for p in audits()["draw"]}
+    (own,) = {p.made_of() for p in audits(claims="[{gdp: 2}]")}
+    (both,) = {p.made_of() for p in audits()}
     assert "numpy=" in both.partition(" + ")[2]
     assert both.startswith(f"{own} + ")
-    (gone,) = {p.made_of() for p in audits(claims="[{gdp: b.py:f}]")["draw"]}
+    (gone,) = {p.made_of() for p in audits(claims="[{gdp: b.py:f}]")}
     assert "missing=b.py is not there" in gone.replace("\n", " ")
 
 
@@ -285,8 +286,8 @@ def test_versions_that_an_accountant_imports_count(audits):
         ("[{epsilon: {functoin: a.py:epsilon}}]", "claims.0.epsilon.*: .*number"),
         ("[{epsilon: {function: 3}}]", "claims.0.epsilon.*: .*number"),
         ("[{gdp: 1, detect: 'a.py:array'}]", "claims.0.detect: must be a number"),
-        ("[{gdp: a.py:array}, {gdp: {function: a.py:array}}]", "claims.1: claims gdp=claimed twi"),
-        ("[{gdp: a.py:array, delta: 1}]", "has delta without epsilon"),
+        ("[{gdp: a.py:array}, {gdp: {function: a.py:array}}]", "claims.1: is the same as claims.0"),
+        ("[{gdp: a.py:array, delta: 1}]", "delta goes with epsilon only, which is missing"),
         ("[{renyi: {1: a.py:curve}}]", "order must be above 1"),
     ],
 )
@@ -300,78 +301,67 @@ def test_a_mistake_is_a_line_with_file_and_key(audits, claims, said):
 
 def test_a_command_may_leave_a_parameter_to_the_accountant(audits):
     found = audits(mechanism="{command: ./draws}", claims="[{epsilon: 'a.py:epsilon'}]")
-    assert [p.spec()["accounts"][0]["epsilon"]["given"]["sigma"] for p in found["draw"]] == [1, 4]
+    asked = [p.spec()["claims"][0]["claim"]["epsilon"] for p in found]
+    assert [one["given"]["sigma"] for one in asked] == [1, 4]
     with pytest.raises(ConfigError, match="'sigma' is used nowhere"):
         audits(mechanism="{command: ./draws}", claims="[{epsilon: 1}]")
 
 
 def job_of(claims, given=None, **changed):
     said = [with_given(claim, given or {}) for claim in claims]
-    return spec_of(accounts=said, **{"claims": said, "as_reals": True, **changed}), said
+    return spec_of(claims=said, **{"as_reals": True, **changed})
 
 
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_the_job_that_draws_asks_and_the_verdict_has_the_number(drawn, tmp_path, pairs):  # noqa: F811
-    (drawn.folder / "a.py").write_text(ACCOUNTANT)
-    (drawn.folder / "tables.py").write_text("LEVEL = 1.5\n")
-    good, bad = ({"epsilon": {"function": f"a.py:{f}"}, "delta": 1e-5} for f in ("at", "fails"))
-    spec, (good, bad) = job_of([good, bad], {"sigma": 2})
+def test_the_job_asks_and_the_verdict_has_the_number(audited, pairs):  # noqa: F811
+    (audited.folder / "a.py").write_text(ACCOUNTANT)
+    (audited.folder / "tables.py").write_text("LEVEL = 1.5\n")
+    claims = [{"epsilon": {"function": f"a.py:{f}"}, "delta": 1e-5} for f in ("at", "fails")]
+    spec = job_of(claims, {"sigma": 2})
     spec["pairs"] = {"pairs": spec["pairs"]["pairs"][:pairs]}
-    if pairs == 1:  # as what is drawn of one pair depends on no claim
-        spec["claims"] = [{"epsilon": 1.0}]
-    draws = drawn(spec)
-    found = verdict_of(spec, good, draws, tmp_path)
+    found, lost = audited(spec)
     assert found["claimed"] == "(epsilon, delta) = (2, 1e-05) (from a.py:at)"
     assert found["verdict"] == "not refuted"
-    lost = verdict_of(spec, bad, draws, tmp_path)
     assert lost["verdict"] == "failed"
     assert lost["claimed"] == "epsilon (from a.py:fails)"
     assert lost["reasons"][0].startswith("a.py:fails: ValueError: no budget")
 
 
-def test_numbers_are_the_same_as_if_they_had_been_written(drawn, tmp_path):  # noqa: F811
+def test_numbers_are_the_same_as_if_they_had_been_written(audited):  # noqa: F811
     """Asking moves no draw, in this interpreter and in another; several pairs follow it."""
-    (drawn.folder / "a.py").write_text(
+    (audited.folder / "a.py").write_text(
         "import random\ndef mu():\n    return random.random() * 0 + 0.3\n"
     )
-    (plain,) = ({"gdp": 0.3},)
     for function in ("laplace", "own_state"):
-        spec = spec_of(function, [plain], as_reals=True)
-        wanted = verdict_of(spec, plain, drawn(spec), tmp_path)
-        asking, (said,) = job_of([{"gdp": {"function": "a.py:mu"}}], function=function)
-        made = verdict_of(asking, said, drawn(asking), tmp_path)
+        (wanted,) = audited(spec_of(function, [{"gdp": 0.3}], as_reals=True))
+        (made,) = audited(job_of([{"gdp": {"function": "a.py:mu"}}], function=function))
         assert made.pop("claimed") == f"{wanted.pop('claimed')} (from a.py:mu)"
         assert made["provenance"]["made of"].keys() == {*wanted["provenance"]["made of"], "a.py"}
         for key in ("verdict", "bound", "witness", "draws", "p_value", "seed"):
             assert made[key] == wanted[key], key
 
 
-def test_another_interpreter_answers_in_the_job(drawn):  # noqa: F811
-    (drawn.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
+def test_another_interpreter_answers_in_the_job(audited):  # noqa: F811
+    (audited.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
     place = {"python": sys.executable, "function": "own.py:laplace"}
-    spec, (said,) = job_of([{"gdp": {"function": "a.py:where"}}], mechanism=place)
-    kept, _ = read_draws(drawn(spec), spec)
-    (answer,) = kept["facts"]["accounts"]
-    assert answer["asked"] == said["gdp"]
-    assert answer["level"] == len(sys.executable)
-    assert answer["digest"]["interpreter"] == sys.executable
+    (found,) = audited(job_of([{"gdp": {"function": "a.py:where"}}], mechanism=place))
+    assert found["claim"]["mu"] == len(sys.executable)
+    assert found["provenance"]["made of"]["interpreter"] == sys.executable
 
 
-def test_recorded_outputs_have_an_accountant_of_this_interpreter(drawn, tmp_path):  # noqa: F811
-    (drawn.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
+def test_recorded_outputs_have_an_accountant_of_this_interpreter(audited):  # noqa: F811
+    (audited.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
     rng = np.random.default_rng(1)
     rows = np.column_stack([rng.laplace(0, 1, 500), rng.laplace(3, 1, 500)])
-    np.savetxt(drawn.folder / "x.csv", rows, delimiter=",", header="x,y", comments="")
+    np.savetxt(audited.folder / "x.csv", rows, delimiter=",", header="x,y", comments="")
     place = {"outputs": ["x.csv"], "columns": None}
-    spec, (said,) = job_of([{"epsilon": {"function": "a.py:array"}}], mechanism=place)
-    spec["pairs"] = None
-    found = verdict_of(spec, said, drawn(spec), tmp_path)
+    spec = job_of([{"epsilon": {"function": "a.py:array"}}], mechanism=place)
+    (found,) = audited(spec | {"pairs": None})
     assert (found["verdict"], found["claim"]["epsilon"]) == ("violated", 0.25)
-    assert Path(drawn.folder, "x.csv").exists()
 
 
 def test_the_name_of_the_claim_is_not_the_mechanisms_business():
     """What a job is told of an accountant is no part of the mechanism's own parameters."""
-    spec, _ = job_of([{"gdp": {"function": "a.py:where"}}])
+    spec = job_of([{"gdp": {"function": "a.py:where"}}])
     assert spec["given"] == {}
-    assert draw.claim_of({"gdp": 1.0}) == em.gdp(1.0)
+    assert claim_of({"gdp": 1.0}) == em.gdp(1.0)

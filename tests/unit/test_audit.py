@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer.audit.page import html_of
+from epsilometer.auditing.rendering.page import html_of
 from epsilometer.errors import ArgumentError, MechanismError
 
 ONE = [([0, 0, 1], [0, 1, 1])]
@@ -107,7 +107,7 @@ def test_claims_about_divergences(claim):
     found = em.audit(too_little_noise, ONE, claim, **QUICK)
     assert found.verdict == "violated"
     assert found.witness is not None
-    with pytest.raises(ArgumentError, match="method must be anytime"):
+    with pytest.raises(ArgumentError, match="method exact does not go with"):
         em.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
 
 
@@ -250,9 +250,9 @@ def test_stopping_early_costs_fewer_draws():
 
 
 def test_a_budget_in_seconds():
-    found = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=0.3, details=False)
+    found = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=5, details=False)
     assert found.verdict == "not refuted"
-    assert found.draws > 1000
+    assert found.draws > 400
 
 
 def test_many_pairs_are_named():
@@ -298,11 +298,13 @@ def test_json_holds_everything():
         ({"samples": 30}, "samples must be at least"),
         ({"samples": 1e5}, "samples must be an integer"),
         ({"seed": -1}, "seed must be at least 0"),
-        ({"budget": 1.0}, "budget and samples must not both be given"),
+        ({"budget": 1.0}, "samples does not go with budget; take one"),
         ({"detect": 0.5}, "detect must be above the claim"),
         ({"method": "best"}, "method must be anytime or exact"),
+        ({"method": "exact", "stop": True}, "stop does not go with method exact; take one"),
+        ({"outcomes": 2, "support": (0, 1), "lipschitz": 1}, "support does not go with outcomes"),
         ({"outcomes": 1}, "outcomes must be at least 2"),
-        ({"support": (0, 1)}, "support and lipschitz must be given together"),
+        ({"support": (0, 1)}, "support goes with lipschitz only, which is missing"),
         ({"mechanism": 3}, "int is no function"),
         ({"mechanism": "nowhere.py:f"}, "nowhere.py"),
         ({"mechanism": lambda x, y, z: 0}, "y"),
@@ -332,10 +334,9 @@ def test_claims_that_are_none(make, words):
         make()
 
 
-def test_the_package_is_called_and_imported_from():
-    from epsilometer.audit.claims import pure
+def test_the_package_has_what_it_names():
+    from epsilometer.auditing.statistics.claims import pure
 
-    assert em.audit.__name__ == "epsilometer.audit"
     assert em.pure is pure
     assert "samples_needed" in dir(em)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

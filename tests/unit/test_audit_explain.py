@@ -12,15 +12,16 @@ import time
 import numpy as np
 import pytest
 
-from epsilometer.audit.causes import cause_of
-from epsilometer.audit.claims import approximate, gdp, pure, renyi, zcdp
-from epsilometer.audit.explaining import claimed_of, explain
-from epsilometer.audit.page import html_of
-from epsilometer.audit.serving.loading import load
-from epsilometer.audit.serving.replaying import forked, replayed
-from epsilometer.audit.verdict import Verdict
-from epsilometer.audit.worker import WorkerSource, python_worker
-from epsilometer.cli import main
+from epsilometer.auditing.explain.causes import cause_of
+from epsilometer.auditing.explain.explain import claimed_of, explain
+from epsilometer.auditing.rendering.page import html_of
+from epsilometer.auditing.serving.loading import load
+from epsilometer.auditing.serving.replay import replaying
+from epsilometer.auditing.serving.replay.replaying import forked, replayed
+from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer.auditing.verdict import Verdict
+from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, MechanismError
 
 IMPORTS = """
@@ -59,10 +60,11 @@ def found(written):
 
 ALL_AT_ONCE = """
 import json, sys
-from epsilometer.audit.serving.loading import load
-from epsilometer.audit.serving.patching import Sources
-from epsilometer.audit.serving.recording import Recorder
-from epsilometer.audit.serving.replaying import replayed
+from epsilometer.auditing.serving.replay import replaying
+from epsilometer.auditing.serving.loading import load
+from epsilometer.auditing.serving.replay.patching import Sources
+from epsilometer.auditing.serving.replay.recording import Recorder
+from epsilometer.auditing.serving.replay.replaying import replayed
 
 sources = Sources(Recorder())
 told = {}
@@ -299,7 +301,7 @@ FAULTS = {  # a mechanism; the inputs; what is found first, as a pattern; the li
             return sum(x)
         """,
         ZERO_ONE,
-        "no noise: no noise is drawn, and the output is always the same: 1 on x, 2 on x'",
+        "no noise: no noise is drawn, or it was kept before: the output is always the same, 1 on x",
         "",
     ),
     "an exponential mechanism": (
@@ -673,7 +675,7 @@ def test_what_is_no_python_function_is_refused(written):
 
 
 def test_what_cannot_even_be_recorded_is_an_error(monkeypatch):
-    monkeypatch.setattr("epsilometer.audit.serving.replaying.Recorder", None)
+    monkeypatch.setattr(replaying, "Recorder", None)
     with pytest.raises(MechanismError, match="cannot be recorded: TypeError"):
         explain(lambda x: x, (0, 1), runs=1)
 
@@ -749,4 +751,4 @@ def test_the_page_tells_the_cause(written):
     page = html_of(verdict, pure(1))
     assert "<h2>Cause</h2>" in page
     assert "a loss of epsilon = 2" in page
-    assert "3 runs on x and on x&#x27;" in page
+    assert "3 runs on x and on x'" in page

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer.audit.additive import additive
-from epsilometer.audit.traces import Call, Run, Trace, differences, loss_of, same, value_words
+from epsilometer.auditing.explain.additive import additive
+from epsilometer.auditing.explain.traces import (
+    Call,
+    Run,
+    Trace,
+    differences,
+    loss_of,
+    same,
+    value_words,
+)
 
 
 def call(name, count=1, values=None, **arguments):

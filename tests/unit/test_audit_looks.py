@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer as em
-from epsilometer.audit.claims import pure
-from epsilometer.audit.learning import learn
-from epsilometer.audit.outcomes import learn as layout_of
-from epsilometer.audit.scores import learned_scores
-from epsilometer.audit.worker import python_worker
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.sources.worker import python_worker
+from epsilometer.auditing.statistics.claims import pure
+from epsilometer.auditing.statistics.learning import learn
+from epsilometer.auditing.statistics.scores import learned_scores
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.candidates import Numbers
-from epsilometer.estimators.events import NOT_FINITE, ZERO, Event, View, lowest_bits
-from epsilometer.estimators.formula import Formula
-from epsilometer.estimators.low_bits import low_bits
 from epsilometer.estimators.witness import Witness, best
+from epsilometer.events.candidates import Numbers
+from epsilometer.events.events import NOT_FINITE, ZERO, Event, View, lowest_bits
+from epsilometer.events.formula import Formula
+from epsilometer.events.low_bits import low_bits
 from tests.benchmarks.honest import HONEST
 
 QUICK: dict[str, Any] = {"samples": 4000, "details": False}
@@ -243,10 +243,10 @@ def test_the_witness_of_askin2022_knows_no_low_bits():
 def test_without_a_layout_nothing_new_is_looked_at():
     rng = np.random.default_rng(6)
     x, y = laplace(0, 3000, rng), laplace(1, 3000, rng)
-    views = [bet.told().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05)]
+    views = [bet.event().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05)]
     assert views == ["output", "output"]
     layout = layout_of(x, y)
-    views = [bet.told().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05, layout)]
+    views = [bet.event().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05, layout)]
     assert views == ["low bit", "low bit"]
 
 
@@ -286,7 +286,8 @@ LEAKS = {
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_what_entries_say_together_is_found(name, monkeypatch):
-    """With a regression, and not without."""
+    """By a regression that takes no library."""
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     mechanism, pair, claim = LEAKS[name]
     found = em.audit(mechanism, [pair], claim, **QUICK)
     assert found.verdict == "violated"
@@ -296,8 +297,6 @@ def test_what_entries_say_together_is_found(name, monkeypatch):
     rng = np.random.default_rng(77)
     p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
     assert abs(p - q) > 0.05
-    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    assert em.audit(mechanism, [pair], claim, **QUICK).verdict == "not refuted"
 
 
 def test_a_score_is_learned_to_the_byte_and_judged_on_other_draws():
@@ -397,7 +396,7 @@ def length(x, random):
 
 def fails(x, random):
     if coin(x, random):
-        raise KeyError(x)
+        raise KeyError("k")
     return random.randrange(3)
 
 
@@ -409,18 +408,26 @@ def types(x, random):
     return (1, 2) if coin(x, random) else {"a": 1}
 """
 WITNESSES = {
-    "none": {"output is no number", "output is a number", "output is None"},
+    "none": {"output is no number", "output is a number", "output is None", "output <= 3"},
     "word": {"output is not 'yes'", "output is not 'no'"},
     "members": {"3 is present", "3 is missing"},
     "sizes": {"length <= 3", "length >= 4"},
     "keys": {"key 'c' is present", "key 'c' is missing"},
     "whole_keys": {"key 3 is present", "key 3 is missing"},
-    "type_of_a_key": {"key 'v' is a number", "key 'v' is no number", "key 'v' is 'none'"},
+    "type_of_a_key": {
+        *("key 'v' is a number", "key 'v' is missing or is no number", "key 'v' is 'none'"),
+    },
     "empty": {"length = 0", "length >= 1"},
     "length": {"length <= 4", "length >= 5", "length <= 3", "length >= 6"},
-    "fails": {"output is a number", "output is no number", "output is failure KeyError"},
+    "fails": {
+        *("output is a number", "output is no number", "output is failure KeyError"),
+        "output <= 1",  # the only number
+    },
     "nested": {"key 'm'.key 'counts'.entry 1 <= 0", "key 'm'.key 'counts'.entry 1 >= 1"},
-    "types": {"output is a sequence", "output is not a mapping", "output is not a sequence"},
+    "types": {
+        *("output is a sequence", "output is not a mapping", "output is not a sequence"),
+        "output is a mapping",
+    },
 }
 
 
@@ -456,10 +463,10 @@ def test_parts_of_outputs_are_the_same_through_a_worker(structures):
 
 
 def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
-    """Twenty audits at alpha = .25: more than 11 would be refuted with probability .001 at most."""
+    """Thirty audits at alpha = .25: more than 15 would be refuted with probability .003 at most."""
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():
-        options = {"failures": name == "failures", "check_sampler": False, "details": False}
+        options = {"failures": "failures" in name, "check_sampler": False, "details": False}
         found = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
         alarms += found.verdict == "violated"
-    assert alarms <= 11
+    assert alarms <= 15

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from epsilometer.audit.neighbours import neighbours
-from epsilometer.audit.recorded import digest, read, rows
+from epsilometer.auditing.inputs.neighbours import neighbours
+from epsilometer.auditing.sources.recorded import digest, read
+from epsilometer.auditing.sources.recorded import table as read_table
 from epsilometer.errors import ArgumentError
 
 NAN = math.nan
@@ -234,7 +235,7 @@ def test_a_file_that_holds_no_outputs_is_told(paths, columns, words):
 def test_a_row_is_removed_or_replaced():
     Path("people.csv").write_text("name,age\nAnn,31\nBob,\nCyd,28\n")
     table = [["Ann", 31.0], ["Bob", NAN], ["Cyd", 28.0]]
-    assert repr(rows("people.csv")) == repr(table)
+    assert repr(read_table("people.csv")[1]) == repr(table)
     found = list(neighbours("people.csv", "remove a row"))
     assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 2, 3)]
     for i, (x, x_prime, _) in enumerate(found):
@@ -255,7 +256,7 @@ def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
     assert found[1][1] == [*range(250), *range(251, 1000)]
     assert len(list(neighbours("ages.csv", "replace"))) == 100
     parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
-    assert rows("t.parquet") == [[1, "x"], [2, None]]
+    assert read_table("t.parquet")[1] == [[1, "x"], [2, None]]
 
 
 @pytest.mark.parametrize(

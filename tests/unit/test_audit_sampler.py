@@ -1,5 +1,6 @@
 """What is no sampler is found, and what is one never fails, whatever its law."""
 
+import itertools
 import json
 import math
 import subprocess
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilometer.audit import sampler, tails
-from epsilometer.audit.calls import Sample
-from epsilometer.audit.sampler import check, check_drawn, check_recorded
+from epsilometer.auditing.checks import permutations as tails
+from epsilometer.auditing.checks import sampler
+from epsilometer.auditing.checks.calls import Sample
+from epsilometer.auditing.checks.sampler import check, check_drawn, check_recorded
 from epsilometer.errors import ArgumentError
 
 NAMES = [
@@ -141,7 +143,7 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "constant seed, mixed": (lambda: constant_seed("mixed"), {"other seed"}),
     "constant seed of a part": (lambda: partly_constant, {"other seed"}),
     "noise kept for a call": (lambda: Kept(1), BETWEEN),
-    "noise of a call alone": (lambda: Kept(1, own=False), BETWEEN),
+    "noise of a call alone": (lambda: Kept(1, own=False), {"repetitions"}),
     "noise kept for three calls": (lambda: Kept(3), BETWEEN),
     "noise kept for ten calls": (lambda: Kept(10), BETWEEN),
     "an array kept for two calls": (lambda: Kept(2, array=True, own=False), {"other seed"}),
@@ -154,7 +156,7 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "scaled by the size": (lambda: lambda x, n, s: rng(s).laplace(x, 1 / n, n), BETWEEN),
     "ten times": (lambda: repeated("laplace", 10), WITHIN),
     "ten times, coin": (lambda: repeated("coin", 10), {"independent draws"}),
-    "ten times, words": (lambda: repeated("words", 10), {"independent draws"}),
+    "ten times, words": (lambda: repeated("words", 10), WITHIN),
     "ten times, geometric": (lambda: repeated("geometric", 10), WITHIN),
     "ten times, vectors": (lambda: repeated("vectors", 10), WITHIN),
     "twice": (lambda: repeated("laplace", 2), WITHIN),
@@ -194,7 +196,15 @@ def test_a_sampler_never_fails(name):
 
 
 def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypatch):
-    for name in ("_MATCHES", "_PLACES", "_REPETITIONS", "_ITSELF", "_SERIAL", "_ORDER"):
+    for name in (
+        "_MATCHES",
+        "_PLACES",
+        "_REPETITIONS",
+        "_ITSELF",
+        "_SERIAL",
+        "_ORDER",
+        "_CLUSTERED",
+    ):
         monkeypatch.setattr(sampler, name, 100 * getattr(sampler, name))
     laws = ("laplace", "coin", "one in a thousand", "clamped")
     alarms = sum(bool(failed(HONEST[law], draws=200, seed=s)) for law in laws for s in range(12))
@@ -208,9 +218,7 @@ def test_words_say_where_and_why():
         "seed inside, or noise that is kept for further calls"
     )
     texts = failed(CHEATS["ten times"][0]())
-    assert (
-        "outputs of a call repeat the one before: each draw is handed out" in texts["repetitions"]
-    )
+    assert "pairs of equal outputs are of the same call: its draws share" in texts["repetitions"]
     assert "depend on the one before (rank corr" in texts["independent draws"]
     texts = failed(CHEATS["the input before"][0]())
     assert "calls after one on another input differ" in texts["order of calls"] or (
@@ -286,13 +294,41 @@ def test_inputs_may_be_of_any_kind():
 
 
 @pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
-def test_p_values_of_matches_are_bounds(law):
+def test_p_values_of_pairs_within_calls_are_bounds(law):
     found = []
     for seed in range(150):
         codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
-        found.append(tails.matches(codes, 120).p)
+        found.append(tails.shared(codes, [10, 10, 20, 40, 120]).p)
     for level in (0.05, 0.2, 0.5):
         assert np.mean(np.array(found) <= level) <= level
+
+
+@pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
+def test_p_values_of_clusters_in_calls_are_bounds(law):
+    found = []
+    for seed in range(300):
+        codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
+        found.append(tails.clustered(codes, [1, 1, 8, 10, 20, 40, 120]))
+    for level in (0.02, 0.1, 0.3):
+        assert np.mean(np.array(found) <= level) <= level
+
+
+def test_p_values_of_clusters_are_bounds_among_all_orders():
+    orders = []
+    for pairs in itertools.permutations(range(10), 4):  # all others occur once
+        codes = np.arange(10)
+        codes[list(pairs)] = [20, 20, 21, 21]
+        orders += [codes] if pairs[0] < pairs[1] and pairs[2] < pairs[3] else []
+    found = [np.unique(codes, return_inverse=True)[1] for codes in orders]
+    found = np.array([tails.clustered(codes, [2, 3, 5]) for codes in found])
+    assert (found < 0.8).any()
+    for level in np.unique(found[found < 1]):
+        assert np.mean(found <= level) <= level
+
+
+def test_one_value_and_values_in_one_call_are_no_cluster():
+    for codes, sizes in (([0] * 6, [3, 3]), ([0, 1, 0, 1], [4]), ([0, 1, 2], [1, 2])):
+        assert tails.clustered(np.array(codes), sizes) == 1.0
 
 
 @pytest.mark.parametrize("law", ["coin", "words", "one in a thousand", "rounded"])
@@ -304,6 +340,24 @@ def test_p_values_of_agreement_are_bounds(law):
         found.append(tails.agreement(codes, np.arange(100).reshape(5, 20)).p)
     for level in (0.02, 0.1, 0.3):
         assert np.mean(np.array(found) <= level) <= level
+
+
+def test_pairs_within_calls_by_hand():
+    codes = np.array([0, 1, 1, 0, 2, 3])  # two pairs of equal outputs, each within a call
+    found = tails.shared(codes, [1, 2, 3])
+    assert (found.count, found.of) == (1, 2)
+    codes = np.array([4, 0, 0, 1, 2, 1])
+    found = tails.shared(codes, [1, 2, 3])
+    assert (found.count, found.of) == (2, 2)
+    chances = [  # of the pairs, in either order
+        ((1 + 3) / 15, 3 / 6),
+        ((1 + 3) / 15, 1 / 6),
+    ]
+    wealth = [
+        np.mean([odds**2 / math.prod(1 + p * (odds - 1) for p in each) for odds in (2, 10, 1000)])
+        for each in chances
+    ]
+    assert any(found.p == pytest.approx(1 / one) for one in wealth)
 
 
 def test_agreement_by_hand():
@@ -419,7 +473,7 @@ def test_a_few_recorded_outputs_pass():
 
 def test_scipy_stats_is_not_imported():
     code = (
-        "import sys, numpy as np; from epsilometer.audit.sampler import check;"
+        "import sys, numpy as np; from epsilometer.auditing.checks.sampler import check;"
         "check(lambda x, n, s: np.random.default_rng(s).random(n), [0, 1],"
         " draws=200, seed=1, seeded=True);"
         "print('scipy.stats' in sys.modules)"

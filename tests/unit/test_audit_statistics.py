@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilometer.audit.bets import Bet, Round, growth, stakes
-from epsilometer.audit.claims import (
+from epsilometer.auditing.statistics.bets import Bet, Round, growth, stakes
+from epsilometer.auditing.statistics.claims import (
     ZCDP_ORDERS,
     Claim,
     Concentrated,
@@ -26,12 +26,12 @@ from epsilometer.audit.claims import (
     renyi,
     zcdp,
 )
-from epsilometer.audit.engine import Evidence, gather, shuffled, successive
-from epsilometer.audit.fixed import choose, count
-from epsilometer.audit.power import alternative_of, detectable, power, samples_needed
-from epsilometer.audit.schedule import least_samples, schedule
-from epsilometer.audit.upper import Outcomes, Smooth, upper_bound
-from epsilometer.audit.wealth import Wealth
+from epsilometer.auditing.statistics.exact_test import choose, count
+from epsilometer.auditing.statistics.power import detectable, samples_needed
+from epsilometer.auditing.statistics.rounds import Evidence, gather, shuffled, successive
+from epsilometer.auditing.statistics.schedule import least_samples, schedule
+from epsilometer.auditing.statistics.upper import Outcomes, Smooth, upper_bound
+from epsilometer.auditing.statistics.wealth import Wealth
 from epsilometer.errors import ArgumentError
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -77,11 +77,11 @@ def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, 
         order = claim.order if isinstance(claim, Renyi) else order
         phi, psi = np.exp((order - 1) * g), np.exp(order * g)
         mean *= float(psi.max())
-    bet = Bet(lambda s: s, phi, psi, False, 1e9, mean, 0.1, 0.1, order)
     level = np.array([max(level_of(claim, p, q, order), 0.0)])
     kappa, b = claim.null(level, mean, order)
     u = kappa * mean + b
-    for stake in stakes(bet, kappa, u, ahead, 0.05)[:, 0]:
+    means, ends = (np.array(1e9), np.array(mean)), (phi.min(), psi.max())
+    for stake in stakes(means, 0.1 + 0.1 * kappa**2, ends, kappa, u, ahead, 0.05)[:, 0]:
         won, lost = 1 + stake * (phi - u), 1 - stake * kappa * (psi - mean)
         assert won.min() > 0
         assert lost.min() > 0
@@ -102,7 +102,8 @@ def test_growth_is_the_sum_over_single_draws(claim):
     found = growth(made, claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
-    stake = stakes(bet, kappa, u, 1000, 0.05)
+    means, ends = (bet.mean_phi, bet.mean_psi), (phi.min(), psi.max())
+    stake = stakes(means, 0.2 + kappa**2 * 0.2, ends, kappa, u, 1000, 0.05)
     single = np.log1p(stake[None] * (phi[x][:, None, None] - u)) + np.log1p(
         -stake[None] * kappa * (psi[y][:, None, None] - 0.4)
     )
@@ -326,7 +327,7 @@ def test_smooth_densities_have_an_upper_bound():
 def test_what_is_said_to_be_detectable_is_detected():
     steps = schedule(4000, 1)
     claim = pure(0.5)
-    found = detectable(claim, lambda e: alternative_of(claim, e), steps, alpha=0.05)
+    found = detectable(claim, steps, alpha=0.05)
     assert found is not None
     hits = sum(evidence_of(laplace(found), claim, 4000, seed).refuted() for seed in range(40))
     assert hits >= 30
@@ -346,28 +347,19 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
 
 
 def test_one_pair_among_others_at_the_claim_takes_more_draws():
-    one, four, twenty = (samples_needed(pure(0.5), detect=0.7, pairs=k) for k in (1, 4, 20))
+    one, four, twenty = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 4, 20))
     assert one < four < twenty < 40 * one
 
 
-def test_nothing_is_foretold_of_high_orders():
-    with pytest.raises(ArgumentError, match="no forecast for orders above 3"):
-        samples_needed(Renyi(8, 1.0), detect=1.5)
+@pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 1e-3), Renyi(20, 0.5)])
+def test_more_draws_detect_smaller_levels(claim):
+    few, more, many = (
+        detectable(claim, schedule(n, 1), alpha=0.05) for n in (1000, 10_000, 100_000)
+    )
+    assert few > more > many > claim.level
 
 
-def test_power_rises_with_the_level_and_with_the_draws():
-    claim = pure(1.0)
-
-    def at(level: float, samples: int) -> float:
-        other = alternative_of(claim, level)
-        return power(claim, other, schedule(samples, 1), alpha=0.05)
-
-    assert at(1.0, 10_000) <= 0.05
-    assert at(1.1, 10_000) < at(1.2, 10_000) <= at(1.5, 10_000)
-    assert at(1.2, 2000) < at(1.2, 5000)
-
-
-@pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5), zcdp(0.5)])
+@pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5)])
 def test_a_smaller_excess_takes_more_draws(claim):
     few, many = (samples_needed(claim, detect=f * claim.level) for f in (1.5, 1.2))
     assert few < many < 10**6

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.audit.sources import Failure, load
-from epsilometer.audit.worker import WorkerSource, python_worker
+from epsilometer.auditing.serving.outputs import Failure
+from epsilometer.auditing.sources.callables import load
+from epsilometer.auditing.sources.worker import WorkerSource, python_worker
 from epsilometer.errors import ArgumentError, MechanismError
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
@@ -98,7 +99,8 @@ def test_a_worker_in_python(start):
 
 REPLIES = [  # what is printed for three outputs, and what they are
     (r"1\n2\n3\n", [1, 2, 3]),
-    (r"1\n2.5\n-3e2\n", [1.0, 2.5, -300.0]),
+    (r"1.0\n2.5\n-3e2\n", [1.0, 2.5, -300.0]),
+    (r"1\n2.5\n-3\n", [1, 2.5, -3]),
     (r"nan\ninf\n-inf\n", [math.nan, math.inf, -math.inf]),
     (r"NaN\nInfinity\n-Infinity\n", [math.nan, math.inf, -math.inf]),
     (r".5\n-nan\n5.\n", [0.5, math.nan, 5.0]),
@@ -289,7 +291,7 @@ def test_a_forgotten_worker_ends(tmp_path):
 
 def test_the_end_of_the_interpreter_ends_the_worker():
     code = (
-        "from epsilometer.audit.worker import WorkerSource\n"
+        "from epsilometer.auditing.sources.worker import WorkerSource\n"
         "source = WorkerSource(['sh', '-c', 'while read -r line; do echo $$; done; sleep 60'])\n"
         "print(source.draw(0, 1, 0)[0])\n"
     )
@@ -463,7 +465,7 @@ def test_another_interpreter_without_packages(survey):
     assert {str(value) for value in found} == {"a", "None", "nan", "3"}
     source.close()
     source = python_worker(SYSTEM, "survey.py:failing", folder=survey, failures=True)
-    assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError")}
+    assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError", "division by zero")}
     source.close()
     source = python_worker(SYSTEM, "survey.py:failing", folder=survey)
     with pytest.raises(MechanismError, match=r"^survey.py:failing: ZeroDivisionError: .*\(survey"):
@@ -487,7 +489,7 @@ def test_another_interpreter_imports_what_lies_beside_the_mechanism(survey):
     assert source.draw(0, 1, 1) == [("my loading", "my outputs", "my epsilometer")]
     source.close()
     source = python_worker(sys.executable, "names.py:answering", folder=survey, failures=True)
-    assert source.draw(0, 1, 1) == [Failure("ModuleNotFoundError")]
+    assert source.draw(0, 1, 1) == [Failure("ModuleNotFoundError", "No module named 'answering'")]
     source.close()
 
 

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.study.audited import KINDS, made_of
-from epsilometer.study.checking import checked
-from epsilometer.study.plan import totals
-from epsilometer.study.reports import Rules, all_audits, all_products
+from epsilometer_workflow.study.audited import KINDS, made_of
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.plan import totals
+from epsilometer_workflow.study.reports import Rules, all_audits, all_products
 from tests.unit.test_security import HOSTILE
 
 FILE = "audits/small.yaml"
@@ -82,11 +82,12 @@ MISTAKES = [  # old text, new text, what the line must say
     (CLAIM, "[{epsilon: $epsilom}, {renyi", "claims.0: unknown parameter 'epsilom'; did you mean"),
     (CLAIM, "[{epsilon: one}, {renyi", r"claims.0.epsilon: must be a number, or \$name of a param"),
     (CLAIM, "[{epsilon: 1, delta: 2}, {renyi", "claims.0: delta must lie in .0, 1., got 2"),
-    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: must be one of epsilon .*zcdp"),
-    (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: must be one of epsilon"),
-    (CLAIM, "[{gdp: 1, delta: 0.1}, {renyi", "claims.0: has delta without epsilon"),
+    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: delta goes with epsilon only, which is missing"),
+    (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon .*zcdp"),
+    (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp does not go with epsilon; take one"),
+    (CLAIM, "[{gdp: 1, delta: 0.1}, {renyi", "claims.0: delta goes with epsilon only"),
     (CLAIM, "[{gpd: 1}, {renyi", "claims.0.gpd: unknown key; did you mean 'gdp'"),
-    (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: claims renyi-2=0.25.* twice"),
+    (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),
     (RENYI, "{1: 0.25}", "claims.1: order must be"),
     (RENYI, "{two: 0.25}", "claims.1.renyi.two.*: .*number, got 'two'"),
     (RENYI, "0.25", "claims.1.renyi: .*dictionary, got 0.25"),
@@ -95,13 +96,17 @@ MISTAKES = [  # old text, new text, what the line must say
     (
         "samples: 3000",
         "samples: 3000\n    method: exact",
-        "vector.claims.1: method must be anytime for Rényi",
+        "vector.claims.1: method exact does not go with zcdp; take one",
     ),
     ("samples: 3000", "method: exakt", "vector.method: .*'anytime' or 'exact', got 'exakt'"),
     ("samples: 3000", "timeout: 0", "vector.timeout: .*greater than 0"),
     ("samples: 3000", "failures: maybe", "vector.failures: .*boolean"),
     ("samples: 3000", "outcomes: 1", "vector.outcomes: .*greater than or equal to 2"),
-    ("samples: 3000", "support: [0, 1]", "vector.support: and lipschitz must be given together"),
+    (
+        "samples: 3000",
+        "support: [0, 1]",
+        "vector.support: goes with lipschitz only, which is missing",
+    ),
     ("samples: 3000", "support: [1, 0]\n    lipschitz: 1", "support: must have lower < upper"),
     ("samples: 3000", "reads: rows.csv", "vector.reads: .*list, got 'rows.csv'"),
     (
@@ -179,10 +184,10 @@ def test_a_file_or_a_folder_anywhere_may_be_asked_for(config_folder, tmp_path):
     assert list(checked("config", {"audits": str(elsewhere)}).audits) == ["one", "two"]
     study = checked("config", {"audits": "../other/two.yaml"})
     assert list(study.audits) == ["two"]
-    draws = next(p for p in all_audits(study) if p.rule == "draw")
-    assert draws.folder() == "../other"
-    assert draws.path.startswith("results/smoke/draws/two/laplace/")
-    assert draws.replay().endswith("--config scale=smoke seed=2022 audits=../other/two.yaml")
+    case = next(p for p in all_audits(study) if p.rule == "audit")
+    assert case.folder() == "../other"
+    assert case.path.startswith("results/smoke/audits/two/laplace/")
+    assert case.replay().endswith("--config scale=smoke seed=2022 audits=../other/two.yaml")
 
 
 def test_a_file_without_a_size_at_this_scale_is_not_made_unless_asked_for(config_folder):
@@ -196,8 +201,9 @@ def test_a_file_without_a_size_at_this_scale_is_not_made_unless_asked_for(config
 def test_the_example_of_the_documentation_is_sound(config_folder):
     text = (Path(__file__).parents[2] / "docs/audits.md").read_text()
     (config_folder / FILE).write_text(text.split("```yaml\n")[1].split("```")[0])
-    verdicts = [p for p in all_audits(checked("config")) if p.rule == "audit"]
-    assert len(verdicts) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
+    cases = [p for p in all_audits(checked("config")) if p.rule == "audit"]
+    assert len(cases) == 2 + 2 * 2 + 2 + 1 + 1
+    assert sum(len(p.case.claims) for p in cases) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
 
 
 def test_no_audits_is_no_mistake(config_folder):
@@ -205,35 +211,31 @@ def test_no_audits_is_no_mistake(config_folder):
     assert not list(all_audits(checked("config")))
 
 
-def test_grids_are_parameters_by_pairs_by_claims(study):
+def test_grids_are_parameters_by_pairs(study):
     every = [p.path.removeprefix("results/smoke/") for p in all_audits(study)]
-    verdicts = [path for path in every if path.startswith("audits/small/")]
-    assert len(verdicts) == 2 * 1 * 3 + 1 * 3 * 2 + 1 + 1
-    assert "audits/small/laplace/epsilon=0.5_clip=1/adjacent/epsilon=0.5.parquet" in verdicts
-    assert (
-        "audits/small/laplace/epsilon=2_clip=1/adjacent/renyi-2=0.25_renyi-3.5=2.parquet"
-        in verdicts
-    )
-    assert (
-        "audits/small/laplace/epsilon=2_clip=1/adjacent/epsilon=1_delta=1e-05.parquet" in verdicts
-    )
-    assert "audits/small/vector/default/patterns=4/zcdp=1.parquet" in verdicts
-    assert [p for p in every if p.startswith("draws/small/vector")] == [
-        f"draws/small/vector/default/{name}.parquet"
-        for name in ("near+1", "patterns=4", "remove-a-row")
+    assert every[:-1] == [
+        f"audits/small/{name}.parquet"
+        for name in (
+            "laplace/epsilon=0.5_clip=1/adjacent",
+            "laplace/epsilon=2_clip=1/adjacent",
+            *("vector/default/near+1", "vector/default/patterns=4", "vector/default/remove-a-row"),
+            "program/p=0.25/pair",
+            "recorded/epsilon=1/recorded",
+        )
     ]
-    assert "draws/small/recorded/epsilon=1/recorded.parquet" in every
+    assert sum(len(case.claims) for case in study.audits["small"].all_cases()) == 2 * 3 + 3 * 2 + 2
     assert every[-1] == "audits/small.csv"
     assert Rules(study).audits() == ["results/smoke/audits/small.csv"]
 
 
 def test_alpha_is_of_all_verdicts_of_a_file(study):
-    verdicts = [p for p in all_audits(study) if p.rule == "audit"]
-    assert {p.spec()["alpha"] for p in verdicts} == {0.05 / len(verdicts)}
+    cases = [p for p in all_audits(study) if p.rule == "audit"]
+    verdicts = sum(len(p.spec()["claims"]) for p in cases)
+    assert {p.spec()["alpha"] for p in cases} == {0.05 / verdicts}
 
 
 def test_what_a_mechanism_is_given(study):
-    told = {p.path.split("/")[4]: p.spec() for p in all_audits(study) if p.rule == "draw"}
+    told = {p.path.split("/")[4]: p.spec() for p in all_audits(study) if p.rule == "audit"}
     assert told["laplace"]["mechanism"] == {"function": "own.py:laplace"}
     assert told["laplace"]["given"] == {"epsilon": 2, "clip": 1}
     command = "awk -f coin.awk {input} {size} {seed} 0.25"
@@ -244,28 +246,10 @@ def test_what_a_mechanism_is_given(study):
     assert told["recorded"]["pairs"] is None
 
 
-def test_draws_of_one_pair_are_the_same_whatever_is_claimed(config_folder):
-    """Those of several follow what each claim asks for."""
-
-    def draws():
-        return {p.path: p.spec() for p in all_audits(checked("config")) if p.rule == "draw"}
-
-    before, file = draws(), config_folder / FILE
-    text = (
-        file.read_text()
-        .replace("{zcdp: 1}", "{zcdp: 2}")
-        .replace("{renyi: {2: 0.25", "{renyi: {2: 1")
-    )
-    file.write_text(text.replace("alpha: 0.05", "alpha: 0.01"))
-    after = draws()
-    changed = {path.split("/")[4] for path in before if before[path] != after[path]}
-    assert changed == {"vector"}
-
-
 def test_nothing_of_it_is_in_the_reports_or_their_plan(study):
     rules = {p.rule for p in all_products(study)}
-    assert not rules & {"draw", "audit", "conclude"}
-    assert not {"draw", "audit", "conclude"} & set(totals(study))
+    assert not rules & {"audit", "conclude"}
+    assert not {"audit", "conclude"} & set(totals(study))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=list(HOSTILE))
@@ -278,7 +262,7 @@ def test_what_is_written_is_no_way_out(config_folder, hostile):
     data["title"] = hostile
     (config_folder / FILE).write_text(json.dumps(data))
     products = [p for p in all_audits(checked("config")) if "laplace" in p.path]
-    assert len({p.path for p in products}) == len(products) == 2 * 3 * 2 * (1 + 3)
+    assert len({p.path for p in products}) == len(products) == 2 * 3 * 2
     for product in products:
         assert re.fullmatch(r"[\w@%+=:,./~-]+", product.path)
         assert ".." not in product.path.split("/")
@@ -291,11 +275,11 @@ def test_what_is_written_is_no_way_out(config_folder, hostile):
 
 @pytest.fixture
 def of(config_folder):
-    """Return what the draws of each entry are made of, by entry; asked anew each time."""
+    """Return what the verdicts of each entry are made of, by entry; asked anew each time."""
 
     def ask() -> dict[str, str]:
         made_of.cache_clear()
-        made = [p for p in all_audits(checked("config")) if p.rule == "draw"]
+        made = [p for p in all_audits(checked("config")) if p.rule == "audit"]
         return {p.entry: p.made_of() for p in made}
 
     return ask
@@ -382,20 +366,19 @@ def test_packages_of_another_interpreter_count(config_folder, of, tmp_path):
 
 
 def test_a_job_that_was_stopped_is_tried_again(config_folder):
-    draws = next(p for p in all_audits(checked("config")) if p.rule == "draw")
-    assert draws.stopped() == ""
-    log = Path(draws.path.replace("smoke/", "smoke/logs/").replace(".parquet", ".stopped"))
+    case = next(p for p in all_audits(checked("config")) if p.rule == "audit")
+    assert case.stopped() == ""
+    log = Path(case.path.replace("smoke/", "smoke/logs/").replace(".parquet", ".stopped"))
     log.parent.mkdir(parents=True)
     log.write_text("took longer\n")
-    assert draws.stopped() == "took longer\n"
+    assert case.stopped() == "took longer\n"
 
 
 PATHS = [  # under results/smoke, what the line must say
     ("audits/smal.csv", "unknown file of audits 'smal'; did you mean 'small'?"),
-    ("draws/small/laplas/d/e.parquet", "unknown audit 'laplas'; did you mean 'laplace'?"),
-    ("draws/small/laplace/epsilon=3/e.parquet", "unknown parameters of laplace 'epsilon=3'"),
-    ("draws/small/vector/default/far.parquet", "unknown pairs of vector 'far'"),
-    ("audits/small/vector/default/near+1/gdp=2.parquet", "unknown claim of vector 'gdp=2'"),
+    ("audits/small/laplas/d/e.parquet", "unknown audit 'laplas'; did you mean 'laplace'?"),
+    ("audits/small/laplace/epsilon=3/e.parquet", "unknown parameters of laplace 'epsilon=3'"),
+    ("audits/small/vector/default/far.parquet", "unknown pairs of vector 'far'"),
 ]
 
 

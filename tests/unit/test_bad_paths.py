@@ -8,16 +8,17 @@ import re
 import pytest
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.study.products import Product
-from epsilometer.study.reports import (
+from epsilometer_workflow.study.products import Product
+from epsilometer_workflow.study.reports import (
+    EVERY,
     KINDS,
-    Report,
+    Page,
     all_audits,
     all_of_the_benchmark,
     all_of_the_museum,
     all_products,
 )
-from epsilometer.study.study import Study
+from epsilometer_workflow.study.study import Study
 
 
 def asked_for(study: Study, path: str) -> Product:
@@ -31,7 +32,7 @@ def asked_for(study: Study, path: str) -> Product:
 
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    made = [*all_products(study), Report(study), *shown]
+    made = [*all_products(study), Page(study, EVERY), *shown]
     assert {product.rule for product in made} == {kind.rule for kind in KINDS}
     for product in made:
         again = asked_for(study, product.path)

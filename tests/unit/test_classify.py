@@ -9,9 +9,9 @@ from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages import classify, sample
-from epsilometer.stages.estimate import estimates_of
 from epsilometer.storage import by_run, read_samples
+from epsilometer_workflow.stages import classify, sample
+from epsilometer_workflow.stages.estimate import estimates_of
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 SAMPLES = COMMON | {

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from epsilometer.cli import main
+from epsilometer.cli.main import main
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
-COMMAND = (sys.executable, "-m", "epsilometer.cli")
+COMMAND = (sys.executable, "-m", "epsilometer.cli.main")
 WRONG = "mechanisms.py:noisy_mean --pair [0] [1] --epsilon 1"
 RIGHT = "mechanisms.py:noisy_sum --pair [0] [1] --epsilon 1"
 FEW = "--samples 2000 --no-checks --quiet"
@@ -170,7 +170,7 @@ def test_a_replay_writes_no_files_and_says_where_draws_are_others(run, folder):
     assert twice[0]["witness"] == twice[1]["witness"]
 
 
-@pytest.mark.parametrize("many", ["--samples 2000", "--budget .2s", "--budget=.2"])
+@pytest.mark.parametrize("many", ["--samples 2000", "--budget 4s", "--budget=4"])
 def test_a_replay_makes_the_same_draws(run, many):
     words = f"audit {WRONG} --no-checks --seed 7 {many} --json -"
     first = json.loads(run(words)[1])
@@ -257,7 +257,7 @@ def test_many_neighbours_may_be_named(folder, audited):
     assert len(found["provenance"]["made of"]["ages.csv"]) == 64
     found = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
     assert found["pairs"] == 4
-    assert found["verdict"] == "not refuted"
+    assert found["verdict"] == "undecided"  # an epsilon of 50 or more would not be found
 
 
 def test_negative_numbers_are_inputs(audited):
@@ -384,12 +384,16 @@ def test_a_page_of_ours_is_replaced_and_nobody_elses(folder, run):
     assert (folder / "site" / "index.html").read_text() == "<p>mine</p>"
 
 
-def test_a_page_without_matplotlib_is_refused_before_anything_is_drawn(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+@pytest.mark.parametrize("missing", [["jinja2"], ["matplotlib", "matplotlib.figure"]])
+def test_a_page_without_its_libraries_is_refused_before_anything_is_drawn(
+    run, monkeypatch, missing
+):
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
     code, out, err = run("audit mechanisms.py:broken --pair 0 1 --epsilon 1 --output page")
     assert (code, out) == (2, "")
-    assert "pip install 'epsilometer[page]'" in err
+    assert err.count("\n") == 1
+    assert "pip install jinja2 matplotlib" in err
     assert run(f"audit {WRONG} {FEW}")[0] == 1
 
 
@@ -417,7 +421,7 @@ def test_a_terminal_shows_one_line_of_progress_that_goes_away(run, monkeypatch):
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(run, monkeypatch):
-    monkeypatch.setattr("epsilometer.cli._PAUSE", -1.0)
+    monkeypatch.setattr("epsilometer.cli.main._PAUSE", -1.0)
     _, _, err = run(f"audit {RIGHT} --samples 2000")
     assert 2 <= len(err.splitlines()) <= 10
     assert "\r" not in err
@@ -431,7 +435,7 @@ def test_an_interrupted_audit_ends_with_130_and_writes_nothing(folder, run):
 
 
 def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
-    monkeypatch.setattr("epsilometer.cli.claim_of", lambda _: 1 / 0)
+    monkeypatch.setattr("epsilometer.cli.main.claim_of", lambda _: 1 / 0)
     code, _, err = run(f"audit {RIGHT} {FEW}")
     assert code == 70
     assert err.splitlines()[-1] == "epsilometer: a fault of ours, please tell us: ZeroDivisionError"
@@ -462,7 +466,7 @@ def test_help_names_every_option_and_exit_code(run):
 def test_help_is_light():
     code = """if True:
         import sys
-        from epsilometer.cli import main
+        from epsilometer.cli.main import main
         main(["audit", "--help"])
         heavy = {"numpy", "scipy", "numba", "pyarrow", "pandas", "matplotlib"} & set(sys.modules)
         print(heavy, file=sys.stderr)
@@ -480,7 +484,7 @@ def test_a_reader_who_goes_away_is_no_error():
 
 def test_ctrl_c_ends_a_real_audit_in_one_line(folder):
     Path("slow.py").write_text(
-        "import time\ndef f(x):\n    print('go', flush=True)\n    time.sleep(60)\n"
+        "import os, time\ndef f(x):\n    os.write(2, b'go\\n')\n    time.sleep(60)\n"
     )
     words = ["audit", "slow.py:f", "--pair", "0", "1", "--epsilon", "1"]
     child = subprocess.Popen(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.cli import main
+from epsilometer.cli.main import main
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 PYTHON = sys.executable
@@ -69,12 +69,12 @@ SIGNATURES = [
     (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "is no function"),
     (f"{M}:no_input {PAIR} {CLAIM}", 2, "takes no input"),
     (f"{M}:two_inputs {PAIR} {CLAIM}", 2, "needs 'y'"),
-    (f"{M}:waiting {PAIR} {CLAIM}", 2, "async"),
+    (f"{M}:waiting {PAIR} {CLAIM}", 4, "one int where a list or an array of 1 output is"),
     (f"{M}:short {PAIR} {CLAIM}", 4, "where"),
     (f"{M}:transposed {PAIR} {CLAIM}", 4, "transpose it"),
     (f"{M}:nothing {PAIR} {CLAIM}", 4, "returned None"),
     (f"{M}:one_number {PAIR} {CLAIM}", 4, "returned one float"),
-    (f"{M}:objects {PAIR} {CLAIM}", 4, "outputs are numbers, words"),
+    (f"{M}:objects {PAIR} {CLAIM}", 4, "return numbers, words"),
     (f"{M}:generator {PAIR} {CLAIM}", 4, "returned a generator"),
     (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
     (f"{M}:leaving {PAIR} {CLAIM}", 4, "sys.exit(3)"),
@@ -102,7 +102,7 @@ CLAIMS = [
     (f"{OK} --epsilon nan", 2, "--epsilon: must be a finite number"),
     (f"{OK} --epsilon 1 --delta 2", 2, "--delta: must lie in [0, 1)"),
     (f"{OK} --delta .1", 2, "--delta: goes with --epsilon only"),
-    (f"{OK} --epsilon 1 --gdp 1", 2, "--gdp: does not go with --epsilon; there is one claim"),
+    (f"{OK} --epsilon 1 --gdp 1", 2, "--gdp: does not go with --epsilon; take one"),
     (f"{OK} --renyi 2", 2, "write ORDER=EPS, as in 2=0.5"),
     (f"{OK} --renyi 1=.5", 2, "--renyi: order must be above 1 and finite, got 1.0"),
     (f"{OK} --renyi 2=-.5", 2, "--renyi: epsilon must lie in"),

@@ -3,7 +3,7 @@
 import pytest
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.runtime.cluster import refuse_unquotable
+from epsilometer_workflow.runtime.cluster import refuse_unquotable
 
 
 @pytest.mark.parametrize("name", ["runs", "2026-11-21_a.b", "éclair", "a+b=c,d:e@f%", "~"])

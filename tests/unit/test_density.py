@@ -13,8 +13,8 @@ from epsilometer.estimators.renyi_bound import (
     RenyiBoundAsPublished,
 )
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages import density, estimate, sample, time
 from epsilometer.storage import by_run, read_columns, read_samples
+from epsilometer_workflow.stages import density, estimate, sample, time
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 SAMPLES = COMMON | {
@@ -140,10 +140,10 @@ class Constant:
 
 def test_timings_are_of_every_run_and_of_a_real_bound():
     member = {
-        "reads": "densities",
         "samples": SAMPLES,
-        "densities": DENSITIES,
+        "fresh": 0,
         "estimates": ESTIMATES
+        | {"after": None, "region": None}
         | {"registered": ESTIMATORS["renyi_bound_as_published"], "parameters": {"tau": 1e-3}},
     }
     frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.stages import estimate
 from epsilometer.storage import read_table, write_counts
+from epsilometer_workflow.stages import estimate
 
 KEYS = ["run", "n", "side_x", "side_x_prime"]
 seeds = st.integers(0, 2**32 - 1)

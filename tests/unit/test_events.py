@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilometer.estimators.events import Event, View, row_codes
+from epsilometer.events.events import Event, View, row_codes
 
 
 def again(event):

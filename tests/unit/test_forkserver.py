@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.runtime.forkserver import ONE_THREAD
-from epsilometer.runtime.variables import RUN, SERVER
+from epsilometer_workflow.runtime.forkserver import ONE_THREAD
+from epsilometer_workflow.runtime.variables import RUN, SERVER
 
 ASKER = """
 from types import SimpleNamespace
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 snakemake = SimpleNamespace(
     rule="demo", threads={threads}, wildcards=["some"], resources={{"runtime": 1, "mem_mb": 900}},
@@ -27,7 +27,7 @@ snakemake = SimpleNamespace(
 with job(snakemake) as progress:
     {body}
 """
-SERVE = "from epsilometer.runtime.forkserver import main; main()"
+SERVE = "from epsilometer_workflow.runtime.forkserver import main; main()"
 WAITS = "open('pid', 'w').write(str(__import__('os').getpid())); __import__('time').sleep(60)"
 
 
@@ -252,7 +252,7 @@ def test_a_server_that_has_imported_everything_has_no_other_thread(tmp_path: Pat
     """A fork copies the calling thread only; another one's locks would stay taken for ever."""
     scripts = sorted(path.stem for path in Path("workflow/scripts").glob("*.py"))
     program = (
-        "import os; from epsilometer.runtime.forkserver import _import\n"
+        "import os; from epsilometer_workflow.runtime.forkserver import _import\n"
         f"for rule in {scripts}: _import(rule)\n"
         "print(len(os.listdir('/proc/self/task')))"
     )

@@ -21,7 +21,6 @@ IMPORTED = {
     "conclude": ALL | {"jinja2", "pandas"},
     "confirm": ALL,
     "density": ALL,
-    "draw": ALL,
     "environment": set(),
     "estimate": ALL,
     "exhibit": ALL | {"jinja2", "pandas"},
@@ -29,7 +28,6 @@ IMPORTED = {
     "measure": ALL,
     "page": ALL | {"jinja2", "pandas"},
     "render": ALL | {"pandas"},
-    "report": ALL | {"jinja2", "pandas"},
     "sample": ALL,
     "screen": ALL,
     "summarise": ALL | {"pandas"},
@@ -39,10 +37,10 @@ IMPORTED = {
 }
 DOORS = {
     "epsilometer": set(),
-    "epsilometer.audit": set(),
-    "epsilometer.audit.auditing": {"numpy"},  # the rest when it is called
-    "epsilometer.audit.claims": {"numpy"},
-    "epsilometer.cli": set(),
+    "epsilometer.auditing": set(),
+    "epsilometer.auditing.audit": {"numpy"},  # the rest when it is called
+    "epsilometer.auditing.statistics.claims": {"numpy"},
+    "epsilometer.cli.main": set(),
     "epsilometer.pytest_plugin": set(),
 }
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.runtime.variables import RUN
+from epsilometer_workflow.runtime.variables import RUN
 
 SCRIPT = """
 import ctypes, os, pathlib, signal, sys, time
 from types import SimpleNamespace
-from epsilometer.runtime.keeping import kept
+from epsilometer_workflow.runtime.keeping import kept
 snakemake = SimpleNamespace(
-    log=["results/smoke/logs/made.log"], rule="draw", wildcards=["one"], output=["made.csv"],
+    log=["results/smoke/logs/made.log"], rule="audit", wildcards=["one"], output=["made.csv"],
     resources={{"runtime": {minutes}, "mem_mb": 300}},
 )
 def stopped(cause):

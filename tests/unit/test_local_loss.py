@@ -24,7 +24,8 @@ def laplace_pair(n, shift=1.0, seed=0):
 
 def dpl(pair, **options):
     """Return the loss, where it is and on which side."""
-    selected, (loss,) = ll.screen([pair], **({"floor": FLOOR} | options))
+    ends = {"region": options.pop("region", None), "draws": 1}
+    selected, (loss,) = ll.LocalLoss(**({"floor": FLOOR} | options)).screen([pair], **ends)
     assert selected == 0
     return Found(loss.loss, loss.found["sign"], np.array(loss.found["output"]))
 
@@ -90,12 +91,12 @@ def test_disjoint_supports_reach_the_floor():
 
 def test_the_largest_pair_is_selected_and_the_first_of_ties():
     a, b = laplace_pair(5_000, 0.2), laplace_pair(5_000, 1.0)
-    selected, losses = ll.screen([a, b, b], floor=FLOOR)
+    selected, losses = ll.LocalLoss(FLOOR).screen([a, b, b], draws=1)
     assert selected == 1
     assert losses[1].loss == losses[2].loss > losses[0].loss
     assert [loss.found is None for loss in losses] == [True, False, True]
     with pytest.raises(ArgumentError, match="pairs must not be empty"):
-        ll.screen([], floor=FLOOR)
+        ll.LocalLoss(FLOOR).screen([], draws=1)
 
 
 def test_the_sign_says_which_side_is_likelier():

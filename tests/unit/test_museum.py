@@ -9,17 +9,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.audit.verdict import Verdict
+from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.stages import conclude, draw, environment, exhibit
 from epsilometer.storage import write_columns
-from epsilometer.study.audited import Conclusion, made_of, told
-from epsilometer.study.checking import checked
-from epsilometer.study.environments import Environment
-from epsilometer.study.locks import Lock, find_lock
-from epsilometer.study.museum import Exhibition, is_as_expected, told_of
-from epsilometer.study.reports import Rules, all_audits, all_of_the_museum
-from epsilometer.study.study import Study
+from epsilometer_workflow.stages import audit, conclude, environment, exhibit
+from epsilometer_workflow.study.audited import Conclusion, made_of, told
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.environments import Environment
+from epsilometer_workflow.study.locks import Lock, find_lock
+from epsilometer_workflow.study.museum import Exhibition, is_as_expected, told_of
+from epsilometer_workflow.study.reports import Rules, all_audits, all_of_the_museum
+from epsilometer_workflow.study.study import Study
+from tests.unit.test_stages_audit import verdicts_of
 
 FILE = Path("config/audits/museum/tiny.yaml")
 LOCKS = FILE.parent / "envs"
@@ -130,7 +131,7 @@ def lock_in(study, name: str) -> Lock:
 
 
 def rooms(study) -> list[tuple[str, str]]:
-    return [(v.entry, v.parameters) for v in Exhibition(study).verdicts]
+    return [(v.entry, v.parameters) for v in Exhibition(study).cases]
 
 
 def test_rooms_come_before_controls(study):
@@ -158,11 +159,13 @@ def test_what_a_room_says_of_itself(study):
     }
     assert members["never-flips"]["expected"] == "violated"
     assert members["right"]["about"]["source"] is None
-    assert members["right"]["path"].startswith("results/smoke/audits/museum-tiny/right/keep=0.7/")
+    assert members["right"]["path"].startswith(
+        "results/smoke/audits/museum-tiny/right/keep=0.7/bit.parquet"
+    )
 
 
 def test_a_parameter_of_a_lock_is_not_given_to_the_function(study):
-    told = [p.spec() for p in all_of_the_museum(study) if p.rule == "draw"]
+    told = [p.spec() for p in all_of_the_museum(study) if p.rule == "audit"]
     assert {json.dumps(one["given"], sort_keys=True) for one in told} == {
         '{"keep": 0.7}',
         '{"keep": 1.0, "version": "1.0"}',
@@ -170,44 +173,44 @@ def test_a_parameter_of_a_lock_is_not_given_to_the_function(study):
     assert {one["mechanism"]["environment"] for one in told} == {"nothing", "no-such-wheel"}
 
 
-def test_draws_need_their_environment_which_all_scales_share(config_folder):
+def test_audits_need_their_environment_which_all_scales_share(config_folder):
     edited("{smoke: 1000}", "1000")
     made = {}
     for scale in ("smoke", "paper"):
         study = Study("config", {"scale": scale})
         made[scale] = [p for p in all_of_the_museum(study) if p.rule == "environment"]
         keys = {p.environment for p in made[scale]}
-        for draws in (p for p in all_of_the_museum(study) if p.rule == "draw"):
-            (needed,) = draws.needs()["environment"]
+        for case in (p for p in all_of_the_museum(study) if p.rule == "audit"):
+            (needed,) = case.needs()["environment"]
             assert needed.environment in keys
-            assert needed.environment.startswith(draws.case.mechanism["environment"] + "~")
+            assert needed.environment.startswith(case.case.mechanism["environment"] + "~")
     assert [p.path for p in made["smoke"]] == [p.path for p in made["paper"]]
     assert [p.spec() for p in made["smoke"]] == [p.spec() for p in made["paper"]]
     assert len(made["smoke"]) == 2
     assert made["smoke"][0].spec()["python"] == platform.python_version()
 
 
-def test_another_lock_is_other_draws_and_a_comment_is_not(config_folder):
-    def draws() -> dict[str, str]:
+def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
+    def audits() -> dict[str, str]:
         made_of.cache_clear()
         study = checked("config")
-        made = [p for p in all_of_the_museum(study) if p.rule == "draw"]
+        made = [p for p in all_of_the_museum(study) if p.rule == "audit"]
         return {
-            p.parameters: json.dumps([p.spec(), p.made_of(), Rules(study).draw.needs(p.wildcards)])
+            p.parameters: json.dumps([p.spec(), p.made_of(), Rules(study).audit.needs(p.wildcards)])
             for p in made
         }
 
-    before = draws()
+    before = audits()
     edited("Python 3.11", "any Python", LOCKS / "nothing.txt")
-    assert draws() == before
+    assert audits() == before
     edited("==1.0", "==1.1", LOCKS / "no-such-wheel.txt")
-    after = draws()
+    after = audits()
     assert {name for name in before if before[name] != after[name]} == {
         "lock=no-such-wheel_version=1.0_keep=1"
     }
     with (FILE.parent / "rooms.py").open("a") as file:
         file.write("X = 1\n")
-    assert not set(draws().values()) & set(after.values())
+    assert not set(audits().values()) & set(after.values())
 
 
 @pytest.mark.parametrize(
@@ -255,7 +258,7 @@ def test_rooms_have_names_of_their_own(config_folder):
 def test_rooms_may_be_asked_for(config_folder):
     study = checked("config", {"rooms": ["right"]})
     assert rooms(study) == [("right", "keep=0.7")]
-    alpha = {v.spec()["alpha"] for v in Exhibition(study).verdicts}
+    alpha = {v.spec()["alpha"] for v in Exhibition(study).cases}
     assert alpha == {0.01 / 3}  # of the file, whoever is asked
     with pytest.raises(ConfigError, match="--config: rooms: unknown room 'rihgt'; did you mean 'r"):
         checked("config", {"rooms": ["rihgt"]})
@@ -341,18 +344,11 @@ def test_packages_are_told_with_their_versions(tmp_path):
 def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
     place = tmp_path / "environment.json"
     environment.write_failure(str(place), "no wheel")
-    spec = next(p for p in all_of_the_museum(study) if p.rule == "draw").spec()
-    draw.run(str(tmp_path / "draws.parquet"), spec, "", str(tmp_path), print, str(place))
-    kept, batches = draw_facts(tmp_path / "draws.parquet", spec)
-    assert kept["missing"] == "no wheel"
-    assert not batches
-
-
-def draw_facts(path: Path, spec: dict) -> tuple[dict, list]:
-    from epsilometer.storage import read_draws
-
-    kept, batches = read_draws(str(path), spec)
-    return kept["facts"], batches
+    spec = next(p for p in all_of_the_museum(study) if p.rule == "audit").spec()
+    file, page = str(tmp_path / "case.parquet"), str(tmp_path / "case.html")
+    audit.run(file, page, spec, "", str(tmp_path), "again", print, str(place))
+    (found,) = verdicts_of(file, spec, "")
+    assert (found["verdict"], found["reasons"]) == ("missing", ["no wheel"])
 
 
 # --- the table and the page -----------------------------------------------------------------------
@@ -423,7 +419,7 @@ def verdict(word: str, bound: float | None, reasons=()) -> dict:
     made = Verdict(word, claim, "epsilon = 1", 0.01, "anytime", reasons=list(reasons))
     return made.to_plain() | {
         **{"bound": bound, "bounds": [{"lower": bound, "quantity": "epsilon", "claimed": 1.0}]},
-        **{"witness": witness if bound else None, "seconds": 1.0, "seconds_drawing": 0.5},
+        **{"witness": witness if bound else None, "seconds": 1.5},
     }
 
 
@@ -460,7 +456,7 @@ def test_the_table_and_the_page(config_folder):
     assert "Others" not in page
     assert '<a href="https://example.org/1">&lt;b&gt;never&lt;/b&gt; flips</a>' in page
     assert page.count('<tr class="no">') == 2
-    assert 'href="../audits/museum-tiny/right/keep=0.7/bit/epsilon=1.html"' in page
+    assert 'href="../audits/museum-tiny/right/keep=0.7/bit.html#claim-1"' in page
     assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
     assert not is_as_expected(Path(made.csv))
     assert told_of(study) == [

@@ -11,16 +11,16 @@ from scipy.special import expit, ndtr
 from scipy.stats import binom
 
 import epsilometer as em
-from epsilometer.audit import sources
-from epsilometer.audit.claims import Pure
-from epsilometer.audit.guessing import Counted, Rule, p_value, refuted, rules_of
-from epsilometer.audit.one_run import audit_canaries, draw_canaries
-from epsilometer.cli import main
+from epsilometer.auditing.one_run import draw_canaries
+from epsilometer.auditing.sources import callables as sources
+from epsilometer.auditing.statistics.claims import Pure
+from epsilometer.auditing.statistics.guessing import Counted, Rule, p_value, refuted, rules_of
+from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer.stages import audit, conclude, draw
-from epsilometer.storage import read_columns
-from epsilometer.study.checking import checked
-from epsilometer.study.reports import all_audits
+from epsilometer_workflow.stages import audit, conclude
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.reports import all_audits
+from tests.unit.test_stages_audit import verdicts_of
 
 # --- the theorem ----------------------------------------------------------------------------------
 
@@ -184,6 +184,13 @@ def test_rules_depend_on_no_score_and_none_is_idle():
         r = rule.guesses
         assert p_value(r, r, 1000, 1.0, 1e-5) <= 0.05 / len(rules)
     assert rules_of(10, Pure(20.0), 0.05) == [Rule(5, 5)]
+    assert all(rule.top == rule.bottom or rule.guesses % 2 for rule in rules)
+
+
+def test_where_coins_are_not_fair_and_delta_is_not_0_either_end_is_guessed_by_itself():
+    rules = rules_of(1000, Pure(1.0, 1e-6), 0.05, 0.4)
+    assert {bool(rule.top) for rule in rules} == {True, False}
+    assert not any(rule.top and rule.bottom for rule in rules)
 
 
 def counts(rows, **options):
@@ -429,12 +436,8 @@ def test_the_mechanism_is_given_coins_once(here, function):
     assert set(coins) == {0, 1}
     assert np.array_equal(draw_canaries(source, 400, seed=3)[1], scores)
     assert not np.array_equal(draw_canaries(source, 400, seed=4)[0], coins)
-    found = audit_canaries(source, 400, em.pure(1.0), seed=3, guesses=100)
+    found = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
     assert found.verdict == "violated"
-    assert found.source.startswith(f"own.py:{function}(included")
-    assert found.to_plain()["provenance"]["made of"]["own.py"]
-    again = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
-    assert again.bound == found.bound
 
 
 @pytest.mark.parametrize(
@@ -568,50 +571,47 @@ COINS = "canaries: 300"
 
 @pytest.fixture
 def audits(config_folder):
-    """Return what writes a file of audits and gives what is made of it, by rule."""
+    """Return what writes a file of audits and gives the product of its case."""
 
     def write(mechanism="own.py:scores", more=COINS):
         text = ENTRY.format(mechanism=mechanism, more=more)
         (config_folder / "audits/small.yaml").write_text(text)
-        found = list(all_audits(checked("config")))
-        return {rule: [p for p in found if p.rule == rule] for rule in ("draw", "audit")}
+        (made,) = [p for p in all_audits(checked("config")) if p.rule == "audit"]
+        return made
 
     return write
 
 
 def verdicts(made, folder, tmp_path):
-    """Run the jobs that draw and that answer, in a folder with what they name."""
-    (drawn,) = made["draw"]
-    draws = str(tmp_path / "draws.parquet")
-    draw.run(draws, drawn.spec(), drawn.made_of(), str(folder), lambda _: None)
-    found = []
-    for one in made["audit"]:
-        spec, file = one.spec(), str(tmp_path / "verdict.parquet")
-        page = str(tmp_path / "verdict.html")
-        audit.run(draws, file, page, spec, "again", lambda _: None)
-        found.append(json.loads(read_columns(file, "verdict", spec)["json"][0]))
-    return found
+    """Run the job of a case, in a folder with what it names."""
+    file, page, spec = (str(tmp_path / "case.parquet"), str(tmp_path / "case.html"), made.spec())
+    audit.run(file, page, spec, made.made_of(), str(folder), "again", lambda _: None)
+    return verdicts_of(file, spec, made.made_of())
 
 
 def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(config_folder.parent)
     made = audits(more="canaries: 300\n    guesses: [30, 30]")
-    assert [p.path for p in made["draw"]] == [
-        "results/smoke/draws/small/one/default/canaries=300.parquet"
-    ]
+    assert made.path == "results/smoke/audits/small/one/default/canaries=300.parquet"
     first, second = verdicts(made, file, tmp_path)
-    seed = made["draw"][0].spec()["audit_seed"]
+    seed = made.spec()["audit_seed"]
     source = sources.load("own.py:scores", folder=file)
-    alpha = 0.05 / 2
-    wanted = audit_canaries(source, 300, em.pure(1.0), seed=seed, alpha=alpha, guesses=(30, 30))
+    coins, scores = draw_canaries(source, 300, seed=seed)
+    origin = {"source": source.description, "digest": source.digest()}
+    options = {"seed": seed, "alpha": 0.05 / 2, "guesses": (30, 30)}
+    wanted = em.audit_one_run(scores, coins, em.pure(1.0), **options, **origin)
     assert (first["verdict"], first["bound"]) == ("violated", wanted.bound)
     assert first["guesses"] == wanted.guesses
     assert first["source"] == wanted.source
     assert first["provenance"]["made of"] == wanted.provenance["made of"]
+    assert first["source"].startswith("own.py:scores(included")
+    assert first["provenance"]["made of"]["own.py"]
     assert second["claim"]["delta"] == 1e-5
-    row = conclude.row({"identity": made["audit"][0].spec(), "expected": None, "path": "p"}, first)
+    row = conclude.row({"identity": made.spec(), "expected": None, "path": "p"}, first)
     assert row["witness"] == "60 of 60 guesses about 300 canaries are right"
-    assert conclude.shown({**row, "path": "results/p.parquet"}, file)["counts"] == ""
+    assert (
+        conclude.shown({**row, "path": "results/p.parquet"}, {"section": 1}, file)["counts"] == ""
+    )
 
 
 def test_recorded_canaries_in_the_workflow(
@@ -619,7 +619,7 @@ def test_recorded_canaries_in_the_workflow(
 ):
     monkeypatch.chdir(config_folder.parent)
     made = audits(RECORDED, "guesses: 100")
-    assert "c.csv=missing" in made["draw"][0].made_of()
+    assert "c.csv=missing" in made.made_of()
     found = verdicts(made, file, tmp_path)[0]
     wanted = em.audit_one_run(*rows, em.pure(1.0), alpha=0.025, guesses=100)
     assert (found["verdict"], found["bound"]) == ("violated", wanted.bound)
@@ -638,7 +638,11 @@ def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp
     [
         ("own.py:scores", "", "one.pairs: is missing"),
         ("own.py:scores", "canaries: 3", "one.canaries: .*greater than or equal to 10"),
-        ("own.py:scores", "guesses: 3\n    pairs: [[0, 1]]", "one.guesses: goes with canaries or"),
+        (
+            "own.py:scores",
+            "guesses: 3\n    pairs: [[0, 1]]",
+            "one.guesses: goes with one run or canaries only",
+        ),
         ("own.py:scores", "canaries: 90\n    pairs: [[0, 1]]", "one.pairs: does not go with canar"),
         ("own.py:scores", "canaries: 90\n    samples: 9", "one.samples: does not go with canaries"),
         ("own.py:scores", "canaries: 90\n    guesses: [1, 2, 3]", "one.guesses: .*at most 2 items"),
@@ -656,5 +660,5 @@ def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, said):
 
 def test_other_claims_have_no_test_in_one_run(audits, monkeypatch):
     monkeypatch.setitem(globals(), "ENTRY", ENTRY.replace("epsilon: 1}}", "gdp: 1}}"))
-    with pytest.raises(ConfigError, match=r"claims\.0: must be epsilon, with delta or without"):
+    with pytest.raises(ConfigError, match=r"claims\.0: .*an epsilon with delta or without"):
         audits()

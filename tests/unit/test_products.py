@@ -12,14 +12,15 @@ from snakemake.io import regex_from_filepattern
 
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.study import paths, plan
-from epsilometer.study.checking import checked
-from epsilometer.study.estimates import Estimates
-from epsilometer.study.products import Product
-from epsilometer.study.reductions import REDUCTIONS
-from epsilometer.study.reports import (
+from epsilometer_workflow.study import paths, plan
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.estimates import Estimates
+from epsilometer_workflow.study.products import Product
+from epsilometer_workflow.study.reductions import REDUCTIONS
+from epsilometer_workflow.study.reports import (
+    EVERY,
     KINDS,
-    Report,
+    Page,
     Rules,
     Runs,
     Summary,
@@ -28,13 +29,13 @@ from epsilometer.study.reports import (
     all_of_the_museum,
     all_products,
 )
-from epsilometer.study.study import Study
+from epsilometer_workflow.study.study import Study
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")
 OTHERS = {  # what rules write beside their product's path
     "summarise": [paths.RUNS],
-    "audit": [paths.beside(paths.VERDICT, ".html")],
+    "audit": [paths.beside(paths.AUDIT, ".html")],
     "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
     "exhibit": [paths.beside(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
     "compare": [paths.beside(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
@@ -64,7 +65,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
     shown = [*all_audits(real), *all_of_the_museum(real), *all_of_the_benchmark(real)]
-    return [*all_products(real), Report(real), *shown]
+    return [*all_products(real), Page(real, EVERY), *shown]
 
 
 def job(product: Product) -> tuple[str, str]:
@@ -78,7 +79,7 @@ def test_every_scale_is_tried():
 
 def test_rules_scripts_and_stages_have_one_name():
     assert sorted(kind.rule for kind in KINDS) == EVERY_SCRIPT
-    assert all(find_spec(f"epsilometer.stages.{kind.rule}") for kind in KINDS)
+    assert all(find_spec(f"epsilometer_workflow.stages.{kind.rule}") for kind in KINDS)
 
 
 def test_a_path_gives_its_product_back(real, walk):

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import DataError
-from epsilometer.runtime.provenance import refuse_foreign
 from epsilometer.storage import write_table
+from epsilometer_workflow.runtime.provenance import refuse_foreign
 
 PATH = "results/smoke/tables/some/table.parquet"
 SEVEN = {"seed": 7, "scale": "smoke"}

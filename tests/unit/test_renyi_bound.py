@@ -12,7 +12,7 @@ from epsilometer.densities.pair import densities_of, reduced
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import renyi_bound as rb
 from epsilometer.estimators import several
-from epsilometer.estimators.local_loss import screen
+from epsilometer.estimators.local_loss import LocalLoss
 
 P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 SHARP = {"tau": 1e-5, "beta": 1e5}
@@ -385,7 +385,7 @@ def test_towards_infinite_order_it_is_the_local_loss():
     rng = np.random.default_rng(0)
     x, y = rng.choice(3, 50_000, p=P), rng.choice(3, 50_000, p=Q)
     found = densities_of(x, y, points=9, power=1.0)
-    chosen, losses = screen([(x, y)], floor=1e-5)
+    chosen, losses = LocalLoss(1e-5).screen([(x, y)], draws=1)
     loss = float(np.max(np.log(found.p) - np.log(found.q)))
     assert losses[chosen].loss == pytest.approx(max(loss, float(np.max(np.log(found.q / found.p)))))
     level = rb.divergence(found.p, found.q, order=2000.0, tau=1e-9, beta=1e9).value

@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import DataError
-from epsilometer.stages import report
 from epsilometer.storage import write_table
-from epsilometer.study import paths
-from epsilometer.study.reports import Report
-from epsilometer.study.study import Study
+from epsilometer_workflow.stages import page as stage
+from epsilometer_workflow.study import paths, reports
+from epsilometer_workflow.study.study import Study
 
-TEMPLATE = Path(__file__).parents[2] / "workflow/report/report.html.j2"
+TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
 COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
 CLAIMS = pd.DataFrame(
     [
@@ -144,7 +143,7 @@ def made(folder: Path, spec) -> Page:
         tables=[str(folder / f"tables/{place}.parquet") for place in places],
         figures=[str(folder / f"figures/{place}.png") for place in figures],
     )
-    report.run(files, str(folder / "report.html"), str(TEMPLATE), spec)
+    stage.run(files, str(folder / "report.html"), str(TEMPLATE), spec)
     return Page((folder / "report.html").read_text())
 
 
@@ -191,12 +190,12 @@ def test_claims_are_counted_and_lead_to_what_shows_them(results):
         r'<tr id="claim:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
     )
     assert rows == list(CLAIMS["id"])
-    claims = report._claims(CLAIMS, {"p1/fig1", "p1/other"})
+    claims = stage._claims(CLAIMS, {"p1/fig1", "p1/other"})
     assert [row["place"] for row in claims] == ["p1/fig1", "p1/other", "p1/fig1", ""]
     assert [row["between"] for row in claims] == ["0.4 to 0.6", "2", "0 to 1", ""]
-    share = report.shares("p1", claims)
+    share = stage.shares("p1", claims)
     assert (share["agree"], share["decided"], share["claims"]) == (2, 3, 4)
-    assert report.shares("p2", claims)["share"] is None
+    assert stage.shares("p2", claims)["share"] is None
 
 
 def test_papers_come_before_other_reports(results):
@@ -273,14 +272,14 @@ def test_what_jobs_took_is_read_from_their_logs(results):
         (logs / rule / f"{at}.log").write_text(text)
     (logs / "running.log").write_text("2026-01-02 03:04:00,000 start sample smoke y\n")
     (logs / "begins-anew.log").symlink_to("just-deleted")  # listed, and then gone
-    rows = report.took(logs)
+    rows = stage.took(logs)
     assert [row["rule"] for row in rows] == ["sample", "page"]
     assert rows[0] == {
         **{"rule": "sample", "jobs": 3, "seconds": 13.0, "cpu": 4.0},
         **{"median": 3.0, "longest": 9.0, "megabytes": 300.0},
     }
-    assert report.total(rows)["jobs"] == 4
-    assert report.total([]) == dict.fromkeys(["jobs", "seconds", "cpu", "longest", "megabytes"], 0)
+    assert stage.total(rows)["jobs"] == 4
+    assert stage.total([]) == dict.fromkeys(["jobs", "seconds", "cpu", "longest", "megabytes"], 0)
     page = made(results, told(results))
     assert "From the logs of 4 jobs" in page.said
     assert "begun 2026-01-02 03:04" in page.said
@@ -288,7 +287,7 @@ def test_what_jobs_took_is_read_from_their_logs(results):
 
 def test_it_is_made_again_when_what_is_beside_it_is(config_folder):
     study = Study("config")
-    asked = Report(study)
+    asked = reports.Page(study, reports.EVERY)
     before = asked.spec()
     assert {name: one["files"] for name, one in before["beside"].items()} == {
         **{"audits": {}, "museum": {}, "benchmark": {}}
@@ -296,15 +295,23 @@ def test_it_is_made_again_when_what_is_beside_it_is(config_folder):
     museum = Path(paths.MUSEUM.format(scale=study.scale))
     museum.parent.mkdir(parents=True)
     museum.write_text("verdict\n")
-    first = Report(study).spec()
+    first = reports.Page(study, reports.EVERY).spec()
     assert list(first["beside"]["museum"]["files"]) == [str(museum)]
     museum.write_text("verdict\nviolated\n")
-    assert len({json.dumps(spec) for spec in (before, first, Report(study).spec())}) == 3
+    assert (
+        len(
+            {
+                json.dumps(spec)
+                for spec in (before, first, reports.Page(study, reports.EVERY).spec())
+            }
+        )
+        == 3
+    )
 
 
 def test_it_needs_every_table_and_figure_and_says_how_each_is_made(config_folder):
     study = Study("config")
-    asked = Report(study)
+    asked = reports.Page(study, reports.EVERY)
     shown = [one for about in asked.spec()["reports"] for one in about["artifacts"]]
     needs = asked.needs()
     assert len(needs["tables"]) == len(shown) > 3

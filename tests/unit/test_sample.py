@@ -9,9 +9,9 @@ import pytest
 from epsilometer import seeds
 from epsilometer.errors import MechanismError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages import sample
-from epsilometer.stages.sample import draw
 from epsilometer.storage import read_samples
+from epsilometer_workflow.stages import sample
+from epsilometer_workflow.stages.sample import draw
 
 
 @dataclass(frozen=True)

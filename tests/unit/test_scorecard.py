@@ -9,16 +9,23 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.scorecard.claims import Claim, Line, Rule, lines_of, read_claims, read_rules
-from epsilometer.scorecard.expressions import (
+from epsilometer_workflow.reports.scorecard import tables as scorecard
+from epsilometer_workflow.reports.scorecard.claims import (
+    Claim,
+    Line,
+    Rule,
+    lines_of,
+    read_claims,
+    read_rules,
+)
+from epsilometer_workflow.reports.scorecard.expressions import (
     Expression,
     ExpressionError,
     numbers_in,
     rounding,
 )
-from epsilometer.scorecard.judging import columns, judge
-from epsilometer.scorecard.told import told
-from epsilometer.tables import scorecard
+from epsilometer_workflow.reports.scorecard.judging import columns, judge
+from epsilometer_workflow.reports.scorecard.told import told
 
 TABLES = {
     "p/t": columns(

@@ -9,9 +9,9 @@ import pytest
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages import confirm, sample, screen, time, weigh
-from epsilometer.stages.estimate import estimates_of
 from epsilometer.storage import read_columns, read_samples
+from epsilometer_workflow.stages import confirm, sample, screen, time, weigh
+from epsilometer_workflow.stages.estimate import estimates_of
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 SAMPLES = COMMON | {
@@ -204,13 +204,15 @@ def test_outputs_of_several_entries_go_through_both_stages(tmp_path, by, outputs
 @pytest.mark.parametrize("by", SCREENS)
 def test_timings_are_of_every_run_and_of_a_real_bound(by):
     member = {
-        "reads": "evidence",
         "samples": SAMPLES,
-        "losses": specs(by, SCREENS[by])["losses"],
         "fresh": 3000,
         "estimates": {
             "registered": ESTIMATORS[BOUNDS[by]],
             "parameters": {"after": "e"},
+            "after": {"registered": ESTIMATORS[by], "parameters": SCREENS[by]},
+            "inputs": {"pairing": "consecutive"},
+            "claims": {},
+            "region": LOSSES["region"],
             "estimator": "mpl",
             "lambda": "inf",
         },

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.stages import page
-from epsilometer.study.checking import checked
-from epsilometer.study.products import Product
-from epsilometer.study.reports import (
+from epsilometer_workflow.stages import page
+from epsilometer_workflow.study.checking import checked
+from epsilometer_workflow.study.products import Product
+from epsilometer_workflow.study.reports import (
+    EVERY,
     KINDS,
-    Report,
+    Page,
     all_audits,
     all_of_the_benchmark,
     all_of_the_museum,
@@ -135,7 +137,7 @@ def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    made = [*all_products(study), Report(study), *shown]
+    made = [*all_products(study), Page(study, EVERY), *shown]
     sound = next(p.wildcards for p in made if p.rule == kind.rule)
     assert told(kind, study, sound) is None
     said = {
@@ -149,8 +151,11 @@ def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
 
 def test_a_page_escapes_what_it_shows(tmp_path):
     file = tmp_path / "page.html"
-    about = {"seed": 1, "scale": "smoke", "version": "0", "artifacts": []}
-    page.run(str(file), ROOT / "workflow/report/page.html.j2", {"title": HOSTILE["html"], **about})
+    about = {"seed": 1, "scale": "smoke", "version": "0", "beside": {}}
+    reports = [{"id": "mine", "title": HOSTILE["html"], "artifacts": []}]
+    nothing = SimpleNamespace(tables=[], figures=[])
+    template = str(ROOT / "workflow/report/page.html.j2")
+    page.run(nothing, str(file), template, {**about, "reports": reports})
     assert "<script>alert" not in file.read_text()
     assert "&lt;script&gt;" in file.read_text()
 

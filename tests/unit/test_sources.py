@@ -10,7 +10,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.study import sources
+from epsilometer_workflow.study import sources
 from tests.unit.loading import EVERY_SCRIPT, SCRIPTS, loaded
 
 LAPLACE = MECHANISMS.module("truncated_laplace")
@@ -62,9 +62,9 @@ class Copy:
     """The library and the scripts in a folder of their own, to be edited."""
 
     def __init__(self, folder: Path) -> None:
-        self.library, self.scripts = folder / "src/epsilometer", folder / "workflow/scripts"
+        self.source, self.scripts = folder / "src", folder / "workflow/scripts"
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree("src/epsilometer", self.library, ignore=ignored)
+        shutil.copytree("src", self.source, ignore=ignored)
         shutil.copytree("workflow/scripts", self.scripts)
         self.code = sources.digest(*SAMPLE)
         self._unedited: dict[Path, str] = {}
@@ -74,7 +74,7 @@ class Copy:
 
         Files are of the library or, as ``scripts/...``, the workflow's.
         """
-        path = (self.scripts.parent if file.startswith("scripts/") else self.library) / file
+        path = (self.scripts.parent if file.startswith("scripts/") else self.source) / file
         text = path.read_text()
         self._unedited.setdefault(path, text)
         assert old in text, f"{file} no longer says {old!r}"
@@ -106,16 +106,19 @@ def copied(tmp_path_factory):
 @pytest.fixture
 def copy(copied, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(sources, "_PACKAGE", copied.library)
+        patched.setattr(sources, "_SOURCE", copied.source)
         patched.setattr(sources, "_SCRIPTS", copied.scripts)
-        patched.setattr(sources, "_KEEPS_JOBS", copied.library / "runtime")
+        patched.setattr(sources, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
         yield copied
     copied.restore()
     forget()
 
 
 SAMPLE = ("sample", LAPLACE)
-STAGE, MECHANISM = "stages/sample.py", "mechanisms/truncated_laplace.py"
+STAGE, MECHANISM = (
+    "epsilometer_workflow/stages/sample.py",
+    "epsilometer/mechanisms/truncated_laplace.py",
+)
 DRAWN = "return np.asarray(outputs, kind.dtype)\n"
 DOCSTRING = (
     '    """Write samples of the sides that ``sides_of`` names for each run, in that order."""\n'
@@ -138,13 +141,13 @@ def test_a_library_elsewhere_is_the_same_code(copy):
         (STAGE, '"""Draws batches', '"""It draws batches'),
         (MECHANISM, '    """', '    """Other words: '),
         ("scripts/sample.py", '"""Draw', '"""Do draw'),
-        ("seeds.py", "\ndef generator", "\n# a comment\ndef generator"),
-        ("runtime/job.py", "", "X = 1\n"),
-        ("runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
-        ("mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
-        ("mechanisms/truncated_gaussian.py", "", "X = 1\n"),
-        ("stages/histogram.py", "", "X = 1\n"),
-        ("study/products.py", "", "X = 1\n"),
+        ("epsilometer/seeds.py", "\ndef generator", "\n# a comment\ndef generator"),
+        ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
+        ("epsilometer_workflow/runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
+        ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
+        ("epsilometer/mechanisms/truncated_gaussian.py", "", "X = 1\n"),
+        ("epsilometer_workflow/stages/histogram.py", "", "X = 1\n"),
+        ("epsilometer_workflow/study/products.py", "", "X = 1\n"),
     ],
 )
 def test_what_runs_no_other_statement_leaves_the_code_as_it_is(copy, file, old, new):
@@ -154,14 +157,16 @@ def test_what_runs_no_other_statement_leaves_the_code_as_it_is(copy, file, old, 
 
 
 def test_a_docstring_may_be_written_where_there_was_none(copy):
-    copy.edit("seeds.py", "\ndef generator", "\ndef other():\n    return 1\n\n\ndef generator")
+    copy.edit(
+        "epsilometer/seeds.py", "\ndef generator", "\ndef other():\n    return 1\n\n\ndef generator"
+    )
     before = copy.digest(*SAMPLE)
-    copy.edit("seeds.py", "def other():\n", 'def other():\n    """Return 1."""\n')
+    copy.edit("epsilometer/seeds.py", "def other():\n", 'def other():\n    """Return 1."""\n')
     assert copy.digest(*SAMPLE) == before
 
 
 def test_when_files_were_written_does_not_matter(copy):
-    for file in (copy.library / STAGE, copy.library / MECHANISM, copy.scripts / "sample.py"):
+    for file in (copy.source / STAGE, copy.source / MECHANISM, copy.scripts / "sample.py"):
         os.utime(file, (1, 1))
     assert copy.digest(*SAMPLE) == copy.code
 
@@ -175,9 +180,9 @@ def test_when_files_were_written_does_not_matter(copy):
         (STAGE, "durable=False", "durable=True"),
         (STAGE, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
         (MECHANISM, "return ", "return 0 + "),
-        ("seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
-        ("outputs.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
-        ("storage.py", "1 << 20", "1 << 21"),
+        ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
+        ("epsilometer/outputs.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
+        ("epsilometer/storage.py", "1 << 20", "1 << 21"),
     ],
 )
 def test_another_statement_or_number_is_other_code(copy, file, old, new):
@@ -190,14 +195,23 @@ def test_a_new_import_is_followed(copy):
     copy.edit(MECHANISM, "", "import epsilometer.estimators.planner\n")
     with_planner = copy.digest(*SAMPLE)
     assert with_planner != copy.code
-    copy.edit("estimators/planner.py", "return ", "return 0 + ")
+    copy.edit("epsilometer/estimators/planner.py", "return ", "return 0 + ")
     assert copy.digest(*SAMPLE) != with_planner
+
+
+def test_a_template_counts_where_its_module_is_imported(copy):
+    audit = copy.digest("audit")
+    copy.edit("epsilometer/auditing/rendering/page.html.j2", "<h2>", "<h2><b>")
+    assert copy.digest("audit") != audit
+    assert copy.digest(*SAMPLE) == copy.code
 
 
 def test_relative_and_late_imports_are_followed(copy):
     copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import gaussian\n")
     copy.edit(
-        "seeds.py", "    digest =", "    from epsilometer.exact import quadrature\n    digest ="
+        "epsilometer/seeds.py",
+        "    digest =",
+        "    from epsilometer.exact import quadrature\n    digest =",
     )
     forget()
     found = names(copy.scripts / "sample.py", LAPLACE)
@@ -206,7 +220,7 @@ def test_relative_and_late_imports_are_followed(copy):
 
 def test_what_only_type_checkers_import_is_not_followed(copy):
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
-    copy.edit("seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
+    copy.edit("epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
     forget()
     assert "planner" not in names(copy.scripts / "sample.py", LAPLACE)
 
@@ -223,7 +237,7 @@ def versions(*job):
         (("classify", CLASSIFIERS.module("scikit_learn")), {"numpy", "pyarrow", "sklearn"}),
         (("page",), {"jinja2", "numpy", "pandas", "pyarrow"}),
         (
-            ("render", "epsilometer.render.kutta2022"),
+            ("render", "epsilometer_workflow.reports.kutta2022.figures"),
             {"matplotlib", "numpy", "pandas", "pyarrow", "seaborn"},
         ),
     ],

@@ -6,8 +6,8 @@ import pytest
 from epsilometer.densities.ladder import ladder
 from epsilometer.errors import DataError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages import histogram, sample
 from epsilometer.storage import read_counts, read_samples
+from epsilometer_workflow.stages import histogram, sample
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 SAMPLES = COMMON | {

@@ -289,7 +289,7 @@ def test_columns_of_lists_come_back_one_by_one(there_and_back, lengths, dtype):
 
 
 def test_lists_of_plain_numbers_are_lists_too(there_and_back):
-    """As `epsilometer.stages.weigh` writes what each run says of several events."""
+    """As `epsilometer_workflow.stages.weigh` writes what each run says of several events."""
     read = there_and_back({"whole": [[1, 2], [3]], "real": [(0.5, 1.5), (2.5,)]})
     assert [part.tolist() for part in read["whole"]] == [[1, 2], [3]]
     assert [part.tolist() for part in read["real"]] == [[0.5, 1.5], [2.5]]

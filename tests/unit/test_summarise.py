@@ -7,11 +7,11 @@ from scipy import stats
 
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.stages.summarise import (
+from epsilometer_workflow.reports.gorla2022.tables import _smallest_sufficient_n
+from epsilometer_workflow.stages.summarise import (
     summarise,
     with_truth,
 )
-from epsilometer.tables.gorla2022 import _smallest_sufficient_n
 
 
 def estimates(values, reverse=None):

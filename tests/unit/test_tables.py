@@ -9,8 +9,10 @@ from scipy import stats
 
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.tables import askin2022, kutta2022, lu2022
-from epsilometer.tables import gorla2022 as tables
+from epsilometer_workflow.reports.askin2022 import tables as askin2022
+from epsilometer_workflow.reports.gorla2022 import tables
+from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
+from epsilometer_workflow.reports.lu2022 import tables as lu2022
 
 
 def summary(**columns):

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError, DataError
-from epsilometer.stages import tabulate
-from epsilometer.stages.tabulate import beside_paper, build, check
 from epsilometer.storage import SampleWriter, read_table, write_table
+from epsilometer_workflow.stages import tabulate
+from epsilometer_workflow.stages.tabulate import beside_paper, build, check
 
 
 def one(summary: pd.DataFrame, *, k: int = 1):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from epsilometer.estimators.events import Event, View
-from epsilometer.estimators.tallies import FOLDS, Tally, cells_of, fifths
+from epsilometer.events.events import Event, View
+from epsilometer.events.tallies import FOLDS, Tally, cells_of, fifths
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer.audit.one_run import audit_canaries
-from epsilometer.audit.serving.loading import find
-from epsilometer.audit.sources import callable_source
-from epsilometer.study.cases import Audits
+from epsilometer.auditing.one_run import draw_canaries
+from epsilometer.auditing.serving.loading import find
+from epsilometer.auditing.sources.callables import callable_source
+from epsilometer_workflow.study.cases import Audits
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
@@ -127,7 +127,8 @@ def test_one_training_finds_them_too(training, fault):
     function = training["scores_in_one_run"]
     mechanism = functools.partial(function, fault=fault, score=score, **SETTING)
     claim = em.approximate(EPSILON, 1e-5)
-    found = audit_canaries(callable_source(mechanism), 2000, claim, seed=1, alpha=0.01)
+    coins, scores = draw_canaries(callable_source(mechanism), 2000, seed=1)
+    found = em.audit_one_run(scores, coins, claim, seed=1, alpha=0.01)
     assert found.verdict == ("not refuted" if fault == "none" else "violated")
 
 
@@ -142,8 +143,7 @@ def test_files_of_audits_say_what_is_expected_and_who_claims(name):
     for case in cases:
         assert case.expected == ("not refuted" if case.arguments["fault"] == "none" else "violated")
         assert {key: case.arguments[key] for key in SETTING} == SETTING
-        ((called, said),) = case.claims.items()
-        assert called == "epsilon=claimed_delta=1e-05"
+        (said,) = case.claims
         asked = said["claim"]["epsilon"]
         assert asked["function"] == "accountant.py:epsilon"
         assert asked["given"].items() >= {**SETTING, "delta": 1e-5}.items()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.runtime.variables import RUN
+from epsilometer_workflow.runtime.variables import RUN
 
 SCRIPT = """
 import ctypes, os, signal, subprocess, sys, time
-from epsilometer.runtime.watch import Limits, done, failed, watched
+from epsilometer_workflow.runtime.watch import Limits, done, failed, watched
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
 def keep(text): print("KEPT", repr(text), flush=True)
 def ended(usage, cause): print("CAUSE", cause, flush=True)

@@ -9,8 +9,8 @@ import pytest
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence
 from epsilometer.estimators.berger_boos import BergerBoos
-from epsilometer.estimators.events import Event
 from epsilometer.estimators.witness import Witness
+from epsilometer.events.events import Event
 
 BOUND = BergerBoos("witness")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ SECONDS = (  # what was measured, and what shows it
     "scorecard/scorecard.",
     "scorecard/gorla2022-seconds.",
     "scorecard/lu2022-seconds.",
+    "others/seconds.",  # of the study in miniature
 )
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
 
@@ -73,7 +75,7 @@ class Project:
         """Let every draw wait."""
         line = "    before = _global_states()\n"
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
-        self.replace("src/epsilometer/stages/sample.py", line, waits)
+        self.replace("src/epsilometer_workflow/stages/sample.py", line, waits)
 
     def add_mechanism(
         self, source: str, kinds: Iterable[str], outputs: str = "index", **parameters: str
@@ -115,9 +117,39 @@ def undisturbed(folder: Path) -> Project:
     for made in ("results/smoke", ".snakemake/metadata"):
         if (ROOT / made).is_dir():
             shutil.copytree(ROOT / made, folder / made)
-    run = project.snakemake("--config", "scale=smoke", cores=os.cpu_count() or 1)
+    every = ("all", "results/smoke/report.html", "--config", "scale=smoke")
+    run = project.snakemake(*every, cores=os.cpu_count() or 1)
     assert run.returncode == 0, run.stderr[-3000:]
     return project
+
+
+def small_study(folder: Path) -> Project:
+    """Return a copy in which a study in miniature is done."""
+    project = copy_project(folder, SMALL)
+    run = project.snakemake(cores=os.cpu_count() or 1)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return project
+
+
+def once(make: Callable[[Path], Project], name: str, factory: pytest.TempPathFactory) -> Project:
+    """Return a project that the first worker makes, and that all others use."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder.with_suffix(".done")
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return Project(folder)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Mark the tests that need the whole smoke scale."""
+    for item in items:
+        if "finished" in getattr(item, "fixturenames", ()):
+            item.add_marker("smoke")
 
 
 @pytest.fixture
@@ -128,8 +160,14 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the smoke scale is done; tests leave it as it is."""
-    return undisturbed(tmp_path_factory.mktemp("finished"))
+    """A copy in which the smoke scale is done, for all workers; tests leave it as it is."""
+    return once(undisturbed, "finished", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def miniature(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy in which a study in miniature is done, for all workers; tests leave it as it is."""
+    return once(small_study, "miniature", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -6,19 +6,19 @@ import pandas as pd
 import pytest
 
 from epsilometer.registry import load
-from epsilometer.study.reports import Figure, Report
-from epsilometer.study.study import Study
+from epsilometer_workflow.study.reports import EVERY, Figure, Page
+from epsilometer_workflow.study.study import Study
 from tests.workflow.conftest import ROOT, Project
 
-FIGURES = Report(Study(ROOT / "config", {"scale": "smoke"})).needs()["figures"]
+FIGURES = Page(Study(ROOT / "config", {"scale": "smoke"}), EVERY).needs()["figures"]
 
 
-@pytest.fixture(params=FIGURES, ids=lambda one: f"{one.report}-{one.artifact}")
+@pytest.fixture(params=FIGURES, ids=lambda one: f"{one.report}-{one.artifact}", scope="module")
 def asked(request) -> Figure:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def drawn(asked: Figure, finished: Project):
     """The figure, drawn again from its table."""
     import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""What the README, and docs/mechanisms.md, tell a newcomer to type does what they say."""
+"""The commands of README, docs/workflow.md and docs/mechanisms.md do what these pages say."""
 
 import re
 import shlex
@@ -11,6 +11,7 @@ import pytest
 from tests.workflow.conftest import ROOT, Project
 
 README = (ROOT / "README.md").read_text()
+WORKFLOW = (ROOT / "docs/workflow.md").read_text()
 MECHANISMS = (ROOT / "docs/mechanisms.md").read_text()
 
 
@@ -20,7 +21,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def test_its_paths_can_be_asked_for(project: Project):
-    targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', README, re.M)
+    targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', WORKFLOW, re.M)
     assert len(targets) == 4
     run = project.snakemake(*targets, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]

@@ -119,7 +119,6 @@ def test_an_audit_in_python(installed: Path):
     assert 1000 < told["needed"] < 100_000
 
 
-@pytest.mark.slow
 def test_the_command_line(installed: Path):
     (installed / "mech.py").write_text(MECHANISM.format(scale=0.5))
     assert "audit" in run([installed / "venv/bin/epsilometer", "--help"], installed)

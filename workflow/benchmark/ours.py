@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from data import QUERIES
-from epsilometer.audit.auditing import audit_outputs
-from epsilometer.audit.claims import pure
+from epsilometer.auditing.audit import audit_outputs
+from epsilometer.auditing.statistics.claims import pure
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.densities.binned import bkde, dpik
 from epsilometer.densities.histogram import interval_histogram

@@ -1,41 +1,18 @@
-# Audit mechanisms of anybody's: draw, once for all claims about the same pairs; a verdict on each
-# claim; a table and a page of each file of audits.
+# Audit mechanisms of anybody's: all claims about one mechanism on a set of pairs in a job; a table
+# and a page of each file of audits.
 #
 # `made_of` are digests of the mechanism's own files, as they are when the DAG is made; `stopped`,
 # why jobs had to be stopped before, after which the same command tries again.
-
-
-rule draw:
-    input:
-        unpack(make.draw.needs),
-    output:
-        make.draw.path,
-    log:
-        make.draw.log,
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.draw.mem_mb,
-        runtime=make.draw.runtime,
-    params:
-        spec=make.draw.spec,
-        code=make.draw.code,
-        made_of=make.draw.made_of,
-        folder=make.draw.folder,
-        stopped=make.draw.stopped,
-    script:
-        "../scripts/draw.py"
 
 
 rule audit:
     input:
         unpack(make.audit.needs),
     output:
-        verdict=make.audit.path,
+        verdicts=make.audit.path,
         page=paths.beside(make.audit.path, ".html"),
     log:
         make.audit.log,
-    priority: 10  # an answer to what is drawn comes before more is drawn
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -44,6 +21,8 @@ rule audit:
     params:
         spec=make.audit.spec,
         code=make.audit.code,
+        made_of=make.audit.made_of,
+        folder=make.audit.folder,
         replay=make.audit.replay,
         stopped=make.audit.stopped,
     script:

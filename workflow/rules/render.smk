@@ -1,4 +1,4 @@
-# Draw each figure from its table, show everything of a report on one page, and all reports on another.
+# Draw each figure from its table; show everything of a report, or of all reports, on one page.
 
 
 rule render:
@@ -45,22 +45,3 @@ rule page:
         code=make.page.code,
     script:
         "../scripts/page.py"
-
-
-rule report:
-    input:
-        unpack(make.report.needs),
-    output:
-        make.report.path,
-    log:
-        make.report.log,
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.report.mem_mb,
-        runtime=make.report.runtime,
-    params:
-        spec=make.report.spec,
-        code=make.report.code,
-    script:
-        "../scripts/report.py"

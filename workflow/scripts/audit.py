@@ -1,17 +1,19 @@
-"""Say what draws tell about one claim; where that breaks the job, that is the answer."""
+"""Audit all claims about one mechanism on a set of pairs; where it breaks the job, that is said."""
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 
 def stopped(cause):
-    """Write why there is no answer."""
-    from epsilometer.stages import audit
+    """Write why there is no verdict."""
+    from epsilometer_workflow.stages import audit
 
-    audit.write_failure(*snakemake.output, snakemake.params.spec, cause)
+    audit.write_failure(*snakemake.output, params.spec, params.made_of, cause)
 
 
+params = snakemake.params
 with job(snakemake, stopped) as progress:
-    from epsilometer.stages import audit
+    from epsilometer_workflow.stages import audit
 
-    told = snakemake.params.spec, snakemake.params.replay
-    audit.run(snakemake.input.draws[0], *snakemake.output, *told, progress)
+    case = params.spec, params.made_of, params.folder, params.replay
+    environment = snakemake.input.get("environment", [None])[0]
+    audit.run(*snakemake.output, *case, progress, environment)

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 
 def stopped(cause):
     """Write why there is none."""
-    from epsilometer.stages import environment
+    from epsilometer_workflow.stages import environment
 
     environment.write_failure(snakemake.output[0], cause)
 
 
 with job(snakemake, stopped) as progress:
-    from epsilometer.stages import environment
+    from epsilometer_workflow.stages import environment
 
     notes = Path(snakemake.log[0]).with_suffix(".stopped")
     environment.run(snakemake.output[0], snakemake.params.spec, notes, progress)

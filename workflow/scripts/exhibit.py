@@ -1,9 +1,9 @@
 """Show what was found in every room of the museum, beside what was expected."""
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 with job(snakemake):
-    from epsilometer.stages import exhibit
+    from epsilometer_workflow.stages import exhibit
 
     template = f"{snakemake.scriptdir}/../report/museum.html.j2"
     exhibit.run(snakemake.input.verdicts, snakemake.output, template, snakemake.params.spec)

@@ -1,8 +1,8 @@
 """Count one batch of samples."""
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 with job(snakemake) as progress:
-    from epsilometer.stages import histogram
+    from epsilometer_workflow.stages import histogram
 
     histogram.run(snakemake.input.samples[0], snakemake.output[0], snakemake.params.spec, progress)

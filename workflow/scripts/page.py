@@ -1,9 +1,9 @@
-"""Show every table and figure of one report on one page."""
+"""Show a report, or all of them, on one page that asks for no other file."""
 
-from epsilometer.runtime.job import job
+from epsilometer_workflow.runtime.job import job
 
 with job(snakemake):
-    from epsilometer.stages import page
+    from epsilometer_workflow.stages import page
 
     template = f"{snakemake.scriptdir}/../report/page.html.j2"
-    page.run(snakemake.output[0], template, snakemake.params.spec)
+    page.run(snakemake.input, snakemake.output[0], template, snakemake.params.spec)

@@ -1,4 +1,4 @@
-"""Classifiers that tell the outputs of x from those of x': they see arrays, never a mechanism.
+"""Classifiers that separate the outputs of x and of x'; they see arrays, never a mechanism.
 
 To add one: a module here, a line below; `scikit_learn` takes any of that library by its name.
 """

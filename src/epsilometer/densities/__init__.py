@@ -1,1 +1,1 @@
-"""What samples are reduced to before anything is estimated: histograms, and densities of pairs."""
+"""Reductions of samples, from which levels are estimated: histograms, and densities of pairs."""

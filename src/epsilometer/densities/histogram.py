@@ -6,6 +6,9 @@ sample of independent draws is itself such a sample, so that one pass serves a w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,6 +16,21 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.densities.frequencies import counted
 from epsilometer.errors import ArgumentError
+
+
+def histogram(
+    sample: NDArray[Any],
+    cells: int,
+    support: Sequence[float] | None,
+    checkpoints: ArrayLike | None = None,
+) -> NDArray[np.int64]:
+    """Count a sample of shape ``(n,)`` in cells of ``support``, or by outcome where there is none.
+
+    See `interval_histogram` and `finite_histogram`; the counts have shape ``(checkpoints, cells)``.
+    """
+    if support is None:
+        return finite_histogram(sample, cells, checkpoints)
+    return interval_histogram(sample, (support[0], support[1]), cells, checkpoints)
 
 
 def interval_histogram(

@@ -40,11 +40,7 @@ from epsilometer.estimators.witness import check_pure
 
 _GAMMA = 0.01  # share of alpha that is spent on the limit of q
 _BETWEEN = 0.03  # share of alpha that is kept for what the tail is between the values of q
-_EVEN, _NEAR, _LAST = (
-    64,
-    17,
-    20,
-)  # values (at equal numbers of draws) of q among which the supremum is looked for, see there
+_EVEN, _NEAR, _LAST = 64, 17, 20  # values of q that are tried, at equal numbers of draws
 _FEW = 1000  # draws up to which every claim of the rising grid is tried at all of them
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # how far below a bound of few draws claims are tried again
@@ -157,20 +153,22 @@ def lower_bound(
     low = 0.0
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
-    low, high = _bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step)
+    low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step)
     if everywhere:  # few counts: p-values rise in steps, now and then one back
         below = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4)
         first = next((i for i, claim in enumerate(below) if not refuted(claim)), None)
-        return low if first is None else _bisected(refuted, below[first - 1], below[first])[0]
+        return low if first is None else bisected(refuted, below[first - 1], below[first])[0]
     step = 4 * _DIGITS
     while low > 0 and not refuted(low):
         low, high, step = max(low - step, 0.0), low, 2 * step
-    return _bisected(refuted, low, high)[0]
+    return bisected(refuted, low, high)[0]
 
 
-def _bisected(refuted: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Return two claims as near as it matters, the first refuted and the second not."""
-    while high - low > _DIGITS:
+def bisected(
+    refuted: Callable[[float], bool], low: float, high: float, digits: float = _DIGITS
+) -> tuple[float, float]:
+    """Return two claims so near each other, the first refuted and the second not; all scalars."""
+    while high - low > digits:
         middle = (low + high) / 2
         low, high = (middle, high) if refuted(middle) else (low, middle)
     return low, high

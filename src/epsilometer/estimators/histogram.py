@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -103,28 +103,19 @@ class HistogramEstimator:
 
         It keeps the promise at any number of cells; ``as_published`` gives the paper's smaller n.
         """
-        union = not as_published
+        promise: dict[str, Any] = {"gamma": self.gamma, "delta": delta}
+        promise |= {"order": order, "union": not as_published}
         if claims.outcomes is not None:
             if claims.smallest_probability is None:
                 raise ArgumentError("smallest_probability", "must be claimed for a guarantee")
             return planner.finite_sample_size(
-                gamma=self.gamma,
-                delta=delta,
                 outcomes=claims.outcomes,
                 smallest_probability=claims.smallest_probability,
-                order=order,
-                union=union,
+                **promise,
             )
         if claims.lipschitz is None:
             raise ArgumentError("lipschitz", "must be claimed for a guarantee")
-        return planner.sample_size(
-            gamma=self.gamma,
-            delta=delta,
-            lipschitz=claims.lipschitz,
-            width=claims.width,
-            order=order,
-            union=union,
-        )
+        return planner.sample_size(lipschitz=claims.lipschitz, width=claims.width, **promise)
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
         """Return both directions for histograms of shape ``(..., cells)``."""
@@ -140,16 +131,9 @@ def histogram_estimate(
 ) -> PairEstimates:
     """Estimate the privacy level from two histograms over the same cells.
 
-    Raise `ArgumentError` where they differ in shape or have no cell.
-
-    Parameters
-    ----------
-    x, x_prime
-        Counts N and M of shape ``(..., cells)``; the two sides may hold different totals.
-    order
-        Rényi order above 1; infinity for pure privacy.
-    empty_cells
-        See `HistogramEstimator`.
+    ``x`` and ``x_prime`` are counts N and M of shape ``(..., cells)``, of which the totals may
+    differ; see `HistogramEstimator` for ``empty_cells``. Raise `ArgumentError` where they differ in
+    shape or have no cell.
 
     Returns
     -------

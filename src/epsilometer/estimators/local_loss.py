@@ -94,8 +94,7 @@ class LocalLoss:
     def __post_init__(self) -> None:
         checks.positive("floor", self.floor)
         checks.integer("points", self.points, minimum=2)
-        if not isinstance(self.largest, bool):
-            raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
+        checks.flag("largest", self.largest)
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -108,9 +107,40 @@ class LocalLoss:
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
-        """Return what `screen` does, at these parameters."""
+        """Run DPL on pairs of samples, and select the pair with the largest loss, first of ties.
+
+        Raise `ArgumentError` where there is no pair, an atom among floats, or nothing in the
+        region.
+
+        Parameters
+        ----------
+        pairs
+            Samples of both sides, of shape ``(n,)`` or ``(n, d)``, integers or floats. Each pair is
+            looked at once, in order.
+        draws
+            Of no use here.
+        region
+            The closed region C of real outputs, in their unit, for each dimension;
+            `default_region`, if not given.
+
+        Returns
+        -------
+        The selected position, and a `Loss` for every pair, in nats. Of the selected one it says
+        the output t_hat and the ``sign``, 1 where x is likelier there, -1 where x' is.
+        """
         ends = None if region is None else (region[0], region[1])
-        return screen(pairs, floor=self.floor, points=self.points, region=ends)
+        best: tuple[int, _Look] | None = None
+        losses: list[Loss] = []
+        for k, (x, x_prime) in enumerate(pairs):
+            look = _Look.at(x, x_prime, self.floor, ends, self.points)
+            losses.append(Loss(look.loss))
+            if best is None or losses[k].loss > losses[best[0]].loss:
+                best = k, look
+        if best is None:
+            raise ArgumentError("pairs", "must not be empty")
+        selected, look = best
+        losses[selected] = Loss(look.loss, {"output": look.output, "sign": look.sign})
+        return selected, losses
 
     def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> OutputEvidence:
         """Return what fresh samples of shape ``(N,)`` or ``(N, d)`` say of the output t_hat."""
@@ -187,50 +217,6 @@ def check_applies(outputs: str, order: float) -> None:
         raise ArgumentError("lambda", "must be inf: the local loss is the pure level")
 
 
-def screen(
-    pairs: Iterable[tuple[Sample, Sample]],
-    *,
-    floor: float,
-    region: Region | None = None,
-    points: int = 1001,
-) -> tuple[int, list[Loss]]:
-    """Run DPL on pairs of samples, and select the pair with the largest loss (the first of ties).
-
-    Raise `ArgumentError` where there is no pair, an atom among floats, or nothing in the region.
-
-    Parameters
-    ----------
-    pairs
-        Samples of both sides, of shape ``(n,)`` or ``(n, d)``, integers or floats. Each pair is
-        looked at once, in order.
-    floor
-        tau, in the unit of the densities, which is one over that of the outputs.
-    region
-        The closed region C of real outputs, in their unit, for each dimension; `default_region`, if
-        not given.
-    points
-        Grid points on C.
-
-    Returns
-    -------
-    The selected position, and a `Loss` for every pair, in nats. Of the selected one it says the
-    output t_hat and the ``sign``, 1 where x is likelier there, -1 where x' is.
-    """
-    checks.positive("floor", floor)
-    best: tuple[int, _Look] | None = None
-    losses: list[Loss] = []
-    for k, (x, x_prime) in enumerate(pairs):
-        look = _Look.at(x, x_prime, floor, region, points)
-        losses.append(Loss(look.loss))
-        if best is None or losses[k].loss > losses[best[0]].loss:
-            best = k, look
-    if best is None:
-        raise ArgumentError("pairs", "must not be empty")
-    chosen, look = best
-    losses[chosen] = Loss(look.loss, {"output": look.output, "sign": look.sign})
-    return chosen, losses
-
-
 class _Look:
     """One pair's loss over all candidates: what the three kinds of outputs share."""
 
@@ -305,23 +291,9 @@ def loss_on_grid(
 ) -> tuple[Floats, Floats]:
     """Return an even grid on the closed region C, and ln f_x - ln f_x' there, estimated.
 
-    Densities are Gaussian-kernel estimates with each side's own nrd0 bandwidth, as the paper's.
+    Draws have shape ``(n,)``; both answers ``(points,)``, in the unit of outputs and in nats. Both
+    densities are Gaussian-kernel estimates with each side's own nrd0 bandwidth, as the paper's.
     Raise `ArgumentError` where C has no width.
-
-    Parameters
-    ----------
-    x, x_prime
-        Draws of shape ``(n,)``.
-    region
-        The ends of C, in the unit of outputs.
-    points
-        Grid points on C.
-    floor
-        tau, in one over the unit of outputs.
-
-    Returns
-    -------
-    Both of shape ``(points,)``: in the unit of outputs, and in nats.
     """
     line = _Line(x, x_prime, floor, region, points)
     return line.outputs, line.signed

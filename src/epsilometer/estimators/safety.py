@@ -101,14 +101,10 @@ class SafetyCheck:
         """
         tested, cells = self._tested(claims), self.cells(claims, order)
         slack = planner.safety_slack(lipschitz=tested, cells=cells, width=claims.width)
+        outputs = {"lipschitz": tested, "width": claims.width}
+        union = not as_published
         return max(
-            planner.sample_size(
-                gamma=self.gamma,
-                delta=delta,
-                lipschitz=tested,
-                width=claims.width,
-                union=not as_published,
-            ),
+            planner.sample_size(gamma=self.gamma, delta=delta, union=union, **outputs),
             planner.safety_sample_size(slack=slack, cells=cells, probability=self.probability),
         )
 
@@ -117,10 +113,8 @@ class SafetyCheck:
         width = claims.width / x.shape[-1]
         tested = self._tested(claims)
         slack = planner.safety_slack(lipschitz=tested, cells=x.shape[-1], width=claims.width)
-        passes = steps_within(x, 2 * slack + tested * width**2) & steps_within(
-            x_prime, 2 * slack + tested * width**2
-        )
-        share = passes.astype(float)
+        allowed = 2 * slack + tested * width**2
+        share = (steps_within(x, allowed) & steps_within(x_prime, allowed)).astype(float)
         return PairEstimates(share, share, np.zeros(share.shape, bool))
 
 

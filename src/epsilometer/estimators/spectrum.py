@@ -56,10 +56,8 @@ class Tested:
     @property
     def risk(self) -> Floats:
         """r, the share of test points classified wrong (Figure 1, step 4), ``(m,)``."""
-        risk: Floats = (
-            self.weight * self.wrong / self.tested + self.wrong_prime / self.tested_prime
-        ) / 2
-        return risk
+        wrong = self.weight * self.wrong / self.tested + self.wrong_prime / self.tested_prime
+        return np.asarray(wrong / 2)
 
     @property
     def delta(self) -> Floats:
@@ -255,8 +253,7 @@ class Spectrum:
         if not isinstance(self.classifier, str):
             raise ArgumentError("classifier", f"must be a name, got {self.classifier!r}")
         checks.between_0_and_1("alpha", self.alpha)
-        if not isinstance(self.largest, bool):
-            raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
+        checks.flag("largest", self.largest)
         _ = self.grid, self.method
 
     @property
@@ -340,24 +337,14 @@ class Spectrum:
         seed = int(rng.integers(2**31))
         fitted = self.method.fit(train, train_prime, len(train) + len(train_prime), seed)
         votes, votes_prime = fitted.votes(test), fitted.votes(test_prime)
-        n, m = (np.full(self.grid.size, len(side)) for side in (test, test_prime))
-        forward = Tested(
-            claims=self.grid,
-            wrong=votes.above(-self.grid),
-            tested=n,
-            wrong_prime=m - votes_prime.above(-self.grid),
-            tested_prime=m,
-            weight=np.exp(-self.grid),
+        grid, weight = self.grid, np.exp(-self.grid)
+        n, m = (np.full(grid.size, len(side)) for side in (test, test_prime))
+        over, over_prime = votes.above(-grid), votes_prime.above(-grid)
+        under, under_prime = votes.below(grid), votes_prime.below(grid)
+        return (
+            Tested(grid, over, n, m - over_prime, m, weight),
+            Tested(grid, under_prime, m, n - under, n, weight),
         )
-        reverse = Tested(
-            claims=self.grid,
-            wrong=votes_prime.below(self.grid),
-            tested=m,
-            wrong_prime=n - votes.below(self.grid),
-            tested_prime=n,
-            weight=np.exp(-self.grid),
-        )
-        return forward, reverse
 
     def _drawn(self, halves: list[tuple[Sample, Sample]], rng: np.random.Generator) -> Tested:
         (train, test), (train_prime, test_prime) = halves
@@ -374,14 +361,8 @@ class Spectrum:
             even = np.zeros(1)
             wrong[i] = fitted.votes(tested).above(even)[0] if len(tested) else 0
             wrong_prime[i] = len(test_prime) - fitted.votes(test_prime).above(even)[0]
-        return Tested(
-            claims=self.grid,
-            wrong=wrong,
-            tested=np.full(self.grid.size, len(test)),
-            wrong_prime=wrong_prime,
-            tested_prime=np.full(self.grid.size, len(test_prime)),
-            weight=np.ones(self.grid.size),
-        )
+        n, m = (np.full(self.grid.size, len(side)) for side in (test, test_prime))
+        return Tested(self.grid, wrong, n, wrong_prime, m, np.ones(self.grid.size))
 
 
 def _clipped(values: ArrayLike) -> NDArray[np.float64]:

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss
-from epsilometer.estimators.candidates import Candidate, Cells, Level, Numbers, Rows
-from epsilometer.estimators.events import Event, View, added, entries_of
+from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
+from epsilometer.events.events import Event, View, added, entries_of
 
 Sample = NDArray[Any]
 
@@ -80,8 +80,7 @@ class Witness:
 
     def __post_init__(self) -> None:
         checks.integer("cells", self.cells, minimum=2)
-        if not isinstance(self.largest, bool):
-            raise ArgumentError("largest", f"must be true or false, got {self.largest!r}")
+        checks.flag("largest", self.largest)
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -94,24 +93,11 @@ class Witness:
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
-        """Choose the events of each pair, and the pair.
+        """Choose the events of each pair, and the pair that promises most, the first of ties.
 
-        Raise `ArgumentError` where there is no pair, a side is empty, or they differ in kind.
-
-        Parameters
-        ----------
-        pairs
-            Samples of both sides, of shape ``(n,)`` or ``(n, d)``, whole numbers or reals, NaN
-            where there is none. Each pair is looked at once, in order.
-        draws
-            N, how many fresh draws a side the events are chosen for.
-        region
-            Of no use here: events may lie anywhere.
-
-        Returns
-        -------
-        The position of the pair that promises most (the first of ties), and a `Loss` for every
-        pair: the promise, in nats and at least 0, and the events of that pair.
+        Samples are whole numbers or reals, NaN where there is none. A loss is the promise of a
+        pair, in nats and at least 0. Events may lie anywhere, whatever the ``region``. Raise
+        `ArgumentError` where there is no pair, a side is empty, or they differ in kind.
         """
         checks.integer("draws", draws)
         chosen, losses = -1, []
@@ -182,7 +168,7 @@ def looks(x: Sample, x_prime: Sample, cells: int, *, fine: bool = False) -> Iter
     whole = np.issubdtype(x.dtype, np.integer)
     if x.ndim == 1:
         line = Numbers(x, x_prime, cells, View(), fine=fine)
-        yield from _both(line)
+        yield from line.choices()
         if not whole or line.repeats:
             return
         size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
@@ -196,15 +182,9 @@ def looks(x: Sample, x_prime: Sample, cells: int, *, fine: bool = False) -> Iter
         if whole:
             yield Rows(x, x_prime)
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
-        yield from _both(Numbers(*sides, cells, View(kind, i), fine=fine))  # type: ignore[arg-type]
+        yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
     if len(columns) > 1:
-        yield from _both(_score(columns, columns_prime, cells, fine))
-
-
-def _both(line: Numbers) -> Iterator[Cells]:
-    yield line
-    if line.by_value is not None:
-        yield line.by_value
+        yield from _score(columns, columns_prime, cells, fine).choices()
 
 
 def _score(columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool) -> Numbers:

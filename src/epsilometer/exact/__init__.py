@@ -1,4 +1,4 @@
-"""Ground truth: densities, losses, divergences and Lipschitz constants in closed form.
+"""Exact values: densities, losses, divergences and Lipschitz constants in closed form.
 
 Keyed by the mechanism's registered name. Only aggregation, tables and tests read it; nothing that
 estimates may import it (an import contract sees to that).

@@ -23,13 +23,6 @@ class Law(Protocol):
         """
 
 
-class FiniteLaw(Law, Protocol):
-    """Outputs 0, ..., k - 1."""
-
-    def probabilities(self, x: Any) -> Floats:
-        """Return the k probabilities at input ``x``, of shape ``(k,)``."""
-
-
 class ContinuousLaw(Law, Protocol):
     """Real outputs with a density.
 

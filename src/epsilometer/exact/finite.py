@@ -29,18 +29,12 @@ class Enumerated(ABC):
     """Levels by enumeration of the outputs."""
 
     @abstractmethod
-    def probabilities(self, x: Any) -> Floats:
-        """Return the probabilities of 0, ..., k - 1 at input ``x``."""
-
     def compare(self, x: Any, x_prime: Any) -> Compared:
-        """Return both inputs' log probabilities of the same outputs, and the losses.
+        """Return both inputs' log probabilities of the same outputs, and the losses."""
 
-        To be overridden where probabilities run out of digits, or of range.
-        """
-        p, q = self.probabilities(x), self.probabilities(x_prime)
-        size = max(p.size, q.size)
-        with np.errstate(divide="ignore"):
-            return levels.compared(*(np.log(np.pad(v, (0, size - v.size))) for v in (p, q)))
+    def probabilities(self, x: Any) -> Floats:
+        """Return the probabilities of 0, ..., k - 1 at input ``x``, of shape ``(k,)``."""
+        return np.asarray(np.exp(self._compared(x, x).log_p))
 
     def _compared(self, x: Any, x_prime: Any) -> Compared:
         """Return the comparison, worked out once for a pair."""
@@ -91,7 +85,7 @@ class RandomizedResponseLaw(Enumerated):
 
 
 class RandomizedBitsLaw(Enumerated):
-    """Everybody's randomised response, as it is or shuffled.
+    """Everybody's randomised response, as it is or shuffled: vectors with bit i for person i.
 
     With d answers flipped a vector has probability exp(-epsilon d) / (1 + exp(-epsilon))^people.
     """
@@ -100,10 +94,6 @@ class RandomizedBitsLaw(Enumerated):
         if mechanism.people > _MOST_PEOPLE:
             raise ArgumentError("people", f"must be at most {_MOST_PEOPLE} for an exact law")
         self._mechanism = mechanism
-
-    def probabilities(self, x: Sequence[int]) -> Floats:
-        """Return the probabilities of the 2^people vectors, bit i for person i."""
-        return np.asarray(np.exp(self._compared(x, x).log_p))
 
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
         """Return the loss epsilon (d' - d), or shuffled that of the mixtures over d."""

@@ -12,7 +12,9 @@ from epsilometer.mechanisms.interval import OnInterval
 class OnIntervalLaw(OnTheLine):
     """Outputs in ``[lower, upper]``."""
 
-    def __init__(self, mechanism: OnInterval) -> None:
+    def __init__(self, mechanism: OnInterval, width: float) -> None:
+        """Take the mechanism, and the width of its noise."""
+        self._width = width
         self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
 
     @property
@@ -23,6 +25,10 @@ class OnIntervalLaw(OnTheLine):
     def window(self, x: float) -> tuple[float, float]:
         """Return the interval, which holds all of the mass."""
         return self.support
+
+    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
+        """Return both inputs and the ends."""
+        return np.array([self._lower, x, x_prime, self._upper]), self._width
 
     def _inside(self, z: Floats, logs: Floats) -> Floats:
         """Return log densities, minus infinity outside of the interval."""

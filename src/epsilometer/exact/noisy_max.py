@@ -27,10 +27,6 @@ class _IndexLaw(Enumerated):
     def __init__(self, noise: Noise, scale: float) -> None:
         self._noise, self._scale = noise, scale
 
-    def probabilities(self, x: Sequence[float]) -> Floats:
-        """Return the probability of each index."""
-        return np.asarray(np.exp(self.compare(x, x).log_p))
-
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
         """Return both inputs' log probabilities and the losses."""
         p, q = np.asarray(x, float), np.asarray(x_prime, float)

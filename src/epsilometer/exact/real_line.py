@@ -116,7 +116,27 @@ def laplace_renyi(a: float, distance: float) -> float:
     return math.log1p(a * (a - 1) / (2 * a - 1) * distance * series) / (a - 1)
 
 
-class _Normal(ABC):
+class NormalShift(ABC):
+    """Levels of normal outputs whose distribution is the same on all inputs, but for a shift."""
+
+    @abstractmethod
+    def _distance(self, x: Any, x_prime: Any) -> float:
+        """Return the shift between two inputs, in standard deviations."""
+
+    def privacy_loss(self, x: Any, x_prime: Any) -> float:
+        """Return infinity, unless there is no shift: the loss is linear in the output."""
+        return math.inf if self._distance(x, x_prime) else 0.0
+
+    def renyi(self, order: float, x: Any, x_prime: Any) -> float:
+        """Return order (difference of means)^2 / (2 sigma^2)."""
+        return checks.order("order", order, finite=True) * self._distance(x, x_prime) ** 2 / 2
+
+    def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
+        """Return Lemma 3 of lu2022."""
+        return gaussian_deltas(claims, self._distance(x, x_prime))
+
+
+class _Normal(NormalShift):
     """Normal outputs of one standard deviation, with a mean that depends on the input."""
 
     def __init__(self, sigma: float) -> None:
@@ -141,21 +161,8 @@ class _Normal(ABC):
         values: Floats = ndtr((np.asarray(z, float) - self.mean(x)) / self._sigma)
         return values
 
-    def privacy_loss(self, x: Any, x_prime: Any) -> float:
-        """Return infinity, unless the means are the same: the loss is linear in the output."""
-        return 0.0 if self.mean(x) == self.mean(x_prime) else math.inf
-
-    def renyi(self, order: float, x: Any, x_prime: Any) -> float:
-        """Return order (difference of means)^2 / (2 sigma^2)."""
-        a = checks.order("order", order, finite=True)
-        return a * (self._distance(x, x_prime)) ** 2 / 2
-
     def _distance(self, x: Any, x_prime: Any) -> float:
         return abs(self.mean(x) - self.mean(x_prime)) / self._sigma
-
-    def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
-        """Return Lemma 3 of lu2022."""
-        return gaussian_deltas(claims, self._distance(x, x_prime))
 
 
 class GaussianLaw(_Normal):

@@ -17,7 +17,6 @@ from epsilometer.exact.noise import LaplaceNoise
 from epsilometer.mechanisms.sparse_vector import (
     SparseVector,
     SparseVectorBits,
-    SparseVectorFirst,
     SparseVectorMixed,
 )
 
@@ -30,10 +29,6 @@ class _GivenRho(Enumerated):
 
     def __init__(self, mechanism: SparseVector) -> None:
         self._mechanism = mechanism
-
-    def probabilities(self, x: Sequence[float]) -> Floats:
-        """Return the probabilities of all outputs."""
-        return np.asarray(np.exp(self._compared(x, x).log_p))
 
     def _answers(
         self, x: Sequence[float], x_prime: Sequence[float]
@@ -83,9 +78,6 @@ class SparseVectorFirstLaw(_GivenRho):
 
     The last output is that there is none.
     """
-
-    def __init__(self, mechanism: SparseVectorFirst) -> None:
-        super().__init__(mechanism)
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
         """Return both log probabilities and the loss of each first positive."""

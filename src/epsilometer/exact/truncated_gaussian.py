@@ -21,7 +21,7 @@ class TruncatedGaussianLaw(OnIntervalLaw):
     """Density, levels and Lipschitz constants."""
 
     def __init__(self, mechanism: TruncatedGaussian) -> None:
-        super().__init__(mechanism)
+        super().__init__(mechanism, mechanism.sigma)
         self._sigma = mechanism.sigma
 
     def _phi(self, u: ArrayLike) -> Floats:
@@ -80,10 +80,6 @@ class TruncatedGaussianLaw(OnIntervalLaw):
 
     def _log_noise(self, z: Floats, x: float) -> Floats:
         return np.asarray(-0.5 * ((z - x) / self._sigma) ** 2)
-
-    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
-        """Return both inputs and the ends."""
-        return np.array([self._lower, x, x_prime, self._upper]), self._sigma
 
     def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
         """Return both log densities, and the loss without their common terms."""

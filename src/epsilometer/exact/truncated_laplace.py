@@ -21,7 +21,7 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
     """Density, levels and Lipschitz constants, with B the scale and W the width."""
 
     def __init__(self, mechanism: TruncatedLaplace) -> None:
-        super().__init__(mechanism)
+        super().__init__(mechanism, mechanism.scale)
         self._scale = mechanism.scale
 
     @property
@@ -48,10 +48,6 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
     def log_pdf(self, z: Floats, x: float) -> Floats:
         """Return the log density at ``z``."""
         return self._inside(z, -np.abs(z - x) / self._scale - math.log(self._mass(x)))
-
-    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
-        """Return both inputs and the ends."""
-        return np.array([self._lower, x, x_prime, self._upper]), self._scale
 
     def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
         """Return both log densities, and the loss without their common terms."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import fft
 
-from epsilometer import checks
 from epsilometer.exact.base import Floats
-from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw, gaussian_deltas, laplace_deltas
+from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw, NormalShift, laplace_deltas
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
@@ -18,7 +17,7 @@ from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
 _CELLS = 1 << 18  # of the lattice on which losses are added
 
 
-class GaussianVectorLaw:
+class GaussianVectorLaw(NormalShift):
     """By rotation it is one-dimensional, along the difference of the answers."""
 
     def __init__(self, mechanism: GaussianVector) -> None:
@@ -27,18 +26,6 @@ class GaussianVectorLaw:
 
     def _distance(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
         return math.dist(x, x_prime) / self._sigma
-
-    def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return infinity, unless the answers are the same."""
-        return math.inf if self._distance(x, x_prime) else 0.0
-
-    def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return order |x - x'|^2 / (2 sigma^2)."""
-        return checks.order("order", order, finite=True) * self._distance(x, x_prime) ** 2 / 2
-
-    def spectrum(self, claims: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Floats:
-        """Return Lemma 3 at the distance of the answers."""
-        return gaussian_deltas(claims, self._distance(x, x_prime))
 
 
 class LaplaceVectorLaw:

@@ -1,4 +1,4 @@
-"""Randomised mechanisms: what is sampled, and nothing about what is true of it.
+"""Randomised mechanisms: they draw, and hold nothing about their exact privacy.
 
 To add one: a module here, a line below, an entry in ``config/mechanisms.yaml``.
 """

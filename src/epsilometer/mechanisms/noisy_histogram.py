@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
@@ -28,8 +27,7 @@ class NoisyHistogram:
 
     def __post_init__(self) -> None:
         checks.positive("epsilon", self.epsilon)
-        if not isinstance(self.wrong, bool):
-            raise ArgumentError("wrong", f"must be true or false, got {self.wrong!r}")
+        checks.flag("wrong", self.wrong)
 
     @property
     def scale(self) -> float:

@@ -17,19 +17,12 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.databases import OnAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
 
 
-def check_answers(x: object, count: int) -> None:
-    """Raise `ArgumentError` unless ``x`` is a list of ``count`` finite query answers."""
-    if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != count:
-        raise ArgumentError("input", f"must be a list of {count} query answers, got {x!r}")
-    for answer in x:
-        checks.real("input", answer)
-
-
 @dataclass(frozen=True)
-class ReportNoisyMax:
+class ReportNoisyMax(OnAnswers):
     """The index of the largest answer after Lap(2 / epsilon) noise on each."""
 
     outputs: ClassVar[Outputs] = "index"
@@ -44,10 +37,6 @@ class ReportNoisyMax:
     def scale(self) -> float:
         """Scale of the noise."""
         return 2 / self.epsilon
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` indices."""
@@ -87,7 +76,7 @@ def _index(index, noisy, who):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class ContinuousNoisyMax:
+class ContinuousNoisyMax(OnAnswers):
     """The largest answer after Lap(queries / epsilon) noise on each.
 
     With noise of scale 1/lambda the level between answers that all move by one is queries x lambda,
@@ -107,10 +96,6 @@ class ContinuousNoisyMax:
         """Scale of the noise."""
         return self.queries / self.epsilon
 
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
-
     def sample(
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
@@ -122,70 +107,53 @@ class ContinuousNoisyMax:
 
 
 @dataclass(frozen=True)
-class NoisyMaxIndex:
+class _EitherNoise(OnAnswers):
+    """Noise of scale 1 / epsilon on each answer, of either kind."""
+
+    epsilon: float
+    noise: Literal["laplace", "exponential"] = "laplace"
+    queries: int = 7
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if self.noise not in ("laplace", "exponential"):
+            raise ArgumentError("noise", f"must be laplace or exponential, got {self.noise!r}")
+        checks.integer("queries", self.queries, minimum=2)
+
+    def _noisy(
+        self, x: Sequence[float], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return noisy answers of shape ``(size, queries)``."""
+        draw = rng.laplace if self.noise == "laplace" else rng.exponential
+        return np.asarray(x, np.float64) + draw(scale=1 / self.epsilon, size=(size, len(x)))
+
+
+@dataclass(frozen=True)
+class NoisyMaxIndex(_EitherNoise):
     """The index of the largest answer after noise of scale 1 / epsilon on each (NM1 and NM3).
 
     Half of the usual scale is enough for counting queries, which all move the same way.
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    noise: Literal["laplace", "exponential"] = "laplace"
-    queries: int = 7
-
-    def __post_init__(self) -> None:
-        _check_noise(self.epsilon, self.noise, self.queries)
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` indices."""
-        noisy = _noisy(x, size, self.noise, 1 / self.epsilon, rng)
-        return np.asarray(np.argmax(noisy, axis=1), np.int32)
+        return np.asarray(np.argmax(self._noisy(x, size, rng), axis=1), np.int32)
 
 
 @dataclass(frozen=True)
-class NoisyMaxValue:
+class NoisyMaxValue(_EitherNoise):
     """The largest answer itself after noise of scale 1 / epsilon on each (NM2 and NM4): wrong.
 
     Only the index may be released at this price.
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    noise: Literal["laplace", "exponential"] = "laplace"
     queries: int = 4
-
-    def __post_init__(self) -> None:
-        _check_noise(self.epsilon, self.noise, self.queries)
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
 
     def sample(
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw ``size`` maxima."""
-        largest: NDArray[np.float64] = _noisy(x, size, self.noise, 1 / self.epsilon, rng).max(
-            axis=1
-        )
-        return largest
-
-
-def _check_noise(epsilon: object, noise: object, queries: object) -> None:
-    checks.positive("epsilon", epsilon)
-    if noise not in ("laplace", "exponential"):
-        raise ArgumentError("noise", f"must be laplace or exponential, got {noise!r}")
-    checks.integer("queries", queries, minimum=2)
-
-
-def _noisy(
-    x: Sequence[float], size: int, noise: str, scale: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return noisy answers of shape ``(size, queries)``."""
-    shape = size, len(x)
-    drawn = rng.laplace(0, scale, shape) if noise == "laplace" else rng.exponential(scale, shape)
-    return np.asarray(x, np.float64) + drawn
+        return np.asarray(self._noisy(x, size, rng).max(axis=1))

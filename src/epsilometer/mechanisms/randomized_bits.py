@@ -36,8 +36,7 @@ class RandomizedBits:
         checks.positive("epsilon", self.epsilon)
         if checks.integer("people", self.people) > _MOST_PEOPLE:
             raise ArgumentError("people", f"must be at most {_MOST_PEOPLE}, got {self.people}")
-        if not isinstance(self.shuffled, bool):
-            raise ArgumentError("shuffled", f"must be true or false, got {self.shuffled!r}")
+        checks.flag("shuffled", self.shuffled)
 
     @property
     def truthful(self) -> float:

@@ -33,14 +33,14 @@ from epsilometer import checks
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.databases import OnAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
-from epsilometer.mechanisms.noisy_max import check_answers
 
 VARIANTS = (1, 2, 4, 5, 6)
 
 
 @dataclass(frozen=True)
-class SparseVector:
+class SparseVector(OnAnswers):
     """One of the variants with outputs in bits.
 
     ``corrected`` runs variant 4 at 4/(1 + 6c) of epsilon, so that it keeps its promise.
@@ -88,24 +88,21 @@ class SparseVector:
         """Whether the threshold noise is drawn anew after each positive."""
         return self.variant == 2
 
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
-
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` outputs, step by step as the algorithm is written."""
-        outputs = np.zeros(size, np.int32)
-        self._fill(outputs, x, rng)
-        return outputs
+        return self._bits(np.zeros(size, np.int32), x, rng)
 
-    def _fill(self, outputs: NDArray[Any], x: Sequence[float], rng: np.random.Generator) -> None:
-        """Draw the answers "above" as bits."""
+    def _bits(
+        self, outputs: NDArray[Any], x: Sequence[float], rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """Draw the answers "above" as bits of outputs that are 0."""
         gaps = np.asarray(x, np.float64) - self.threshold
         stops = self.most_positives == 1
         if stops or (self.most_positives == self.queries and not self.redraws):
             _answer_all(outputs, gaps, *self.noise_scales, stops, rng)
         else:
             _run(outputs, gaps, *self.noise_scales, self.most_positives, self.redraws, rng)
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -117,9 +114,7 @@ class SparseVectorBits(SparseVector):
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Draw ``size`` outputs."""
-        outputs = np.zeros(size, np.int64)
-        self._fill(outputs, x, rng)
-        return outputs
+        return self._bits(np.zeros(size, np.int64), x, rng)
 
 
 @dataclass(frozen=True)
@@ -138,14 +133,13 @@ class SparseVectorFirst(SparseVector):
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw ``size`` indices."""
-        bits = np.zeros(size, np.int64)
-        self._fill(bits, x, rng)
+        bits = self._bits(np.zeros(size, np.int64), x, rng)
         _, exponents = np.frexp(bits.astype(np.float64))  # a single bit is a power of two
         return np.where(bits > 0, exponents - 1, self.queries).astype(np.int32)
 
 
 @dataclass(frozen=True)
-class SparseVectorMixed:
+class SparseVectorMixed(OnAnswers):
     """Variant 3: each positive releases its noisy answer, Lap(c/e2) with e1 = e2 = epsilon/2.
 
     An output has an entry a query: the number released, or NaN where the answer was "below" or the
@@ -173,10 +167,6 @@ class SparseVectorMixed:
     def noise_scales(self) -> tuple[float, float]:
         """Scales of rho and of nu."""
         return 2 / self.epsilon, 2 * self.positives / self.epsilon
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
-        check_answers(x, self.queries)
 
     def sample(
         self, x: Sequence[float], size: int, rng: np.random.Generator

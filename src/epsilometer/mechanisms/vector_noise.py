@@ -12,12 +12,22 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.mechanisms.databases import check_answers
 from epsilometer.mechanisms.noise import Noise, noisy
-from epsilometer.mechanisms.noisy_max import check_answers
+
+
+class _OnVectors:
+    """Inputs are lists of finite answers, as many as the field ``dimension`` says."""
+
+    dimension: int
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
+        check_answers(x, self.dimension)
 
 
 @dataclass(frozen=True)
-class LaplaceVector:
+class LaplaceVector(_OnVectors):
     """Adds Lap(1 / epsilon) to each of ``dimension`` answers: pure where they differ by 1 in L1."""
 
     outputs: ClassVar[Outputs] = "vector"
@@ -33,10 +43,6 @@ class LaplaceVector:
         """Scale of the noise."""
         return 1 / self.epsilon
 
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
-        check_answers(x, self.dimension)
-
     def sample(
         self, x: Sequence[float], size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
@@ -45,7 +51,7 @@ class LaplaceVector:
 
 
 @dataclass(frozen=True)
-class GaussianVector:
+class GaussianVector(_OnVectors):
     """Adds N(0, sigma^2) to each answer, sigma as for one, where they differ by 1 in L2."""
 
     outputs: ClassVar[Outputs] = "vector"
@@ -62,10 +68,6 @@ class GaussianVector:
     def sigma(self) -> float:
         """Standard deviation of the noise."""
         return math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
-        check_answers(x, self.dimension)
 
     def sample(
         self, x: Sequence[float], size: int, rng: np.random.Generator

@@ -98,7 +98,7 @@ def of_lists_only(x, size, rng):
 
 def later(x, size, rng):
     """Fails when many draws are asked for."""
-    if size > 500:
+    if size > 200:
         raise MemoryError("too many")
     return x + rng.laplace(size=size)
 

@@ -1,0 +1,252 @@
+"""The answer of an audit, from what its rounds or its test have shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from epsilometer.auditing.checks.calls import Sample as Outputs
+from epsilometer.auditing.checks.sampler import Check
+from epsilometer.auditing.estimates import estimates as papers_estimates
+from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.outcomes.outcomes import Layout
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.question import Question
+from epsilometer.auditing.statistics.bets import Round
+from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure, Renyi, parts
+from epsilometer.auditing.statistics.power import detectable
+from epsilometer.auditing.statistics.schedule import Step
+from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
+from epsilometer.auditing.verdict import LOW_BITS, Bound, Verdict, Witness, Word
+
+_STOPPED = {"kind": "estimate", "reason": "the audit stopped for what these draws showed"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What the draws of an audit show.
+
+    Parameters
+    ----------
+    bounds, violated, p_value
+        Of the claim.
+    pair, claim, round
+        The number of the pair that shows most, the part of the claim that it is about, and the
+        bets of its last round.
+    steps, draws
+        How many draws were made, and of a side over all pairs.
+    layout
+        Of that pair's outputs.
+    outputs
+        All that were drawn, by pair, side and batch.
+    stopped
+        Whether the draws were stopped for what they showed.
+    evidence
+        The course of the e-value.
+    """
+
+    bounds: Sequence[Bound]
+    violated: bool
+    pair: int
+    claim: Claim
+    round: Round | None
+    steps: Sequence[Step]
+    draws: int
+    layout: Layout
+    outputs: Sequence[Sequence[Sequence[Any]]]
+    p_value: float | None = None
+    stopped: bool = False
+    evidence: Sequence[Mapping[str, float]] = ()
+
+
+def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> Verdict:
+    """Return the answer to a question, from checks of the sampler and what the draws show."""
+    pair, bets = result.pair, result.round
+    level = detectable_level(question, result.claim, result.steps, bets)
+    if result.layout.left_out:
+        note = Check("outputs", "note", "; ".join(result.layout.left_out))
+        level, checks = None, [*checks, note]
+    bounds = _with_upper(question, result)
+    word: Word = "violated" if result.violated else "not refuted"
+    reasons = []
+    holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
+    if not result.violated:
+        if question.known is not None and bounds and holds:
+            word = "holds"
+        elif level is None:
+            word = "undecided"
+            few = "no level would have been found with probability .9 by these draws"
+            reasons = [*result.layout.left_out] or [few]
+        elif missed := undetected(question.detect, level):
+            word, reasons = "undecided", [missed]
+        if constant := _constant([side for sides in result.outputs for side in sides]):
+            word, reasons = "undecided", [*reasons, constant]
+    inputs, direction = None if question.inputs is None else question.inputs[pair], None
+    if bets is not None:
+        names = ("x", "x'") if inputs is None else tuple(map(input_words, inputs))
+        direction = " against ".join(names[::-1] if bets.bet.swapped else names)
+    return stated(
+        question,
+        checks,
+        verdict=word,
+        bounds=bounds,
+        p_value=result.p_value,
+        pair=inputs,
+        name=question.names[pair] or None,
+        direction=direction,
+        witness=_witness(bets, result.violated),
+        detectable=level,
+        draws=result.draws,
+        outputs=result.layout.kind,
+        estimates=_estimates(question, result) if question.details else [],
+        evidence=result.evidence,
+        reasons=reasons,
+    )
+
+
+def undetected(detect: float | None, level: float | None) -> str:
+    """Return why a violation of a level may have been missed; "" where it was to be detected."""
+    if detect is None or (level is not None and level <= detect):
+        return ""
+    found = "nothing" if level is None else f"only {level:.3g} or more"
+    return f"{detect:g} was to be detected, {found} would have been, with probability .9"
+
+
+def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
+    """Return estimates by the papers' methods, on draws before the last round and those of it."""
+    encoded = [
+        [result.layout.encode(batch) for batch in side] for side in result.outputs[result.pair]
+    ]
+    past = tuple(np.concatenate(side[:-1] or side[-1:]) for side in encoded)
+    found = papers_estimates(
+        (past[0], past[1]),
+        (encoded[0][-1], encoded[1][-1]),
+        question.claim,
+        alpha=question.alpha,
+        seed=question.seed,
+        outcomes=question.outcomes,
+    )
+    return [
+        estimate.to_plain() | (_STOPPED if result.stopped and "bound" in estimate.kind else {})
+        for estimate in found
+    ]
+
+
+def _constant(sides: Sequence[Sequence[Any]]) -> str:
+    """Say so where the outputs on each input are all the same; "" where any varies."""
+    first = [[side[0][:20]] for side in sides]  # which is quick where outputs vary
+    if any(Outputs(side, "").kinds > 1 for some in (first, sides) for side in some):
+        return ""
+    x, x_prime = (input_words(side[0][0]) for side in sides[:2])
+    where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
+    return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
+
+
+def stated(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with what is known of every one, and these ``facts``."""
+    printed = [Check("printed", "note", words)] if (words := question.printed()) else []
+    verdict = Verdict(
+        claim=question.claim.to_plain(),
+        claimed=question.claim.words(),
+        alpha=question.alpha,
+        method=question.method or "anytime",
+        detect=question.detect,
+        pairs=len(question.pairs),
+        seed=question.seed,
+        source=question.source,
+        checks=[check.to_plain() for check in (*checks, *printed)],
+        provenance=_provenance(question),
+        **facts,
+    )
+    return replace(verdict, seconds=round(time.perf_counter() - question.started, 3))
+
+
+def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
+    """Return the answer of an audit of what is not a sampler."""
+    failed = [check.words for check in checks if check.result == "failed"]
+    inputs = question.inputs[0] if question.inputs else None
+    return stated(question, checks, verdict="invalid", reasons=failed, pair=inputs)
+
+
+def _witness(bets: Round | None, violated: bool) -> Witness | None:
+    event = bets.bet.event() if bets is not None else None
+    if bets is None or event is None or bets.layout is None:
+        return None
+    bet = bets.bet
+    inside = bet.phi > 0 if bet.inside is None else bet.inside
+    counts, counts_prime = (side.sum(axis=0) for side in (bets.counts, bets.counts_prime))
+    return Witness(
+        bets.layout.words(event),
+        int(counts[inside].sum()),
+        int(counts.sum()),
+        int(counts_prime[inside].sum()),
+        int(counts_prime.sum()),
+        bets.layout.plain(event),
+        LOW_BITS if violated and event.view.kind == "low bit" else None,
+    )
+
+
+def _with_upper(question: Question, result: Result) -> list[Bound]:
+    """Return the bounds with upper ends, where what is declared of the outputs allows them."""
+    if question.known is None:
+        return list(result.bounds)
+    samples = []
+    for sides in result.outputs:
+        layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
+        x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
+        samples.append((x, y))
+    claims: list[Claim] = list(parts(question.claim))
+    if len(result.bounds) > len(claims) and isinstance(question.claim, Pure):
+        claims.append(Delta(question.claim.epsilon, question.claim.delta))
+    each, rounds = question.alpha / len(claims), [len(sides[0]) for sides in result.outputs]
+    shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
+    return [
+        replace(bound, upper=upper_bound(samples, claim, question.known, each, shares))
+        for bound, claim in zip(result.bounds, claims, strict=True)
+    ]
+
+
+def detectable_level(
+    question: Question, claim: Claim, steps: Sequence[Step], bets: Round | None
+) -> float | None:
+    """Return the smallest level that so many draws would have found; see `power`."""
+    if len(steps) < 2:
+        return None
+    event = bets.bet.mean_psi if bets is not None and isinstance(claim, EventClaim) else None
+    alpha = question.alpha / len(parts(question.claim))
+    return detectable(claim, steps, alpha=alpha, event=event)
+
+
+def bound_of(claim: Claim, level: float) -> Bound:
+    """Return a lower bound as the verdict tells it."""
+    order = claim.order if isinstance(claim, Renyi) else None
+    return Bound(claim.quantity, claim.level, level, order=order)
+
+
+def refutes(claim: Claim, level: float) -> bool:
+    """Tell whether a lower bound is one that refutes the claim: a level of 0 may be both."""
+    return level > 0 or claim.level > 0
+
+
+def _provenance(question: Question) -> dict[str, Any]:
+    import platform
+
+    import scipy
+
+    from epsilometer import __version__
+
+    return {
+        "made of": dict(question.digest),
+        "versions": {
+            "epsilometer": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "python": platform.python_version(),
+        },
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

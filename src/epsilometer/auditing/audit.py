@@ -1,0 +1,515 @@
+"""Audits: of a mechanism that can be drawn from, and of outputs that were recorded."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.auditing.answer import (
+    Result,
+    bound_of,
+    invalid,
+    refutes,
+    stated,
+    verdict_of,
+)
+from epsilometer.auditing.budgets import CHECKED, LEAST, NO_TIME, TRIED, Budget
+from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
+from epsilometer.auditing.checks.fresh_processes import other_process
+from epsilometer.auditing.checks.sampler import Check, check, check_drawn, check_recorded
+from epsilometer.auditing.drawing import Drawing, seed_of
+from epsilometer.auditing.outcomes.outcomes import Layout
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.outcomes.shapes import raw
+from epsilometer.auditing.question import Pairs, Question, named_pairs, source_of
+from epsilometer.auditing.sources.callables import Source
+from epsilometer.auditing.statistics import exact_test as fixed
+from epsilometer.auditing.statistics.bets import Round
+from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
+from epsilometer.auditing.statistics.rounds import Draws, Evidence, gather, shuffled, successive
+from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
+from epsilometer.auditing.statistics.wealth import Wealth
+from epsilometer.auditing.verdict import Bound, Verdict
+from epsilometer.errors import ArgumentError
+from epsilometer.seeds import generator
+
+Sample = NDArray[Any]
+Progress = Callable[[float, str], None]
+"""Is told which part of the draws is done, from 0 to 1, and a line about it."""
+
+_SAMPLES = 100_000
+_CHECKED = 2000  # draws of an input that the sampler's checks take at most
+_DOUBTED = 0.1  # of alpha: how likely they fail where nothing is wrong; .001 at most
+_LEAST_RECORDED = 50
+
+
+class _LateError(Exception):
+    """The time for the checks of the sampler is up."""
+
+
+def audit(
+    mechanism: Any,
+    pairs: Pairs,
+    claim: AnyClaim,
+    *,
+    samples: int | None = None,
+    budget: float | None = None,
+    jobs: int = 1,
+    alpha: float = 0.05,
+    seed: int = 0,
+    detect: float | None = None,
+    stop: bool = False,
+    method: Literal["anytime", "exact"] = "anytime",
+    failures: bool = False,
+    outcomes: int | None = None,
+    support: tuple[float, float] | None = None,
+    lipschitz: float | None = None,
+    as_reals: bool = False,
+    check_sampler: bool = True,
+    checked: Sequence[Check] | None = None,
+    details: bool = True,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Test from its outputs whether a mechanism is as private as is claimed.
+
+    It draws outputs on both inputs of each pair: past draws choose events, fresh draws test them.
+
+    >>> import epsilometer as em
+    >>> def noisy_count(x, size, rng):
+    ...     return sum(x) + rng.geometric(0.8, size) - rng.geometric(0.8, size)
+    >>> found = em.audit(noisy_count, [([0, 0, 1], [0, 1, 1])], em.pure(1.0), samples=5000)
+    >>> found.verdict, found.bound > 1.3
+    ('violated', True)
+
+    Parameters
+    ----------
+    mechanism
+        A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its place
+        (``file.py:function``, ``package.module:function``), or a `Source`.
+    pairs
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`, of
+        which pairs are left out if the mechanism refuses both inputs.
+    claim
+        `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
+    samples
+        Draws of each side over all pairs; 100,000 if not given. Beside them there is one draw of
+        each input of a domain, and a fifth as many at most for the sampler's checks.
+    budget
+        Seconds for all of it, in place of ``samples``; the number of draws then depends on the
+        machine. Where they are too few for an answer, it is undecided.
+    jobs
+        Processes that draw; the answer does not depend on how many. They are forks of this one; it
+        draws alone where there are none, or where draws do not follow the seed.
+    alpha
+        The largest probability of "violated" where the claim holds.
+    seed
+        All draws follow from it, if the mechanism takes its randomness from what it is given.
+    detect
+        A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
+    stop
+        Whether to end as soon as the claim is refuted.
+    method
+        ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
+    failures
+        Whether an exception is an output like others, where a call makes one draw.
+    outcomes, support, lipschitz
+        For the verdict "holds", taken on trust: how many different outputs there are; or the
+        interval that they lie in, with the Lipschitz constant of their densities.
+    as_reals
+        Whether outputs stand for real numbers: if so, low bits, by which ``x + rng.laplace()``
+        shows too much of x, are not looked at.
+    check_sampler
+        Whether to test first that draws are independent and follow the seed.
+    checked
+        The checks that `check_source` has made already.
+    details
+        Whether to estimate the level by the papers' methods as well, on the same draws.
+    progress
+        Called with the share of the draws that is done, from 0 to 1, and a line of text.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong; the message names it and the nearest valid choice.
+    MechanismError
+        If the mechanism fails.
+    """
+    started = time.perf_counter()
+    source = source_of(mechanism, failures)
+    question = Question(
+        claim=claim,
+        pairs=named_pairs(pairs),
+        samples=samples,
+        budget=budget,
+        jobs=jobs,
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        stop=stop,
+        method=method,
+        outcomes=outcomes,
+        support=support,
+        lipschitz=lipschitz,
+        as_reals=as_reals,
+        check_sampler=check_sampler,
+        details=details,
+        source=source.description,
+        digest=source.digest(),
+        printed=getattr(source, "printed", str),
+        started=started,
+    )
+    return _answered(question, source, checked, progress)
+
+
+def _answered(
+    question: Question,
+    source: Source,
+    checked: Sequence[Check] | None,
+    progress: Progress | None,
+) -> Verdict:
+    clock = Budget(question.budget, question.started)
+    checks, jobs = list(checked or ()), question.jobs
+    if isinstance(question.pairs, Candidates):
+        _report(progress, 0.0, "which inputs does it take?")
+        taken, refused = accepted(
+            source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
+        )
+        question = replace(question, pairs=taken)
+        checks = [*refused, *checks]
+    if question.budget is None:
+        n = _SAMPLES if question.samples is None else question.samples
+        schedule(n, len(question.pairs))  # or raise that they are too few
+    else:
+        _report(progress, 0.0, "how fast is it?")
+        question, notes = clock.measure(source, question, _rehearse)
+        checks += notes
+        n = clock.draws(jobs)
+    if question.check_sampler and checked is None:
+        _report(progress, 0.0, "is it a sampler?")
+        x, most = question.inputs[0] if question.inputs else (), min(n, 10 * clock.checked())
+        left = partial(clock.left, CHECKED)
+        checks += check_source(source, x, most, question.seed, question.alpha, left)
+    if any(check.result == "failed" for check in checks):
+        return invalid(question, checks)
+    if jobs > 1 and not _follows_seed(source, checks):
+        words = "one process draws, as draws do not follow the seed: two might have the same noise"
+        checks, jobs = [*checks, Check("jobs", "note", words)], 1
+    if question.budget is not None:
+        n = clock.draws(jobs)
+    fitting, few = clock.fitting(n, question)
+    if fitting is None:
+        return stated(question, checks, verdict="undecided", reasons=[few])
+    question = fitting
+    with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
+        if question.method == "exact":
+            verdict = _exact(drawing, n, question, checks, progress)
+        else:
+            verdict = _anytime(
+                drawing, schedule(n, len(question.pairs)), question, checks, progress
+            )
+    few = few or clock.blind(question, verdict)
+    if few and verdict.verdict == "not refuted":
+        return replace(verdict, verdict="undecided", reasons=[few])
+    return verdict
+
+
+def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
+    """Answer from outputs on the first pair, to find out how long it takes."""
+    name, inputs = next(iter(question.pairs.items()))
+    question = replace(question, pairs={name: inputs}, stop=False)
+    draws = Draws(successive([(x, x_prime)]))
+    if question.method == "exact":
+        return _exact(draws, len(x), question, [], None)
+    return _anytime(draws, schedule(len(x), 1), question, [], None)
+
+
+def check_source(
+    source: Source,
+    inputs: Sequence[Any],
+    samples: int,
+    seed: int,
+    alpha: float = 0.05,
+    left: Callable[[], float] = lambda: math.inf,
+) -> list[Check]:
+    """Find out whether draws are those of a sampler, for an audit of ``samples`` a side.
+
+    All checks fail with probability `_DOUBTED` of alpha at most where nothing is wrong. With few
+    draws, or no seconds ``left``, a note says that it was not found out.
+    """
+
+    def draw(x: Any, size: int, own: int) -> Any:
+        if left() < 0:
+            raise _LateError
+        return source.draw(x, size, own)
+
+    draws, own = min(samples // 10, _CHECKED), _DOUBTED * alpha
+    words = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
+    checks = [Check("sampler", "note", words)]
+    with suppress(_LateError):
+        if draws >= LEAST:
+            checks = check(
+                draw,
+                list(inputs),
+                draws=draws,
+                seed=seed_of(seed, "checks"),
+                seeded=source.seeded,
+                tried=getattr(source, "seeds_globals", False),
+                alpha=own,
+            )
+            unseeded = checks and checks[0].result != "passed"
+            if unseeded and all(check.result != "failed" for check in checks):
+                other = seed_of(seed, "other process")
+                checks.append(other_process(source, inputs[0], draws, other, own))
+    if constant := getattr(source, "constant", ""):
+        words = f"{constant} unless it is given, as here: calls without it may get constant noise"
+        checks.append(Check("default seed", "note", words))
+    return checks
+
+
+def _follows_seed(source: Source, checks: Sequence[Check]) -> bool:
+    passed = [check.result == "passed" for check in checks if check.name == "same seed"]
+    return all(passed) if passed else source.seeded
+
+
+def audit_outputs(
+    outputs: Mapping[str, tuple[Any, Any]] | tuple[Any, Any],
+    claim: AnyClaim,
+    *,
+    alpha: float = 0.05,
+    seed: int = 0,
+    detect: float | None = None,
+    method: Literal["anytime", "exact"] | None = None,
+    outcomes: int | None = None,
+    support: tuple[float, float] | None = None,
+    lipschitz: float | None = None,
+    as_reals: bool = False,
+    details: bool = True,
+    source: str = "recorded outputs",
+    digest: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Test from recorded outputs whether a mechanism is as private as is claimed.
+
+    >>> import numpy as np, epsilometer as em
+    >>> on_x, on_x_prime = np.random.default_rng(0).laplace([[0], [1]], 0.5, (2, 5000))
+    >>> em.audit_outputs((on_x, on_x_prime), em.pure(1.0), as_reals=True).verdict
+    'violated'
+
+    Parameters
+    ----------
+    outputs
+        Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
+        shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. They are put in random
+        order; the larger side is cut to the other's size.
+    claim, alpha, detect, outcomes, support, lipschitz, as_reals, details
+        As for `audit`.
+    method
+        As for `audit`; if not given ``exact``, for Rényi and zCDP ``anytime``.
+    seed
+        Of the random order.
+    source, digest
+        Their origin, and the SHA-256 of its files, as the verdict is to name them.
+    """
+    started = time.perf_counter()
+    named = outputs if isinstance(outputs, Mapping) else {"": outputs}
+    if not named:
+        raise ArgumentError("outputs", "must hold at least one pair")
+    question = Question(
+        audited="recorded outputs",
+        claim=claim,
+        pairs=dict.fromkeys(named),
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        method=method,
+        outcomes=outcomes,
+        support=support,
+        lipschitz=lipschitz,
+        as_reals=as_reals,
+        check_sampler=False,
+        details=details,
+        source=source,
+        digest=digest or {},
+        started=started,
+    )
+    recorded, checks = [], []
+    for name, sides in named.items():
+        where = f"outputs {name!r}" if name else "outputs"
+        if len(sides) != 2:
+            raise ArgumentError(where, f"must be two samples, of x and of x', got {len(sides)}")
+        x, x_prime = map(raw, sides)
+        n = min(len(x), len(x_prime))
+        if n < _LEAST_RECORDED:
+            raise ArgumentError(where, f"must be {_LEAST_RECORDED} or more a side, got {n}")
+        checks += check_recorded(x, x_prime)
+        rng = generator(question.seed, "order", name)
+        recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
+    if any(check.result == "failed" for check in checks):
+        return invalid(question, checks)
+    n, draws = min(len(x) for x, _ in recorded), Draws(successive(recorded))
+    if question.method == "exact":
+        return _exact(draws, n * len(named), question, checks, None)
+    return _anytime(draws, _recorded_steps(n, len(named)), question, checks, None)
+
+
+def _recorded_steps(n: int, pairs: int) -> list[Step]:
+    """Return rounds that use up to ``n`` draws of each pair."""
+    samples = n * pairs
+    while samples > least_samples(pairs):
+        steps = schedule(samples, pairs)
+        if sum(step.draws for step in steps) <= n:
+            return steps
+        samples = max(int(samples * 0.95), least_samples(pairs))
+    steps = schedule(least_samples(pairs), pairs)
+    if sum(step.draws for step in steps) > n:
+        raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+    return steps
+
+
+# --- the two methods ------------------------------------------------------------------------------
+
+
+def _anytime(
+    draws: Draws,
+    steps: Sequence[Step],
+    question: Question,
+    checks: Sequence[Check],
+    progress: Progress | None,
+) -> Verdict:
+    total = sum(step.pairs * step.draws for step in steps)
+
+    def stops(drawn: int, evidence: Evidence) -> bool:
+        refuted = evidence.refuted() if question.stop or progress else False
+        line = "the claim is refuted" if refuted else "no violation so far"
+        _report(progress, drawn / total, f"{drawn} of {total} draws a side: {line}")
+        return question.stop and refuted
+
+    evidence = Evidence(question.claim, len(question.pairs), question.alpha)
+    gather(draws, steps, evidence, stops, as_reals=question.as_reals)
+    outputs, done, pair = evidence.raw, evidence.steps, evidence.best
+    if not done:
+        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
+    if question.check_sampler:
+        checks = [*checks, check_drawn(*outputs[pair], alpha=_DOUBTED * question.alpha)]
+        if checks[-1].result == "failed":
+            return invalid(question, checks)
+    lower = evidence.bounds()
+    bounds = [bound_of(claim, level) for claim, level in lower.items()]
+    delta = evidence.delta_bound()
+    if delta is not None and isinstance(question.claim, Pure):
+        bounds.append(Bound("delta", question.claim.delta, delta))
+    worst = max(lower, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
+    wealth = evidence.wealths[worst]
+    history = wealth.log_wealth(worst, np.array([worst.level]))[:, 0] / np.log(10)
+    shares = [look / total for look in _looks(done, wealth)][-history.size :]
+    result = Result(
+        claim=worst,
+        bounds=bounds,
+        violated=any(level >= c.level and refutes(c, level) for c, level in lower.items()),
+        p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
+        pair=pair,
+        round=wealth.witness(pair),
+        steps=done,
+        draws=evidence.drawn,
+        layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
+        outputs=outputs,
+        stopped=len(done) < len(steps),
+        evidence=[
+            {"share": share, "log10 e-value": float(value)}
+            for share, value in zip(shares, history, strict=True)
+        ],
+    )
+    return verdict_of(question, checks, result)
+
+
+def _looks(steps: Sequence[Step], wealth: Wealth) -> list[int]:
+    """Return how many draws were made by each time that the wealth was looked at."""
+    drawn = steps[0].pairs * steps[0].draws
+    looks = [drawn]
+    for step, bets in zip(steps[1:], wealth.rounds, strict=True):
+        blocks = step.blocks if any(bets.values()) else [step.draws]
+        looks += [drawn + step.pairs * done for done in accumulate(blocks)]
+        drawn = looks[-1]
+    return looks
+
+
+def _exact(
+    draws: Draws,
+    samples: int,
+    question: Question,
+    checks: Sequence[Check],
+    progress: Progress | None,
+) -> Verdict:
+    claim, pairs = parts(question.claim)[0], len(question.pairs)
+    assert isinstance(claim, EventClaim)
+    first = max(int(samples * fixed.CHOOSING / pairs), 1)
+    rest = samples // pairs - first if question.inputs is None else samples - first * pairs
+    if min(first, rest) < 10:
+        raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
+    sides = draws.together([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
+    if len(sides[0]) < first:
+        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
+    _report(progress, 0.2, "which events?")
+    outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
+    layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
+    past = [
+        (layout.encode(x), layout.encode(y))
+        for layout, ([x], [y]) in zip(layouts, outputs, strict=True)
+    ]
+    pair, bets = fixed.choose(
+        past, claim, rest, question.alpha, layouts, as_reals=question.as_reals
+    )
+    layout, later = layouts[pair], draws.together([(pair, 0), (pair, 1)], rest)
+    if len(later[0]) < rest:
+        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
+    for side, batch in zip(outputs[pair], later, strict=True):
+        side.append(batch)
+    if question.check_sampler:
+        checks = [*checks, check_drawn(*outputs[pair], alpha=_DOUBTED * question.alpha)]
+        if checks[-1].result == "failed":
+            return invalid(question, checks)
+    counted = fixed.count(pair, bets, (layout.encode(later[0]), layout.encode(later[1])))
+    lower = counted.lower_bound(claim, question.alpha)
+    bounds = [bound_of(claim, lower)]
+    if isinstance(claim, Pure) and claim.delta > 0:
+        delta = counted.lower_bound(Delta(claim.epsilon, claim.delta), question.alpha)
+        bounds.append(Bound("delta", claim.delta, delta))
+    _report(progress, 1.0, "done")
+    result = Result(
+        claim=claim,
+        bounds=bounds,
+        violated=lower > claim.level,
+        pair=pair,
+        round=_round_of(counted, claim, question.alpha, layout),
+        steps=[Step(pairs, first, rest), Step(1, rest, rest)],
+        draws=first * pairs + rest,
+        layout=layout,
+        outputs=outputs,
+    )
+    return verdict_of(question, checks, result)
+
+
+def _round_of(
+    counted: fixed.Fixed, claim: EventClaim, alpha: float, layout: Layout
+) -> Round | None:
+    """Return the event that gives the bound, as a round of one bet, if any was counted."""
+    if not counted.counted:
+        return None
+    best = max(counted.counted, key=lambda each: fixed.bound(each, claim, alpha))
+    counts, counts_prime = (
+        np.array([[best.draws - hits, hits]]) for hits in (best.hits, best.hits_prime)
+    )
+    return Round(best.bet, counts, counts_prime, best.draws, layout)
+
+
+def _report(progress: Progress | None, part: float, line: str) -> None:
+    if progress is not None:
+        progress(part, line)

@@ -1,0 +1,74 @@
+"""Whether other processes make the same draws: a constant seed gives each the same noise."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import sys
+from contextlib import closing, suppress
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from epsilometer.auditing.checks.calls import Sample
+from epsilometer.auditing.checks.permutations import agreement
+from epsilometer.auditing.checks.sampler import ALPHA, OTHERS, Check
+from epsilometer.auditing.serving.signatures import RANDOM
+from epsilometer.auditing.sources.callables import CallableSource, Origin, Source, callable_source
+from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+
+_PART, _LEAST = 40, 12
+
+
+def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
+    """Compare some first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
+    name, size, outputs = "other process", max(draws // _PART, _LEAST), []
+    try:
+        for own in (seed, seed + 1):
+            with closing(_another(source)) as other:
+                outputs.append(other.draw(x, size, own))
+    except Exception:  # of the user's own class, for one
+        return Check(name, "note", "whether another process makes the same draws is not known")
+    codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
+    if agreement(codes, rows).p > OTHERS * min(alpha / ALPHA, 1.0):
+        return Check(name, "passed", "other processes, or objects, make other draws")
+    words = "other processes, or objects, make the same draws at other seeds: a constant seed"
+    return Check(name, "failed", words)
+
+
+def _another(source: Any) -> Any:
+    if isinstance(source, WorkerSource):
+        other = copy.copy(source)
+        other._process = None
+        return other
+    if (origin := origin_of(source)) is None:
+        return anew(source)
+    given: Any = {"folder": origin.folder, "env": origin.env, "parameters": origin.parameters}
+    given["failures"] = source.sampler.failures
+    return python_worker(origin.interpreter, origin.spec, **given)
+
+
+def origin_of(source: CallableSource) -> Origin | None:
+    """Return where a function is loaded from: as the user named it, or by its module."""
+    function = source.sampler.function
+    with suppress(AttributeError, KeyError):  # it is not there by that name
+        module, name = function.__module__, function.__qualname__
+        known = module != "__main__" and attrgetter(name)(sys.modules[module]) is function
+        if known and source.origin is None:
+            path = os.pathsep.join(filter(None, sys.path))
+            return Origin(f"{module}:{name}", env={"PYTHONPATH": path})
+    return source.origin
+
+
+def anew(source: CallableSource) -> CallableSource:
+    """Return another object of its class, with the plain values that this one holds; or raise."""
+    function = source.sampler.function
+    owner = getattr(function, "__self__", function)
+    held = {name.lstrip("_"): value for name, value in vars(owner).items()}
+    names = {*inspect.signature(type(owner)).parameters} & {*held} - {*RANDOM}
+    made = type(owner)(**{name: json.loads(json.dumps(held[name])) for name in names})
+    function = made if owner is function else getattr(made, function.__name__)
+    return callable_source(function, failures=source.sampler.failures)

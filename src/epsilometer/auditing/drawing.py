@@ -1,0 +1,200 @@
+"""Draws of an audit: in calls that follow a rule, by several processes, until the time is up.
+
+A request for many draws is split into calls by how many draws the audit is to make and by whether
+a call is one draw, and each call has a seed of its own: the outputs do not depend on how many
+processes make them. A budget of time ends them between two calls.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from epsilometer.auditing.checks.accepted_pairs import named_error
+from epsilometer.auditing.outcomes.shapes import listing
+from epsilometer.auditing.question import Question
+from epsilometer.auditing.serving.outputs import compact
+from epsilometer.auditing.sources.callables import Source
+from epsilometer.auditing.statistics.rounds import Draws
+from epsilometer.errors import EpsilometerError, MechanismError, one_line
+from epsilometer.seeds import generator
+
+_CALLS = {True: 8, False: 128}  # into which the draws of a side are split, if a call is many or one
+_PATIENCE = 2.0  # seconds in which a process should end
+_EVERY = 1.0  # seconds between two lines of progress
+
+Call = tuple[int, int, int, int]
+"""A pair, a side, how many draws, and their seed."""
+
+
+class Drawing(Draws):
+    """Draws on the inputs of a plan's pairs, of which ``samples`` a side are to be made.
+
+    ``over`` tells, after so many draws of both sides together, whether no more are to be made;
+    ``progress`` is told how far the draws are, now and then.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Question,
+        samples: int,
+        jobs: int,
+        over: Callable[[int], bool],
+        progress: Callable[[float, str], None] | None,
+    ) -> None:
+        self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
+        self._samples, self._over, self._drawn = samples, over, 0
+        self._requests = [[0, 0] for _ in plan.names]
+        self._jobs = jobs if hasattr(os, "fork") else 1
+        self._pool: ProcessPoolExecutor | None = None
+        self._progress, self._told = progress, time.monotonic()
+
+    def together(self, places: Sequence[tuple[int, int]], size: int) -> list[Any]:
+        """Return outputs of each pair and side: equally many, fewer where the time is up.
+
+        A call is made of each before the next is made of any, and what was begun is ended: time
+        that goes with an output does not decide whether it counts.
+        """
+        calls = _CALLS[getattr(self._source, "many", True)] * len(places) // 2
+        most = max(self._samples // calls, min(self._samples // 2000, 32), 1)
+        number = -(-size // most)
+        for pair, side in places:
+            self._requests[pair][side] += 1
+        wanted = [
+            (pair, side, size // number + (i < size % number), self._seed(pair, side, i))
+            for i in range(number)
+            for pair, side in places
+        ]
+        made = self._made(wanted, len(places))
+        return [joined(made[i :: len(places)]) for i in range(len(places))]
+
+    def _seed(self, pair: int, side: int, call: int) -> int:
+        further = [call] if call else []
+        return seed_of(self._plan.seed, "draws", pair, side, self._requests[pair][side], *further)
+
+    def _made(self, calls: Sequence[Call], at_once: int) -> list[Any]:
+        """Return the outputs of calls, which begin in their order, until the time is up."""
+        made: list[Any] = []
+        begun: deque[tuple[Call, Callable[[], Any]]] = deque()
+
+        def end() -> None:
+            (pair, _, size, _), answer = begun.popleft()
+            try:
+                made.append(answer())
+            except MechanismError as error:
+                raise named_error(error, self._plan.names[pair]) from error.__cause__
+            self._note(size)
+
+        for i, call in enumerate(calls):
+            if len(begun) == self._jobs:
+                end()
+            if i % at_once == 0 and self._over(self._drawn):
+                break
+            begun.append((call, self._begin(call)))
+        while begun:
+            end()
+        return made
+
+    def _begin(self, call: Call) -> Callable[[], Any]:
+        """Begin a call in another process, if there are several; return what waits for it."""
+        if self._jobs == 1:
+            return partial(_draw, self._source, self._inputs, call)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self._jobs, get_context("fork"), _enter, (self._source, self._inputs)
+            )
+        with warnings.catch_warnings():  # that there are threads: none of ours
+            warnings.simplefilter("ignore", DeprecationWarning)
+            future = self._pool.submit(_answer, call)
+
+        def answer() -> Any:
+            try:
+                outputs = future.result()
+            except BrokenProcessPool:
+                raise MechanismError("a process ended before it answered") from None
+            except Exception as error:
+                message = f"outputs cannot be sent from a process: {one_line(error)}"
+                raise MechanismError(message) from None
+            if isinstance(outputs, MechanismError):
+                raise outputs
+            return outputs
+
+        return answer
+
+    def _note(self, draws: int) -> None:
+        self._drawn += draws
+        if self._progress is not None and time.monotonic() > self._told + _EVERY:
+            self._told, done = time.monotonic(), self._drawn // 2
+            self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
+
+    def close(self) -> None:
+        """End all processes, with the programs that they have started."""
+        if self._pool is not None:
+            processes = list((self._pool._processes or {}).values())
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join(_PATIENCE)
+                process.kill()
+            self._pool = None
+
+
+_HERE: list[Any] = []  # what a process draws from
+
+
+def _enter(source: Any, inputs: Sequence[Any]) -> None:
+    """Make a fork of this process ready to draw."""
+
+    def leave(*_: object) -> None:
+        source.close()
+        os._exit(0)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that has started it ends it
+    signal.signal(signal.SIGTERM, leave)
+    getattr(source, "forked", int)()
+    _HERE[:] = source, inputs
+
+
+def _draw(source: Any, inputs: Sequence[Any], call: Call) -> Any:
+    pair, side, size, seed = call
+    return source.draw(inputs[pair][side], size, seed)
+
+
+def _answer(call: Call) -> Any:
+    """Return the outputs of a call, or an error that another process can read."""
+    try:
+        return _draw(_HERE[0], _HERE[1], call)
+    except EpsilometerError as error:
+        return MechanismError(str(error))
+
+
+def joined(batches: Sequence[Any]) -> Any:
+    """Return the outputs of several calls as those of one."""
+    if len(batches) == 1:
+        return batches[0]
+    arrays = [batch for batch in batches if isinstance(batch, np.ndarray)]
+    kinds = {(array.dtype, array.shape[1:]) for array in arrays}
+    if len(arrays) == len(batches) and len(kinds) == 1:
+        return np.concatenate(arrays)
+    values: list[Any] = []
+    for batch in batches:
+        values += listing(batch)
+    return compact(values)
+
+
+def seed_of(root: int, *identity: str | int) -> int:
+    """Return the seed of a call."""
+    return int(generator(root, "audit", *identity).integers(2**31))

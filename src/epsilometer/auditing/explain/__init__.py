@@ -1,0 +1,1 @@
+"""The cause of a violation: draws on both inputs with the same noise are compared call by call."""

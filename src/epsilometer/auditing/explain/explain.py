@@ -1,0 +1,165 @@
+"""The cause of a violation: draws on x and x' with the same noise, told call by call.
+
+Nothing of the mechanism is edited. It runs in another process, a fork for every draw, whose sources
+of randomness are recorded and put into the same states for x and for x'.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.auditing.checks.fresh_processes import anew, origin_of, other_process
+from epsilometer.auditing.explain.causes import Cause, Finding, cause_of
+from epsilometer.auditing.explain.traces import Unit
+from epsilometer.auditing.question import source_of
+from epsilometer.auditing.serving.replay.replaying import forked, replayed
+from epsilometer.auditing.sources.callables import CallableSource
+from epsilometer.auditing.sources.worker import PythonWorker, python_replay
+from epsilometer.auditing.statistics.claims import (
+    AnyClaim,
+    Concentrated,
+    Gaussian,
+    Pure,
+    Renyi,
+    parts,
+)
+from epsilometer.auditing.verdict import Verdict
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
+from epsilometer.seeds import generator
+
+RUNS = 16
+_SECONDS = 20.0
+_OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
+
+
+def explain(
+    mechanism: Any,
+    pair: tuple[Any, Any],
+    claim: AnyClaim | None = None,
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    seconds: float = _SECONDS,
+) -> Cause:
+    """Find out what a mechanism does otherwise on x' than on x with the same noise.
+
+    Calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random`` and
+    ``secrets``, and ``os.urandom`` are seen; noise that compiled code draws is not.
+
+    Parameters
+    ----------
+    mechanism
+        As for `audit`: ``file.py:function`` or ``package.module:function``, which a process of its
+        own loads afresh; a source of these; or a callable, in a fork of this process, where calls
+        of NumPy generators that were made before are not seen.
+    pair
+        The inputs, ``(x, x')``.
+    claim
+        What is claimed; losses beyond it are told first.
+    runs
+        With different noise each.
+    seed
+        All noise follows from it.
+    seconds
+        After which no run is begun.
+
+    Returns
+    -------
+    The cause, which prints in a few lines: `Cause.findings`, the most telling first.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no Python function.
+    MechanismError
+        If the process that runs it fails.
+    """
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise ArgumentError("pair", f"must be (x, x'), got {pair!r}")
+    checks.integer("runs", runs, minimum=1)
+    checks.positive("seconds", seconds)
+    source = source_of(mechanism, failures=False)
+    rng = generator(checks.integer("seed", seed, minimum=0), "explain")
+    seeds = [int(one) for one in rng.choice(2**31, runs, replace=False)]
+    if not isinstance(source, CallableSource | PythonWorker):
+        message = "can be explained where it is a Python function: file.py:function"
+        raise ArgumentError("mechanism", message)
+    found = _replayed(source, (pair[0], pair[1]), seeds, seconds)
+    if not found.get("runs"):
+        raise MechanismError(f"{source.description}: {found.get('failed', 'no run was recorded')}")
+    cause = cause_of(found, claimed_of(claim))
+    if not any(one.kind in ("constant seed", "drawn once") for one in cause.findings):
+        others = other_process(source, pair[0], 0, seeds[0], 1.0)
+        if others.result == "failed":
+            first = Finding("constant seed", others.words)
+            return replace(cause, findings=(first, *cause.findings))
+    return cause
+
+
+def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
+    """Return a verdict with the cause on its pair, where it is violated or invalid.
+
+    What is no sampler is explained by its seeds only, as that needs no x'. Where no cause can be
+    looked for, it says why; the verdict stays.
+    """
+    if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
+        return verdict
+    try:
+        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed)
+    except EpsilometerError as error:
+        words = [f"could not be looked for: {error}"]
+        return replace(verdict, cause={"runs": 0, "words": words, "findings": []})
+    if verdict.verdict == "invalid":
+        seeds = tuple(one for one in cause.findings if one.kind in _OF_SEEDS)
+        cause = replace(cause, findings=seeds)
+    return replace(verdict, cause=cause.to_plain()) if cause.findings else verdict
+
+
+def _replayed(
+    source: CallableSource | PythonWorker, pair: tuple[Any, Any], seeds: list[int], seconds: float
+) -> Mapping[str, Any]:
+    if isinstance(source, PythonWorker):
+        return python_replay(source.origin, pair, seeds, seconds)
+    origin = origin_of(source)
+    if origin is not None and all(map(_is_json, pair)):
+        try:
+            return python_replay(origin, pair, seeds, seconds)
+        except EpsilometerError:  # what is found in this process only
+            pass
+
+    limit = 60 + 4 * seconds
+    with suppress(Exception):  # of the user's own class
+        anew(source)
+        return forked(lambda: replayed(lambda: anew(source).sampler, pair, seeds, seconds), limit)
+    return forked(lambda: replayed(lambda: source.sampler, pair, seeds, seconds), limit)
+
+
+def _is_json(x: Any) -> bool:
+    """Tell whether an input is the same once it was JSON."""
+    try:
+        return bool(json.loads(json.dumps(x)) == x)
+    except (TypeError, ValueError):
+        return False
+
+
+def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:
+    """Return what a claim allows, of epsilon and of mu, where it is one of one number.
+
+    Noise of a normal law with mu has rho = mu^2 / 2, and a Rényi divergence of mu^2 a / 2.
+    """
+    found: dict[Unit, float] = {}
+    for part in parts(claim) if claim is not None else ():
+        if isinstance(part, Pure) and not part.delta:
+            found["epsilon"] = part.epsilon
+        elif isinstance(part, Gaussian):
+            found["mu"] = part.mu
+        elif isinstance(part, Concentrated | Renyi):
+            rho = part.rho if isinstance(part, Concentrated) else part.rho / part.order
+            found["mu"] = min(math.sqrt(2 * rho), found.get("mu", math.inf))
+    return found

@@ -1,0 +1,79 @@
+"""How numbers, inputs and other values are shortened for a reader, and written as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import ROUND_UP, Context, Decimal
+from typing import Any
+
+import numpy as np
+
+_EXACT = Context(prec=400)  # of decimals: more digits than a float can have
+
+
+def percent_sure(alpha: float) -> str:
+    """Return 1 - alpha in percent, in few digits; rounded down, so that it is never all.
+
+    >>> percent_sure(0.05), percent_sure(0.001), percent_sure(1.5e-7)
+    ('95', '99.9', '99.999985')
+    """
+    missing = 100 * Decimal(str(alpha))
+    digit = Decimal(1).scaleb(min(-2, missing.adjusted() - 1))  # the second of what is missing
+    kept = _EXACT.subtract(Decimal(100), missing.quantize(digit, ROUND_UP))
+    return f"{kept:f}".rstrip("0").rstrip(".")
+
+
+def short(number: float, other: float | None = None) -> str:
+    """Return a number in few digits, as many as tell it from another.
+
+    >>> short(0.70512), short(3e-7), short(1.0004, 1.0)
+    ('0.705', '3e-07', '1.0004')
+    """
+    digits = 3 if abs(number) < 10 else 4
+    while (
+        other not in (None, number)
+        and digits < 9
+        and f"{number:.{digits}g}" == f"{other:.{digits}g}"
+    ):
+        digits += 1
+    return f"{number:.{digits}g}"
+
+
+def as_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: arrays as lists, strange ones as words."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_plain(part) for part in value]
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return repr(value)
+
+
+def input_words(x: Any, most: int = 60) -> str:
+    """Return an input in at most so many letters."""
+    plain = as_plain(x)
+    text = _json(plain)
+    if len(text) <= most:
+        return text
+    start = ""
+    for part in map(_json, plain if isinstance(plain, list) else ()):
+        if len(start) + len(part) + 2 > most - 5:
+            break
+        start += f"{part}, "
+    return f"[{start}...]" if start else clipped(text, most)
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text in at most so many letters, with dots in place of its end."""
+    return text if len(text) <= most else f"{text[: most - 4].rstrip()} ..."
+
+
+def _json(plain: Any) -> str:
+    return " ".join(json.dumps(plain, ensure_ascii=False).split())

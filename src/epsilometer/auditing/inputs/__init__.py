@@ -1,0 +1,1 @@
+"""Pairs of neighbouring inputs, from declared domains, tables and the patterns of askin2022."""

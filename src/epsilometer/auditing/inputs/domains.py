@@ -1,0 +1,292 @@
+"""Declared domains of inputs: up to a hundred pairs of neighbours, those that tell most first.
+
+A declaration is plain, as JSON or YAML has it; docs/audit.md has them all.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.auditing.checks.accepted_pairs import Candidates
+from epsilometer.auditing.inputs.designs import Counts, Table
+from epsilometer.auditing.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
+from epsilometer.auditing.inputs.neighbours import patterns
+from epsilometer.auditing.outcomes.words import listed
+from epsilometer.errors import ArgumentError, suggest
+from epsilometer.seeds import generator
+
+_ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one", "any"
+_MOST = 100  # pairs
+_LONGEST = 10_000  # rows, bits, columns
+_KEYS = {  # of each kind, the first of which it must have
+    "values": ("whole", "clipped", "distance"),
+    "choices": (),
+    "bits": ("neighbours",),
+    "rows": ("length", "neighbours"),
+    "counts": ("keys",),
+    "patterns": (),
+}
+KINDS = tuple(_KEYS)
+_ENTRIES = ("values", "choices", "bits")
+
+Pairs = Callable[[np.random.Generator], Iterator[Named]]
+
+
+def domain(
+    declaration: Mapping[str, Any], *, limit: int | None = None, seed: int = 0
+) -> Candidates:
+    """Return candidate pairs of neighbours of a declared domain, by names that say what they are.
+
+    Parameters
+    ----------
+    declaration
+        One of these; ``limit`` and ``seed`` may stand in it, too.
+
+        - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
+          ``"whole": true``. With ``"clipped": true`` inputs may lie beyond, as the mechanism brings
+          them back. With ``"distance": d`` neighbours are at most ``d`` apart;
+        - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
+        - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
+          with ``"neighbours": "any"``;
+        - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
+          the above, several in a list, or several by their names. Neighbours have a row more or
+          less, or, with ``"neighbours": "replace a row"``, another one, as they have where
+          ``length`` is one number;
+        - ``{"counts": [lower, upper], "keys": [...]}``: how often each key is there; one count is
+          larger by one. A key that is not there is no key of the input;
+        - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
+    limit
+        How many pairs at most; 100 if not given. Fewer are returned where they say all.
+    seed
+        Of random inputs; the same gives the same pairs.
+
+    Returns
+    -------
+    Candidates
+        A mapping of names to pairs ``(x, x')`` of plain inputs; no two are the same, in whatever
+        order. An audit leaves those out of which a mechanism refuses both inputs.
+
+    Raises
+    ------
+    ArgumentError
+        If that is no domain.
+
+    >>> list(domain({"bits": 3}, limit=2))
+    ['last bit flipped of all zeros', 'last bit flipped of all ones']
+    """
+    declared = _mapping("domain", declaration)
+    own = {key: value for key, value in declared.items() if key not in ("limit", "seed")}
+    most = declared.get("limit", _MOST) if limit is None else limit
+    most = checks.integer("domain.limit", most)
+    seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
+    pairs, entries = _top("domain", own)
+    rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
+    found: dict[str, tuple[Any, Any]] = {}
+    seen = set()
+    for name, *sides in pairs(rng):
+        texts = [json.dumps(side) for side in sides]
+        if texts[0] == texts[1] or frozenset(texts) in seen:
+            continue
+        seen.add(frozenset(texts))
+        x, y = map(json.loads, texts)  # whose rows are all their own
+        names = (f"{name} ({i})" if i > 1 else name for i in count(1))
+        found[next(one for one in names if one not in found)] = (x, y)
+        if len(found) == most:
+            break
+    if not found:
+        raise ArgumentError("domain", "has no two inputs that are neighbours")
+    return Candidates(found, untried=_untried(entries))
+
+
+# --- what is declared -----------------------------------------------------------------------------
+
+
+def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry]]:
+    """Return what makes pairs of a domain of inputs, and the entries that inputs consist of."""
+    kind = _kind(where, declared, KINDS)
+    if kind == "patterns":
+        size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
+        return (lambda _: iter(patterns(size))), ()
+    if kind == "rows":
+        table = _table(where, declared)
+        return table.pairs, _columns(table.rows)
+    if kind == "counts":
+        return _counts(where, declared).pairs, ()
+    entry = _entry(where, declared)
+    return entry.pairs, (entry,)
+
+
+def _untried(entries: Sequence[Entry]) -> list[str]:
+    """Say which numbers beyond a declared range are not tried, as the mechanism may clip them."""
+    kept = [entry for entry in entries if isinstance(entry, Number) and not entry.clipped]
+    ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
+    advice = 'if the mechanism clips its inputs, declare "clipped": true'
+    return [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
+
+
+def _table(where: str, declared: Mapping[str, Any]) -> Table:
+    rows = _rows(f"{where}.rows", declared["rows"])
+    if "length" not in declared:
+        raise ArgumentError(f"{where}.length", "is missing; write [0, 20], or one number")
+    length = declared["length"]
+    of_one = not isinstance(length, Sequence)
+    low, high = _ends(f"{where}.length", [length, length] if of_one else length, _size)
+    kinds = (_ADD, _REPLACE)
+    kind = _choice(where, declared, kinds, kinds[low == high])
+    if kind == _ADD and low == high:
+        message = f"must be a range where rows are added or removed, as [{low - 1}, {low}]"
+        raise ArgumentError(f"{where}.length", f"{message}, got {length}")
+    if high < 1:
+        raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
+    if kind == _ADD and any(_distance(column) for column in _columns(rows)):
+        message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
+        raise ArgumentError(f"{where}.rows.distance", message)
+    return Table(rows, low, high, kind == _REPLACE)
+
+
+def _rows(where: str, declared: Any) -> Entry:
+    if isinstance(declared, Mapping) and declared:
+        if not all(isinstance(column, Mapping) for column in declared.values()):
+            return _entry(where, declared)
+        names = [str(name) for name in declared]
+        return Columns([_entry(f"{where}.{n}", declared[n]) for n in declared], names)
+    if not isinstance(declared, Sequence) or isinstance(declared, str) or not declared:
+        _refuse(where, "a domain, a list of one for each column, or one by each name", declared)
+    return Columns([_entry(f"{where}.{i}", column) for i, column in enumerate(declared, 1)])
+
+
+def _entry(where: str, declared: Any) -> Entry:
+    """Return a domain of single values."""
+    kind = _kind(where, _mapping(where, declared), _ENTRIES)
+    if kind == "choices":
+        options = declared["choices"]
+        if not isinstance(options, Sequence) or isinstance(options, str) or len(options) < 2:
+            _refuse(f"{where}.choices", "a list of two values or more", options)
+        try:
+            texts = [json.dumps(option, allow_nan=False) for option in options]
+        except (TypeError, ValueError):
+            _refuse(f"{where}.choices", "values as JSON has them", options)
+        for i, text in enumerate(texts):
+            if text in texts[:i]:
+                raise ArgumentError(f"{where}.choices", f"has {text} twice")
+        return Choices(list(options))
+    if kind == "bits":
+        size = _size(f"{where}.bits", declared["bits"], minimum=1)
+        return Bits(size, _choice(where, declared, (_FLIP, _ANY), _FLIP) == _FLIP)
+    return _number(where, declared)
+
+
+def _number(where: str, declared: Mapping[str, Any]) -> Number:
+    whole, clipped = (_flag(where, declared, key) for key in ("whole", "clipped"))
+    one = _whole if whole else _real
+    low, high = _ends(f"{where}.values", declared["values"], one)
+    if not low < high:
+        _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
+    distance = None
+    if declared.get("distance") is not None:
+        distance = one(f"{where}.distance", declared["distance"])
+        if not 0 < distance <= high - low:
+            wanted = f"above 0, and {high - low:g} at most"
+            _refuse(f"{where}.distance", wanted, distance)
+    return Number(low, high, whole, clipped, distance)
+
+
+def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
+    low, high = _ends(f"{where}.counts", declared["counts"], _size)
+    if not low < high:
+        _refuse(f"{where}.counts", "[lower, upper] with lower < upper", declared["counts"])
+    keys = declared.get("keys")
+    words = isinstance(keys, Sequence) and not isinstance(keys, str)
+    if not words or not keys or not all(isinstance(key, str) for key in keys):
+        _refuse(f"{where}.keys", "a list of words", keys)
+    if len(set(keys)) < len(keys):
+        raise ArgumentError(f"{where}.keys", "has a key twice")
+    return Counts(list(keys), low, high)
+
+
+def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:
+    """Return the key that says what is declared, if all others go with it."""
+    found = [key for key in kinds if key in declared]
+    if not found:
+        wrong = next(iter(declared), "")
+        near = suggest(str(wrong), kinds) if wrong else ""
+        named = f", got {wrong!r}" if wrong else ""
+        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{named}{near}")
+    kind = found[0]
+    known = (kind, *_KEYS[kind])
+    for key in declared:
+        if key not in known:
+            raise ArgumentError(where, f"has no key {key!r} beside {kind!r}{suggest(key, known)}")
+    return kind
+
+
+def _choice(where: str, declared: Mapping[str, Any], known: Sequence[str], usual: str) -> str:
+    """Return which of some kinds of neighbours are meant; their first words are enough."""
+    given = declared.get("neighbours", usual)
+    found = [one for one in known if isinstance(given, str) and given and one.startswith(given)]
+    if given == "remove a row":  # as tables are declared elsewhere
+        found = [one for one in known if one == _ADD]
+    if not found:
+        near = suggest(str(given), known)
+        raise ArgumentError(f"{where}.neighbours", f"has no kind {given!r}{near}")
+    return found[0]
+
+
+def _columns(rows: Entry) -> Sequence[Entry]:
+    return rows.columns if isinstance(rows, Columns) else [rows]
+
+
+def _distance(entry: Entry) -> bool:
+    return isinstance(entry, Number) and entry.distance is not None
+
+
+def _mapping(where: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        _refuse(where, """a mapping, as {"values": [0, 1]}""", value)
+    return value
+
+
+def _ends(where: str, value: Any, one: Callable[[str, Any], Any]) -> tuple[Any, Any]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        _refuse(where, "two numbers, [lower, upper]", value)
+    low, high = (one(where, end) for end in value)
+    if low > high:
+        _refuse(where, "[lower, upper] with lower < upper", value)
+    return low, high
+
+
+def _flag(where: str, declared: Mapping[str, Any], key: str) -> bool:
+    return checks.flag(f"{where}.{key}", declared.get(key, False))
+
+
+def _real(where: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        _refuse(where, "a finite number", value)
+    return float(value)
+
+
+def _whole(where: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
+        _refuse(where, "a whole number", value)
+    return int(value)
+
+
+def _size(where: str, value: Any, *, minimum: int = 0) -> int:
+    number = _whole(where, value)
+    if not minimum <= number <= _LONGEST:
+        _refuse(where, f"from {minimum} to {_LONGEST}", value)
+    return number
+
+
+def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
+    text = repr(value)
+    shown = text if len(text) <= 60 else f"{text[:56]} ..."
+    raise ArgumentError(where, f"must be {wanted}, got {shown}")

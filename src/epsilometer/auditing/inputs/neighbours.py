@@ -1,0 +1,100 @@
+"""Neighbouring inputs: the ten patterns of askin2022, and tables with a row removed or replaced."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.auditing.sources import recorded
+from epsilometer.errors import ArgumentError, suggest
+
+Pattern = tuple[str, list[int], list[int]]
+KINDS = ("remove a row", "replace a row")
+
+
+def patterns(length: int) -> list[Pattern]:
+    """Return pairs of answers to ``length`` counting queries, each with its name.
+
+    Those of Table I of askin2022 and the mirror images of three.
+
+    >>> patterns(4)[4]
+    ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
+    """
+    n = checks.integer("length of the patterns", length, minimum=2)
+    ones, half = [1] * n, n // 2
+    first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
+    return [
+        ("one-above", ones, [2, *ones[1:]]),
+        ("one-below", ones, [0, *ones[1:]]),
+        ("one-above-rest-below", ones, [2] + [0] * (n - 1)),
+        ("one-below-rest-above", ones, [0] + [2] * (n - 1)),
+        ("half-half", ones, [0] * half + [2] * (n - half)),
+        ("all-above", ones, [2] * n),
+        ("x-shape", first, last),
+        ("one-above-rest-below-mirrored", ones, [0] * (n - 1) + [2]),
+        ("one-below-rest-above-mirrored", ones, [2] * (n - 1) + [0]),
+        ("x-shape-mirrored", last, first),
+    ]
+
+
+def neighbours(
+    path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
+) -> Iterator[tuple[list[Any], list[Any], str]]:
+    """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file. Tables are lists of rows, a row is a list; of a single column, a
+        list of its values.
+    kind
+        ``remove a row``, or ``replace a row``: by another row of the same table, not equal to it.
+    limit
+        How many rows at most, chosen evenly.
+    seed
+        Chooses the rows that replace others.
+    frame
+        Whether a Python mechanism gets tables as pandas data frames with the names of the columns.
+
+    Raises
+    ------
+    ArgumentError
+        If the file is no table, or nothing in it can be replaced.
+    """
+    checks.integer("limit", limit)
+    chosen = next((known for known in KINDS if kind in (known, known.split()[0])), None)
+    if chosen is None:
+        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, KINDS)}")
+    names, table = recorded.table(path)
+    if len(names) == 1 and not frame:
+        table = [row[0] for row in table]
+    count = min(limit, len(table))
+    rows = [i * len(table) // count for i in range(count)]
+    if chosen == KINDS[1] and all(row == table[0] for row in table):
+        raise ArgumentError(path, "has no two different rows, so that none can be replaced")
+    found = _removed(table, rows) if chosen == KINDS[0] else _replaced(table, rows, seed)
+    if not frame:
+        return found
+
+    def framed(table: list[Any]) -> Any:
+        return {"$frame": names, "rows": table}
+
+    return ((framed(x), framed(y), label) for x, y, label in found)
+
+
+def _removed(table: list[Any], rows: list[int]) -> Iterator[tuple[list[Any], list[Any], str]]:
+    for i in rows:
+        yield table, table[:i] + table[i + 1 :], f"without row {i + 1}"
+
+
+def _replaced(
+    table: list[Any], rows: list[int], seed: int
+) -> Iterator[tuple[list[Any], list[Any], str]]:
+    rng = random.Random(seed)  # noqa: S311 - a choice of rows
+    for i in rows:
+        j = rng.randrange(len(table))
+        while table[j] == table[i]:
+            j = rng.randrange(len(table))
+        yield table, [*table[:i], table[j], *table[i + 1 :]], f"row {i + 1} replaced by row {j + 1}"

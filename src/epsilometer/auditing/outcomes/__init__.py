@@ -1,0 +1,1 @@
+"""Outputs of any type as columns of numbers, with readable names."""

@@ -1,0 +1,210 @@
+"""What outputs are: found out from those of the past, with the columns that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilometer.auditing.outcomes.columns import Column, shape_of
+from epsilometer.auditing.outcomes.reals import (
+    Array,
+    Values,
+    are_real,
+    are_whole,
+    as_numbers,
+    both_zeros,
+    floats,
+    left_out,
+    type_of,
+    typed,
+)
+from epsilometer.auditing.outcomes.shapes import COLUMNS, TYPE, Part, listing, parts_of
+from epsilometer.auditing.outcomes.words import MISSING, NUMBER, Step, place_of
+
+_PLAIN = (TYPE, ("text", "pattern"))  # words without parts
+_HEAD = 4096  # outputs of a batch that are looked at for repeated reals
+
+
+def kind_and_columns(
+    batches: list[Values], as_reals: bool
+) -> tuple[str, tuple[Column, ...], tuple[str, ...]]:
+    """Return what outputs are, for a reader, the columns that hold them, and what these lack."""
+    numbers = _same_shape(batches)
+    if numbers is not None:
+        whole = numbers[0].dtype == np.int64
+        places = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
+        if places:
+            signed = [False] * len(places) if as_reals or whole else _signed(numbers)
+            columns = (
+                Column(place_of(path), "number", path, whole=whole, signed=sign)
+                for path, sign in zip(places, signed, strict=True)
+            )
+            return _kind_of_arrays(numbers), tuple(columns), ()
+    values = batches[0] if len(batches) == 1 else [v for batch in batches for v in listing(batch)]
+    parts = parts_of(values, 0)
+    cut: list[str] = []
+    found = list(_found(parts, (), len(values), len(values), as_reals, cut))
+    kind = _kind(parts, found)
+    if not found:  # every output is the same empty thing
+        return kind, (Column("type", "word", words=(parts[0].word,)),), ()
+    if all(f.column.whole and not f.column.optional for f in found if f.column.what != "rest"):
+        found = [f for f in found if f.column.what != "rest"]
+    chosen = _chosen(found)
+    if len(chosen) < len(found):
+        cut.append(f"{len(chosen):,} of {len(found):,} columns of outputs are looked at")
+    return kind, tuple(chosen), tuple(dict.fromkeys(cut))
+
+
+def _signed(arrays: list[Array]) -> list[bool]:
+    """Tell in which entries there are zeros of both signs."""
+    zeros = [both_zeros(array) for array in arrays]
+    negative, positive = (np.any([each[i] for each in zeros], axis=0) for i in (0, 1))
+    return list((negative & positive).reshape(-1).tolist())
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A column, of how many outputs, where it stands among others, and whether it holds bits."""
+
+    column: Column
+    count: int
+    rank: int = 2  # lengths and types, presence, the others: what is first is told of equals
+    bits: bool = False
+
+
+def _found(
+    parts: list[Part],
+    path: tuple[Step, ...],
+    beside: int,
+    total: int,
+    as_reals: bool,
+    cut: list[str],
+) -> Iterator[_Found]:
+    """Yield the columns of outputs, or of a part of them, by form.
+
+    ``beside`` counts the wholes that might have such a part, and ``total`` all outputs. What the
+    columns do not say is added to ``cut``.
+    """
+    place, count = place_of(path), sum(part.size for part in parts)
+    if path and path[-1][0] == "member":
+        yield _Found(Column(f"{place} present", "present", path), count, rank=1)
+        return
+    absent = count < total
+    optional = absent or len(parts) > 1
+    for part in parts:
+        if part.form == "number":
+            numbers, rest = part.numbers
+            whole = numbers.dtype == np.int64
+            bits = whole and _bits(numbers)
+            signed = not as_reals and all(map(bool, both_zeros(numbers)))
+            column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
+            yield _Found(column, part.size, bits=bits)
+            if left_out(numbers, rest) is not None:
+                name = f"{place} less its nearest real"
+                column = Column(name, "rest", path, whole=False, optional=optional)
+                yield _Found(column, part.size)
+    mixed = len(parts) > 1
+    if mixed or parts[0].form == "word":
+        forms = [part.word for part in parts if part.form != "word"]
+        forms.sort(key=lambda form: (form != NUMBER, form))
+        kept = (*forms, MISSING) if absent else tuple(forms)
+        frequent = (word for part in parts if part.form == "word" for word in part.frequent)
+        kinds = any(part.form not in ("word", "number") for part in parts)
+        name = "type" if kinds else "word"
+        column = Column(f"{name} of {place}" if path else name, "word", path, (*kept, *frequent))
+        yield _Found(column, count, rank=0 if kinds else 2)
+    elif count < beside and path[-1][0] != "entry":  # how many entries there are, the length says
+        yield _Found(Column(f"{place} present", "present", path), count, rank=1)
+    sizes = [part.lengths for part in parts if part.sized]
+    if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
+        optional = absent or len(sizes) < len(parts)
+        name = f"length of {place}" if path else "length"
+        keyed = all(part.form != "sequence" for part in parts if part.sized)
+        rank = 2 if keyed else 0  # which key it is says more than how many there are
+        yield _Found(Column(name, "length", path, optional=optional), count, rank)
+    if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
+        return
+    for part in parts:
+        steps = part.steps(place, cut)
+        if part.form == "number" and not as_reals and typed(part.values):
+            steps.append(TYPE)
+        for step in steps:
+            if inner := parts_of(part.inner(step)[1], len(path) + 1):
+                yield from _found(inner, (*path, step), part.size, total, as_reals, cut)
+
+
+def _chosen(found: list[_Found]) -> list[Column]:
+    """Return 256 columns at most, lengths and types first, then presence, then the others."""
+    places = list(range(len(found)))
+    if len(found) > COLUMNS and shape_of([f.column for f in found]) is None:
+        places.sort(key=lambda i: (found[i].rank > 0, -found[i].count, i))
+        places = places[:COLUMNS]
+    return [found[i].column for i in sorted(places, key=lambda i: (found[i].rank, i))]
+
+
+def _kind(parts: list[Part], found: list[_Found]) -> str:
+    """Say what outputs are."""
+    numbers = [f for f in found if f.column.what == "number"]
+    whole, bits = all(f.column.whole for f in numbers), all(f.bits for f in numbers)
+    part = parts[0]
+    if len(parts) == 1 and part.form == "number":
+        whole = whole or are_whole(part.values)
+        return _named((), whole, bits, not whole and _repeats([part.numbers[0]]))
+    if len(parts) == 1 and part.form == "sequence":
+        shape = shape_of([f.column for f in found if f.column.what != "rest"])
+        if shape is not None:
+            return _named(shape, whole, bits)
+        if part.lengths.min() < part.lengths.max():
+            return "sequences of varying length"
+        size = part.lengths[0]
+        return f"tuples of {size} {'entry' if size == 1 else 'entries'}"
+    names = [name for part in parts for name in part.names()]
+    return names[0] if len(names) == 1 else f"mixed: {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _kind_of_arrays(arrays: list[Array]) -> str:
+    """Say what outputs are that are arrays of numbers of one shape."""
+    whole, shape = arrays[0].dtype == np.int64, arrays[0].shape[1:]
+    bits = whole and all(map(_bits, arrays))
+    return _named(shape, whole, bits, not whole and not shape and _repeats(arrays))
+
+
+def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False) -> str:
+    """Name numbers, or arrays of them."""
+    name = "bit" if bits else "integer" if whole else "real"
+    if not shape:
+        return f"{name}s with repeated values" if repeats else f"{name}s"
+    if len(shape) == 1:
+        return f"vectors of {shape[0]} {name}{'' if shape[0] == 1 else 's'}"
+    return f"arrays of {' x '.join(map(str, shape))} {name}s"
+
+
+def _bits(numbers: Array) -> bool:
+    head = numbers[:_HEAD]
+    if not numbers.size or head.min() < 0 or head.max() > 1:
+        return False
+    return bool(numbers.min() >= 0 and numbers.max() <= 1)
+
+
+def _repeats(arrays: list[Array]) -> bool:
+    """Tell whether reals repeat: a value 8 times, or one in a hundred."""
+    head = np.concatenate([array[:_HEAD] for array in arrays])
+    _, times = np.unique(head, return_counts=True)
+    return bool(times.max() >= 8 or head.size - times.size > head.size / 100)
+
+
+def _same_shape(raw: list[Values]) -> list[Array] | None:
+    """Return arrays of one type where outputs are arrays of numbers of one shape."""
+    arrays = [batch for batch in raw if isinstance(batch, np.ndarray) and are_real(batch)]
+    if len(arrays) < len(raw) or len({array.shape[1:] for array in arrays}) > 1:
+        return None
+    if len({type_of(array.dtype.type) for array in arrays}) > 1:
+        return None
+    numbers = [as_numbers(array) for array in arrays]
+    if len({array.dtype for array, _ in numbers}) == 1 and all(rest is None for _, rest in numbers):
+        return [array for array, _ in numbers]
+    if any(left_out(*pair) is not None for pair in numbers):
+        return None
+    return [floats(array) for array, _ in numbers]

@@ -1,0 +1,169 @@
+"""Numbers as arrays: of whole numbers, or of reals, with what these leave out."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis
+
+EXACT = 2**53
+"""Whole numbers up to here are reals, too."""
+_LIMITS = np.iinfo(np.int64)
+NONE = int(_LIMITS.min)
+"""What is no whole number, in a table of whole numbers."""
+BELOW = -5e-324
+"""What stands for -0.0 where it is told apart from 0.0."""
+_FEW = 16
+_HEAD = 1 << 16  # outputs of a batch in which zeros are looked for
+
+
+def as_numbers(values: Values) -> tuple[Array, Array | None]:
+    """Return whole numbers (int64) or reals (float64), and what reals leave out, if anything."""
+    if isinstance(values, np.ndarray):
+        return _of_array(values)
+    kinds = set(map(type, values))
+    if are_whole(values):
+        try:
+            whole = values if kinds <= {int, bool} else [int(value) for value in values]
+            return np.array(whole, np.int64), None
+        except OverflowError:
+            pass
+    elif all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds):
+        return np.array(values, np.float64), None
+    elif all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
+        try:
+            reals = np.array(values, np.float64)
+            if np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any():
+                return reals, None
+        except OverflowError:
+            pass
+    pairs = np.array([_split(value) for value in values])
+    return pairs[:, 0], pairs[:, 1] if pairs[:, 1].any() else None
+
+
+def are_real(values: Array) -> bool:
+    """Tell whether an array is one of numbers that are not complex."""
+    return values.dtype.kind in "biuf"
+
+
+def are_whole(values: Values) -> bool:
+    """Tell whether values all are whole by their types."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind in "biu"
+    return all(issubclass(kind, (int, np.integer, np.bool_)) for kind in set(map(type, values)))
+
+
+def type_of(kind: type) -> str:
+    """Name a type of numbers, however many bits they have."""
+    for name, kinds in (("bool", (bool, np.bool_)), ("float", (float, np.floating))):
+        if issubclass(kind, kinds):
+            return name
+    return "int" if issubclass(kind, (int, np.integer)) else kind.__name__
+
+
+def typed(values: Values) -> bool:
+    """Tell whether the type of a number may say more than its value."""
+    if isinstance(values, np.ndarray):
+        return False
+    names = set(map(type_of, set(map(type, values))))
+    if names != {"int", "float"}:
+        return len(names) > 1
+    reals = {v for v in values if isinstance(v, (float, np.floating)) and float(v).is_integer()}
+    whole = {v for v in values if not isinstance(v, (float, np.floating))}
+    return not whole.isdisjoint(reals) or (len(whole) > _FEW and len(reals) > 0)
+
+
+def both_zeros(numbers: Array) -> tuple[Any, Any]:
+    """Tell in which places of arrays there are zeros with a sign, and without one."""
+    head = numbers[:_HEAD]
+    if head.dtype.kind != "f" or (head != 0).all():
+        return np.zeros(head.shape[1:], bool), np.zeros(head.shape[1:], bool)
+    zero, negative = head == 0, np.signbit(head)
+    return (zero & negative).any(axis=0), (zero & ~negative).any(axis=0)
+
+
+def with_signs(numbers: Array, places: Any = True) -> NDArray[np.float64]:
+    """Return reals with the largest number below 0 in place of -0.0, in some places."""
+    return np.where((numbers == 0) & np.signbit(numbers) & places, BELOW, numbers)
+
+
+def _of_array(values: Array) -> tuple[Array, Array | None]:
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "u" and size == 8 and values.size and values.max() > _LIMITS.max:
+        reals = values.astype(np.float64)
+        below = np.minimum(reals, 2.0**64 - 2048)
+        left = (values - below.astype(np.uint64)).view(np.int64).astype(np.float64)
+        rest = left - (reals - below)
+    elif kind in "biu":
+        return values.astype(np.int64, copy=False), None
+    elif size > 8:
+        with np.errstate(all="ignore"):
+            reals = values.astype(np.float64)
+            rest = np.where(np.isfinite(reals), values - reals, 0).astype(np.float64)
+    else:
+        return values.astype(np.float64, copy=False), None
+    return reals, rest if rest.any() else None
+
+
+def _split(value: Any) -> tuple[float, float]:
+    """Return the nearest real, and what it leaves out."""
+    try:
+        real = float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value > 0 or -1), 0.0
+    except (ValueError, TypeError, ArithmeticError):  # a NaN that signals
+        return math.nan, 0.0
+    rest = 0.0
+    if not math.isfinite(real) or isinstance(value, (float, np.float32, np.float16)):
+        pass
+    elif isinstance(value, np.longdouble):
+        rest = float(value - np.longdouble(real))
+    elif isinstance(value, (int, np.integer, np.bool_)):
+        rest = float(int(value) - int(real))
+    elif isinstance(value, Fraction) or (
+        isinstance(value, Decimal) and abs(value.adjusted()) < 400  # no endless fractions
+    ):
+        rest = float(Fraction(value) - Fraction(real))
+    return real, rest
+
+
+def floats(numbers: Array) -> NDArray[np.float64]:
+    """Return numbers as reals."""
+    return numbers.astype(np.float64, copy=False)
+
+
+def left_out(numbers: Array, rest: Array | None) -> Array | None:
+    """Return what reals leave out of numbers, if anything."""
+    if numbers.dtype != np.int64 or not numbers.size:
+        return rest
+    if numbers.min() >= -EXACT and numbers.max() <= EXACT:
+        return None
+    reals = floats(numbers)
+    below = np.minimum(reals, 2.0**63 - 1024)
+    rest = (numbers - below.astype(np.int64)).astype(np.float64) - (reals - below)
+    return rest if rest.any() else None
+
+
+def as_whole(numbers: Array, rest: Array | None) -> NDArray[np.int64]:
+    """Return whole numbers, where they are none the least of int64, beyond them the nearest."""
+    if numbers.dtype == np.int64:
+        return numbers
+    found = np.full(numbers.shape, NONE)
+    inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
+    found[inside] = numbers[inside].astype(np.int64)
+    found[numbers >= 2.0**63] = _LIMITS.max
+    for i in np.flatnonzero(0.0 if rest is None else rest).tolist():
+        left = rest.flat[i]  # type: ignore[union-attr]
+        if left.is_integer() and float(numbers.flat[i]).is_integer():
+            number = int(numbers.flat[i]) + int(left)
+            found.flat[i] = min(max(number, NONE), _LIMITS.max)
+        else:
+            found.flat[i] = NONE
+    return found

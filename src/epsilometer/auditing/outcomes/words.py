@@ -1,0 +1,171 @@
+"""Words: what tells values from others that are no numbers, and what a reader is told of them."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import uuid
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from pathlib import PurePath
+from typing import Any, Literal
+
+import numpy as np
+
+from epsilometer.events.events import Ranges
+
+Step = tuple[str, Hashable]  # from an output to a part of it: ("entry", 3), ("key", "a")
+
+DEPTH = 8
+"""Levels of nesting that are looked at."""
+LINE = 160
+_LABEL = 40
+TOLD = (
+    *(datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
+    *(uuid.UUID, PurePath, range),
+)
+"""Types whose text says all."""
+
+
+@dataclass(frozen=True, order=True)
+class Other:
+    """An outcome that is no text but counts as a word: of some sort, told by its name."""
+
+    sort: Literal["form", "failure", "value", "object"]
+    name: str
+
+    def words(self, size: int | None = _LABEL) -> str:
+        """Name it, in so many letters at most."""
+        text = f"failure {self.name}" if self.sort == "failure" else self.name
+        return text if size is None else short(text, size)
+
+
+Word = str | bytes | None | Other
+MISSING = Other("form", "missing")
+NUMBER = Other("form", "a number")
+
+
+def word_of(value: Any) -> Word:  # noqa: PLR0911
+    """Return what tells a value from others in a column of words."""
+    if value is None or isinstance(value, Other):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    kind = type(value)
+    if kind.__name__ == "Failure":
+        return Other("failure", str(getattr(value, "type_name", "")))
+    if isinstance(value, Enum):
+        return Other("value", f"{kind.__name__}.{value.name}")
+    if isinstance(value, TOLD):
+        return Other("value", str(value))
+    return Other("object", f"a {kind.__name__}")
+
+
+def order_of(word: Word) -> tuple[int, Any]:
+    """Return what words are sorted by: their sort, and their text."""
+    return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
+
+
+def sort_of(word: Word) -> str:
+    """Say in the plural what a word is one of."""
+    if word is None:
+        return "None"
+    if isinstance(word, Other):
+        return {"failure": "failures", "object": "objects"}.get(word.sort, "words")
+    return "words"
+
+
+def text_of(word: Word) -> str:
+    """Name a word in a line."""
+    return word.words() if isinstance(word, Other) else short(repr(word))
+
+
+def label(value: Any, depth: int = 0) -> str:
+    """Name a key or a member."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex, Decimal, Fraction)):
+        return short(hex(value) if type(value) is int and abs(value) >= 2**64 else str(value))
+    if isinstance(value, (tuple, frozenset)) and depth < DEPTH:
+        texts = [label(inside, depth + 1) for inside in value]
+        if isinstance(value, frozenset):
+            return short(f"{{{', '.join(sorted(texts))}}}")
+        return short(f"({', '.join(texts)})")
+    return text_of(word_of(value))
+
+
+def place_of(path: tuple[Step, ...]) -> str:
+    """Name a part of an output."""
+    names = {s: f"{s} " for s in ("entry", "key", "character")}
+    told = (
+        f"{names.get(s, '')}{k if s in ('part', 'text') else label(k)}"
+        if (s, k) != ("key", "$")
+        else "type"
+        for s, k in path
+    )
+    return ".".join(told) or "output"
+
+
+def codes_in(ranges: Ranges, size: int) -> list[int]:
+    """Return the whole numbers from 0 that lie in ranges."""
+    held: list[int] = []
+    for first, last in whole_ranges(ranges):
+        start = 0 if first is None else max(int(first), 0)
+        stop = size - 1 if last is None else min(int(last), size - 1)
+        held.extend(range(start, stop + 1))
+    return held
+
+
+def whole_ranges(ranges: Ranges) -> Ranges:
+    """Return ranges of whole numbers as such; those without any go."""
+    ends = [
+        (
+            None if first is None or first == -math.inf else math.ceil(first),
+            None if last is None or last == math.inf else math.floor(last),
+        )
+        for first, last in ranges
+        if first != math.inf and last != -math.inf
+    ]
+    return [(a, b) for a, b in ends if a is None or b is None or a <= b]
+
+
+def listed(
+    start: str,
+    items: Sequence[str],
+    comma: str = ", ",
+    unit: str = "",
+    *,
+    most: int = 64,
+    more: int = 0,
+    line: int = LINE,
+) -> str:
+    """Return the items that fit a line, ``more`` than which there are, and how many are left."""
+    for count in range(min(most, len(items)), 0, -1):
+        left = len(items) - count + more
+        shown = [*items[:count], f"{left} more{unit}"] if left else [*items[:count]]
+        text = start + comma.join(shown[:-1]) + (" or " if shown[:-1] else "") + shown[-1]
+        if len(text) <= line or count == 1:
+            return text
+    return f"{start}nothing"
+
+
+def in_brackets(items: Sequence[str]) -> str:
+    """Return items in brackets, as far as they fit a third of a line."""
+    for count in range(len(items), 0, -1):
+        text = f"({', '.join(items[:count])}{', ...' if count < len(items) else ''})"
+        if len(text) <= LINE // 3 or count == 1:
+            return text
+    return "()"
+
+
+def short(text: str, size: int = _LABEL) -> str:
+    """Return a text, without its middle where it is long."""
+    if len(text) <= size:
+        return text
+    end = (size - 3) // 3
+    return f"{text[: size - 3 - end]}...{text[-end:]}"

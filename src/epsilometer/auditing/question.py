@@ -1,0 +1,307 @@
+"""The question that an audit answers, built once from plain data and checked before any draw.
+
+The command line, pytest's plugin, files of audits and Python parse into a `Question`. Which options
+exclude or need each other is stated here, and nowhere else (`check_together`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.sources.callables import Source, callable_source, load
+from epsilometer.auditing.statistics import claims
+from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
+from epsilometer.auditing.statistics.upper import Outcomes, Smooth
+from epsilometer.errors import ArgumentError
+
+Pair = tuple[Any, Any]
+Pairs = Sequence[Pair] | Mapping[str, Pair]
+Method = Literal["anytime", "exact", "one run"]
+
+NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
+_ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
+_NEEDS = {  # an option: those of which one must be given, too
+    "delta": ("epsilon",),
+    "python": ("source",),
+    "explain": ("source",),
+    "set": ("source",),
+    "frame": ("remove_a_row", "replace_a_row"),
+    "columns": ("outputs", "one_run"),
+    "guesses": ("one_run", "canaries"),
+    "probability": ("one_run", "canaries"),
+    "canaries": ("source", "command"),
+    "timeout": ("command", "python"),
+    "lipschitz": ("support",),
+    "support": ("lipschitz",),
+}
+_OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
+_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "support", "lipschitz", "renyi", "gdp", "zcdp")
+_EXCLUDES = {
+    "outputs": (*_OF_DRAWS, "canaries"),
+    "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
+    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS, "explain"),
+    "command": ("frame",),
+    "budget": ("samples",),
+    "exact": ("stop",),
+    "outcomes": ("support",),
+    "renyi": ("exact",),
+    "zcdp": ("exact",),
+}
+
+
+def check_together(given: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
+    """Refuse options that exclude others that are given, or need others that are not.
+
+    Parameters
+    ----------
+    given
+        The options that are given, as the user knows each.
+    spelled
+        Returns what the user knows an option as that is not given.
+    """
+    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in given]
+    exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
+    for name, others in exclusive:
+        for other in others:
+            if name in given and other in given:
+                raise ArgumentError(given[other], f"does not go with {given[name]}; take one")
+    for name, others in _NEEDS.items():
+        if name in given and not set(others) & set(given):
+            missing = " or ".join(map(spelled, others))
+            raise ArgumentError(given[name], f"goes with {missing} only, which is missing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is audited, on which inputs, against which claim, with which options.
+
+    Parameters
+    ----------
+    claim
+        What is claimed.
+    pairs
+        The inputs by the name of the pair; None where they are not known.
+    samples, budget, jobs, alpha, seed, detect, stop, as_reals, check_sampler, details
+        As for `audit`.
+    outcomes, support, lipschitz
+        What is declared of the outputs, as for `audit`; see ``known``.
+    method
+        The default is ``exact`` for outputs that were recorded, if the claim allows it.
+    source, digest, printed
+        What is audited: its description, its files, and what it has printed.
+    started
+        When, by `time.perf_counter`.
+
+    Raises
+    ------
+    ArgumentError
+        If a value cannot be, or options exclude each other.
+    """
+
+    claim: AnyClaim
+    audited: Literal["mechanism", "recorded outputs", "one run"] = "mechanism"
+    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})
+    samples: int | None = None
+    budget: float | None = None
+    jobs: int = 1
+    alpha: float = 0.05
+    seed: int = 0
+    detect: float | None = None
+    stop: bool = False
+    method: Method | None = None
+    outcomes: int | None = None
+    support: tuple[float, float] | None = None
+    lipschitz: float | None = None
+    as_reals: bool = False
+    check_sampler: bool = True
+    details: bool = True
+    source: str = ""
+    digest: Mapping[str, str] = field(default_factory=dict)
+    printed: Callable[[], str] = str
+    started: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.claim, Claim | Curve):
+            choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
+            raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
+        if self.audited == "one run" and not isinstance(self.claim, claims.Pure):
+            choices = "pure(...) or approximate(...), an epsilon with delta or without"
+            raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
+        default: Method = "anytime"
+        if self.audited == "recorded outputs" and isinstance(self.claim, EventClaim):
+            default = "exact"
+        if self.audited == "one run":
+            default = "one run"
+        if (method := self.method or default) not in ("anytime", "exact", default):
+            raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
+        check_together(self._given())
+        if not isinstance(self.as_reals, bool):
+            raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
+        if self.samples is not None:
+            checks.integer("samples", self.samples)
+        values = {
+            "alpha": checks.between_0_and_1("alpha", self.alpha),
+            "seed": checks.integer("seed", self.seed, minimum=0),
+            "jobs": checks.integer("jobs", self.jobs),
+            "detect": self._detected(),
+            "method": method,
+            "as_reals": self.as_reals or isinstance(self.known, Smooth),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _given(self) -> dict[str, str]:
+        """Return the options that may exclude others, as far as they are given."""
+        names = ("samples", "budget", "outcomes", "support", "lipschitz")
+        given = {name: name for name in names if getattr(self, name) is not None}
+        given |= {"stop": "stop"} if self.stop else {}
+        given |= {"exact": "method exact"} if self.method == "exact" else {}
+        kinds = {"recorded outputs": "outputs", "one run": "one_run"}
+        given |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
+        notion = self.claim.to_plain()["notion"]
+        return given | ({notion: notion} if notion in NOTIONS else {})
+
+    def _detected(self) -> float | None:
+        """Return the level that is to be detected, if it exceeds what is claimed."""
+        if self.detect is None:
+            return None
+        first, *others = parts(self.claim)
+        if others:
+            raise ArgumentError("detect", "needs a claim of one order")
+        if (detect := checks.real("detect", self.detect)) <= first.level:
+            raise ArgumentError(
+                "detect", f"must be above the claim, {first.level:g}, got {detect:g}"
+            )
+        return detect
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the pairs."""
+        return tuple(self.pairs)
+
+    @property
+    def inputs(self) -> tuple[Pair, ...] | None:
+        """The inputs of the pairs, if they are known."""
+        known = tuple(pair for pair in self.pairs.values() if pair is not None)
+        return known or None
+
+    @cached_property
+    def known(self) -> Outcomes | Smooth | None:
+        """What is declared of the outputs."""
+        if self.outcomes is not None:
+            return Outcomes(self.outcomes)
+        if self.support is None or self.lipschitz is None:
+            return None
+        return Smooth((self.support[0], self.support[1]), self.lipschitz)
+
+
+# --- its parts, from plain data -------------------------------------------------------------------
+
+
+def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levels that a claim gives; raise `ArgumentError` unless they are of one notion."""
+    names = ("delta", *NOTIONS)
+    given = {name: plain[name] for name in names if plain.get(name) is not None}
+    check_together({name: name for name in given})
+    if not given:
+        raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
+    return given
+
+
+def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
+    """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
+
+    Raises
+    ------
+    ArgumentError
+        If it names none or several, or there can be no such claim.
+    """
+    given = check_claim(plain)
+    if "epsilon" in given:
+        return claims.Pure(given["epsilon"], given.get("delta", 0.0))
+    ((name, level),) = given.items()
+    return getattr(claims, name)(level)  # type: ignore[no-any-return]
+
+
+def source_of(
+    mechanism: Any,
+    failures: bool = False,
+    timeout: float = 60.0,
+    parameters: Mapping[str, Any] | None = None,
+) -> Source:
+    """Return what is drawn from: a source as it is, or that of a callable or of its place.
+
+    A place is ``file.py:function``, or a mapping with a ``command``, or with a ``function`` and
+    perhaps the ``python`` that runs it. A worker may have been started.
+    """
+    if isinstance(mechanism, str):
+        mechanism = {"function": mechanism}
+    if isinstance(mechanism, Mapping):
+        if "command" not in mechanism and "python" not in mechanism:
+            return load(mechanism["function"], failures=failures, parameters=parameters)
+        from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+
+        options: dict[str, Any] = {"failures": failures, "timeout": timeout}
+        if "command" in mechanism:
+            return WorkerSource(mechanism["command"], **options)
+        place = mechanism["python"], mechanism["function"]
+        return python_worker(*place, parameters=parameters, **options)
+    if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
+        return mechanism  # type: ignore[no-any-return]
+    return callable_source(mechanism, failures=failures)
+
+
+def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
+    """Return pairs of inputs by their names.
+
+    They are ``pairs`` of name, x and x', ``patterns`` of a length, a table of which each row is to
+    ``remove`` or to ``replace``, with options of `neighbours`, and those of a ``domain``.
+    """
+    from epsilometer.auditing.inputs.domains import domain
+    from epsilometer.auditing.inputs.neighbours import neighbours, patterns
+
+    named = list(plain.get("pairs", ()))
+    if "patterns" in plain:
+        named += patterns(plain["patterns"])
+    options = {name: plain[name] for name in ("limit", "frame") if name in plain}
+    for kind in ("remove", "replace"):
+        if kind in plain:
+            rows = neighbours(plain[kind], kind, **options)
+            named += [(label, x, y) for x, y, label in rows]
+    pairs = {name: (x, y) for name, x, y in named}
+    return pairs | domain(plain["domain"]) if "domain" in plain else pairs
+
+
+def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
+    """Return pairs by their names, numbers if they have none; refuse them if all are equal."""
+    if isinstance(pairs, Mapping):
+        named = pairs
+    else:
+        names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
+        named = dict(zip(names, pairs, strict=True))
+    if not named:
+        raise ArgumentError("pairs", "must name at least one pair of inputs")
+    for name, pair in named.items():
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            what = f"pairs {name!r}" if name else "pairs"
+            raise ArgumentError(what, f"must be pairs (x, x'), got {input_words(pair)}")
+    if all(_equal(x, y) for x, y in named.values()):
+        message = "must have inputs that differ: no claim is refuted where x and x' are equal"
+        raise ArgumentError("pairs", message)
+    return named
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
+    except Exception:  # of what cannot be compared
+        return False

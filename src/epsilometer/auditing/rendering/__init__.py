@@ -1,0 +1,1 @@
+"""A verdict as a page, as JUnit's XML, and in files."""

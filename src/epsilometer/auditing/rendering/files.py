@@ -1,0 +1,140 @@
+"""Where a verdict is written to: found out before anything is drawn, and put there at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from epsilometer.auditing.statistics.claims import AnyClaim
+from epsilometer.auditing.verdict import Verdict
+from epsilometer.errors import ArgumentError, one_line
+
+_PAGE, _VERDICT = "index.html", "verdict.json"
+
+
+class Files:
+    """JSON, JUnit's XML and a folder with a page; each of them only if it is asked for.
+
+    Parameters
+    ----------
+    json, junit, folder
+        Their names.
+    read
+        Names of files that are audited, which none of them may be.
+
+    Raises
+    ------
+    ArgumentError
+        If one cannot be written, or the folder holds other things; argument is ``json``, ``junit``
+        or ``output``.
+    """
+
+    def __init__(
+        self, json: str | None, junit: str | None, folder: str | None, read: Sequence[str] = ()
+    ) -> None:
+        self._json = None if json is None else _target("json", json, read)
+        self._junit = None if junit is None else _target("junit", junit, read)
+        self._folder = None if folder is None else _folder(folder)
+        if self._json is not None and self._json == self._junit:
+            raise ArgumentError("junit", "names the same file as --json")
+
+    def write(self, verdict: Verdict, claim: AnyClaim) -> None:
+        """Make all of them, then put each in its place at once.
+
+        Raises
+        ------
+        ArgumentError
+            If one cannot be written after all.
+        """
+        made: list[tuple[str, Path, str]] = []
+        if self._folder is not None:
+            from epsilometer.auditing.rendering.page import html_of
+
+            made.append(("output", self._folder / _PAGE, html_of(verdict, claim)))
+            made.append(("output", self._folder / _VERDICT, verdict.to_json() + "\n"))
+        if self._json is not None:
+            made.append(("json", self._json, verdict.to_json() + "\n"))
+        if self._junit is not None:
+            from epsilometer.auditing.rendering.junit import xml_of
+
+            made.append(("junit", self._junit, xml_of(verdict)))
+        for option, path, text in made:
+            try:
+                if option == "output":
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                _put(path, text.encode("utf-8", "backslashreplace"))
+            except OSError as error:
+                raise _unwritable(option, path, error) from None
+
+
+def _target(option: str, name: str, read: Sequence[str]) -> Path:
+    """Return the file to be written, with links followed; a device or a pipe as it is."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+        if path.exists() and not path.is_file():
+            return path
+        if any(Path(other).exists() and path.exists() and path.samefile(other) for other in read):
+            raise ArgumentError(option, f"{name!r} is what is audited; name another file")
+        path = path.resolve()
+        if not path.parent.is_dir():
+            raise ArgumentError(option, f"{name!r}: there is no folder {str(path.parent)!r}")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise ArgumentError(option, f"{name!r}: nothing may be written in its folder")
+    except (OSError, RuntimeError) as error:  # a name that is too long, links in a circle
+        raise _unwritable(option, path, error) from None
+    return path
+
+
+def _folder(name: str) -> Path:
+    """Return the folder to be written; one that exists is empty, or one of ours."""
+    try:
+        import jinja2  # noqa: F401 - told before anything is drawn
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        message = "needs jinja2 and matplotlib for the page: pip install jinja2 matplotlib"
+        raise ArgumentError("output", message) from None
+    folder = Path(name)
+    try:
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not there.is_dir():
+            raise ArgumentError("output", f"{name!r}: {str(there)!r} is a file; name a folder")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise ArgumentError("output", f"{name!r}: {str(there)!r} may not be written")
+        found = sorted(path.name for path in folder.iterdir()) if there == folder else []
+        if found and not _is_ours(folder, found):
+            other = next((file for file in found if file not in {_PAGE, _VERDICT}), found[0])
+            message = f"{name!r} holds other things ({other!r}); name a new folder or an empty one"
+            raise ArgumentError("output", message)
+    except OSError as error:
+        raise _unwritable("output", folder, error) from None
+    return folder
+
+
+def _is_ours(folder: Path, found: Sequence[str]) -> bool:
+    from epsilometer.auditing.rendering.page import MARK
+
+    page = folder / _PAGE
+    if not set(found) <= {_PAGE, _VERDICT} or not page.is_file():
+        return False
+    with page.open("rb") as file:
+        return MARK.encode() in file.read(1000)
+
+
+def _put(path: Path, data: bytes) -> None:
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    part = path.with_name(f".epsilometer-{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _unwritable(option: str, path: Path, error: BaseException) -> ArgumentError:
+    reason = getattr(error, "strerror", None) or one_line(error)
+    return ArgumentError(option, f"{str(path)[:200]!r} cannot be written: {reason}")

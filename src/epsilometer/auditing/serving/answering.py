@@ -1,0 +1,83 @@
+"""Answers requests for draws as ``docs/worker.md`` has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from .accounting import account
+from .digests import source_digests
+from .errors import Broken, Misuse
+from .loading import load
+from .outputs import as_json
+from .replay.replaying import replayed
+from .sampling import Sampler
+
+
+def main(spec: str, options: str = "{}") -> None:
+    """Answer requests from standard input until it ends; the mechanism has neither it nor stdout.
+
+    ``options``, in JSON, are those of `load`. A request ``{"describe": true}`` is answered by the
+    ``description`` of the source, whether it is ``seeded`` and makes ``many`` draws a call, a
+    ``constant`` seed by default, and its ``digest``; a request
+    ``{"account": {...}}``, by the ``number`` that the function, an accountant, answers to these
+    parameters, and its ``digest``; ``{"printed": true}``, by the ``words`` for what the mechanism
+    has printed. A request ``{"replay": {...}}``, with ``pair``, ``seeds`` and
+    ``seconds``, is the only one of its process, and answered by what is `replayed`.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sampler: Sampler | None = None
+    for line in requests:
+        request = json.loads(line)
+        try:
+            if "account" in request:
+                number = account(spec, parameters=request["account"])
+                reply = _line({"number": number, "digest": source_digests(spec)})
+            elif "replay" in request:
+                found = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
+                reply = _line({**found, "digest": source_digests(spec)})
+            else:
+                sampler = sampler or load(spec, **json.loads(options))
+                reply = _answer(sampler, spec, request)
+        except Misuse as error:
+            problem = {"argument": error.argument, "error": error.message, "fatal": True}
+            reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})
+        except Broken as error:
+            for printed in sampler.printed.last if sampler else ():
+                sys.stderr.write(f"{printed}\n")  # where the last lines are read
+            sys.stderr.flush()
+            reply = _line({"error": str(error), "fatal": True})
+        answers.write(reply)
+        answers.flush()
+
+
+def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
+    if "describe" in request:
+        found = {"description": sampler.description, "seeded": sampler.seeded}
+        own = {"constant": sampler.signature.constant, "many": sampler.signature.many}
+        return _line({**found, **own, "digest": source_digests(spec)})
+    if "printed" in request:
+        return _line({"words": sampler.printed.words(), "digest": {}})
+    return _written(sampler.draw(request["input"], request["size"], request["seed"]))
+
+
+def _line(found: Any) -> bytes:
+    return json.dumps(found, default=str).encode() + b"\n"
+
+
+def _written(outputs: Any) -> bytes:
+    """Return outputs as the protocol has them: raw numbers, or a line of JSON each."""
+    kind = getattr(outputs, "dtype", None)
+    if kind is not None and kind.kind in "iuf" and kind != "uint64":
+        raw = "float64" if kind.kind == "f" else "int64"
+        columns = {"columns": outputs.shape[1]} if outputs.ndim == 2 else {}
+        numbers: bytes = outputs.astype(f"<{raw[0]}8").tobytes()
+        return _line({"raw": raw, **columns}) + numbers
+    if kind is not None:
+        return b"".join(map(_line, outputs.tolist()))
+    return b"".join(_line(as_json(value)) for value in outputs)

@@ -1,0 +1,63 @@
+"""What goes wrong, told in one line."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .places import is_library
+
+_HERE = str(Path(__file__).parent)
+
+
+class Misuse(Exception):  # noqa: N818 - told as an error by who catches it
+    """A source that cannot be used; ``choices`` are those that ``wanted`` may have meant."""
+
+    def __init__(
+        self, argument: str, message: str, wanted: str = "", choices: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(f"{argument} {message}")
+        self.argument, self.message = argument, message
+        self.wanted, self.choices = wanted, choices
+
+
+class Broken(Exception):  # noqa: N818
+    """A mechanism that failed while it was sampled."""
+
+
+def is_ours(frame: traceback.FrameSummary) -> bool:
+    """Tell whether a frame is one of these modules, which stand before the mechanism."""
+    return str(Path(frame.filename).parent) == _HERE
+
+
+def described(error: BaseException) -> str:
+    """Return an exception in one line: type, message, file and line in the user's code."""
+    if isinstance(error, SystemExit):
+        text = f"called sys.exit({error.code!r})"
+    else:
+        message = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+        text = type(error).__name__ + (f": {shortened(message, 200)}" if message else "")
+        if isinstance(error, AttributeError) and "'list' object" in message:
+            text += "; a list it is, unless the parameter is annotated as np.ndarray"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{text} ({Path(error.filename).name}:{error.lineno})"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not is_ours(frame) and not frame.filename.startswith("<frozen")
+    ]
+    own = [frame for frame in frames if not is_library(frame.filename)]
+    place = (own or frames)[-1:]
+    return text + "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in place)
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """Return a text of at most ``length`` characters."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+def what_is(value: Any) -> str:
+    """Say what a value is that should be another."""
+    return "None" if value is None else f"an object of type {type(value).__name__}"

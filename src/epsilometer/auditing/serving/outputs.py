@@ -1,0 +1,283 @@
+"""Outputs of a function: arrays where nothing is lost by it, plain values elsewhere."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import datetime
+import inspect
+import itertools
+import operator
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from enum import Enum
+from numbers import Number
+from pathlib import PurePath
+from typing import Any
+
+from .errors import Broken, what_is
+from .optional import np
+
+ATOMS = (float, int, bool, str, type(None), bytes)
+FACTS = "$"  # the key under which a mapping says which type of record or table it stands for
+_DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
+_VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An outcome: the mechanism failed, with an exception of this type and this message."""
+
+    type_name: str
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"failed with {self.type_name}{': ' if self.message else ''}{self.message}"
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Return the outcome that an exception is."""
+        try:
+            return cls(type(error).__name__, str(error))
+        except Exception:  # a message that cannot be made
+            return cls(type(error).__name__)
+
+
+class Plain(list):  # type: ignore[type-arg]
+    """A list of plain values; see `compact`."""
+
+
+def of_array(array: Any) -> Any:
+    """Return outputs that are an array of any shape and type as (n,), (n, d) or a list."""
+    if array.dtype.kind in "VMm":  # what `tolist` makes of records and dates is less than they are
+        return compact(list(array))
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.array(array.tolist(), object) if array.mask.any() else array.data
+    if array.dtype.kind == "c":
+        array = np.stack([array.real, array.imag], axis=-1)
+    if array.ndim > 1 and array.size == 0:
+        raise Broken("returned outputs without entries")
+    if array.dtype.kind in "biuf":
+        return array if array.ndim <= 2 else array.reshape(len(array), -1)
+    return compact(array.tolist())
+
+
+def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
+    """Return outputs as an array where nothing is lost by it, as a list of plain values otherwise.
+
+    Plain are numbers, words, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
+    dates and other values of the standard library that their text tells apart; those of the types
+    ``done`` are so already.
+    """
+    if np is not None and values and all(type(value) is np.ndarray for value in values):
+        shapes = {(value.shape, value.dtype) for value in values}
+        if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
+            return of_array(np.stack(values))
+    kinds = {type(value) for value in values}
+    if not kinds <= set(done):
+        values = [value if type(value) in done else plain(value) for value in values]
+        kinds = {type(value) for value in values}
+    if np is None or not values:
+        return Plain(values)
+    if kinds == {tuple}:
+        lengths = set(map(len, values))
+        if lengths != {0} and len(lengths) == 1:
+            flat = _numbers(list(itertools.chain.from_iterable(values)))
+            return Plain(values) if flat is None else flat.reshape(len(values), -1)
+    array = _numbers(values)
+    return Plain(values) if array is None else array
+
+
+def _numbers(values: list[Any]) -> Any:
+    """Return numbers of one type, floats, integers or truth values, as an array; else None."""
+    kinds = {type(value) for value in values}
+    with contextlib.suppress(OverflowError):
+        for kind in (float, int, bool):
+            if kinds == {kind}:
+                return np.array(values, {float: np.float64, int: np.int64, bool: bool}[kind])
+    return None
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
+    """Return one output as numbers, words, None, tuples, sets and dictionaries of these.
+
+    What has labels becomes a dictionary from these, which has its type under the key ``$``.
+    """
+    if type(value) in ATOMS or isinstance(value, Failure):
+        return value
+    if type(value) is complex:
+        return value.real, value.imag
+    if np is not None and isinstance(value, (np.generic, np.ndarray)):
+        array: Any = value
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMm":
+            return tuple(plain(entry) for entry in value)
+        if value.dtype.names:
+            return _mapping(value.dtype, ((name, array[name]) for name in value.dtype.names))
+        if value.dtype.kind in "Mm":
+            return array[()]
+        item = value.tolist()
+        return item if isinstance(item, np.generic) else plain(item)
+    if type(value).__name__ == "NAType":  # of pandas
+        return None
+    if (found := _labelled(value)) is not None:
+        return found
+    for kinds, convert in _CONTAINERS:
+        if isinstance(value, kinds):
+            return convert(value)
+    if np is not None and hasattr(value, "__array__"):
+        if not any(hasattr(value, name) for name in _LABELS):
+            return plain(np.asarray(value))
+    elif isinstance(value, _VALUES):
+        return value
+    if isinstance(value, Iterator):
+        raise Broken("returned a generator as one output; with a parameter 'size' it may yield all")
+    if inspect.iscoroutine(value):
+        value.close()
+        raise Broken("returned a coroutine; it must return its outputs")
+    raise Broken(
+        f"returned {what_is(value)}; return numbers, words, None, lists, dictionaries, "
+        "dataclasses, arrays or tables"
+    )
+
+
+_LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "categories")
+
+
+def _labelled(value: Any) -> Any:  # noqa: PLR0911
+    """Return a record or a table as a dictionary from its labels; None where it is neither."""
+    kind = type(value)
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return _mapping(kind.__name__, zip(kind._fields, value))
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__"):
+        fields = getattr(kind, "__attrs_attrs__", None) or dataclasses.fields(value)
+        names = [field.name for field in fields if hasattr(value, field.name)]
+        return _mapping(kind.__name__, ((name, getattr(value, name)) for name in names))
+    if hasattr(value, "coords") and hasattr(value, "to_dict"):  # xarray
+        types = getattr(value, "dtype", None) or dict(getattr(value, "dtypes", {}))
+        return _mapping(f"{kind.__name__} {types}", value.to_dict().items())
+    if hasattr(value, "as_py"):  # a scalar of PyArrow
+        return plain(value.as_py())
+    if (columns := _columns(value)) is None:
+        return None
+    facts, labels = [kind.__name__, "of", *_types(value)], None
+    if hasattr(getattr(value, "index", None), "tolist"):  # pandas
+        labels = value.index.tolist()
+        facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
+        facts += [] if columns else labels
+    facts += [value.attrs] if getattr(value, "attrs", None) else []
+    if hasattr(value, "columns"):
+        facts += filter(None, getattr(value.columns, "names", ()))
+        columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
+        return _mapping(" ".join(map(str, facts)), columns)
+    name, entries = columns[0]
+    text = " ".join(map(str, facts if name is None else [*facts, repr(name)]))
+    return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
+
+
+def _columns(value: Any) -> list[tuple[Any, Any]] | None:  # noqa: PLR0911
+    """Return names and lists of the columns of a table, or of one; None where it is none."""
+    if hasattr(value, "iloc"):  # pandas
+        if not hasattr(value, "columns"):
+            return [(value.name, value.tolist())]
+        names = value.columns.tolist()
+        return [(name, value.iloc[:, i].tolist()) for i, name in enumerate(names)]
+    if hasattr(value, "to_pylist"):  # PyArrow
+        if not hasattr(value, "schema"):
+            return [(None, value.to_pylist())]
+        columns = (column.to_pylist() for column in value.columns)
+        return list(zip(value.schema.names, columns))
+    if hasattr(value, "get_columns"):  # Polars
+        return [(column.name, column.to_list()) for column in value.get_columns()]
+    if hasattr(value, "to_list") and hasattr(value, "to_frame"):
+        return [(value.name, value.to_list())]
+    return None
+
+
+def _types(value: Any) -> list[Any]:
+    """Return the types of the columns of a table, or of one."""
+    if (schema := getattr(value, "schema", None)) is not None:
+        return [schema, getattr(schema, "metadata", None) or ""]
+    if hasattr(value, "dtypes") and hasattr(value, "columns"):
+        return list(map(_type, value.dtypes))
+    return [_type(getattr(value, "dtype", getattr(value, "type", "")))]
+
+
+def _type(dtype: Any) -> str:
+    categories = getattr(dtype, "categories", None)
+    return str(dtype) if categories is None else f"{dtype} of {list(categories)}"
+
+
+def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
+    """Return values by their labels, or pairs of both where a label is there twice."""
+    found = [(_frozen(plain(label)), plain(value)) for label, value in pairs]
+    labels = {label for label, _ in found}
+    if len(labels) < len(found) or FACTS in labels or not all(map(operator.eq, labels, labels)):
+        return str(facts), *found
+    return {**dict(found), **({FACTS: str(facts)} if facts else {})}
+
+
+def _frozen(value: Any) -> Any:
+    """Return a plain value as one that may be a key or a member."""
+    if isinstance(value, dict):
+        return tuple((key, _frozen(entry)) for key, entry in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, tuple) else value
+
+
+def rows(table: Any, *, index: bool = True) -> Any:
+    """Return outputs of which a table holds one a row: dictionaries of its columns, or values.
+
+    Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
+    ``index`` the labels of rows are part of the outputs, where they are not just numbers.
+    """
+    if (columns := _columns(table)) is None:
+        if hasattr(table, "coords") and hasattr(table, "to_dict"):
+            raise Broken(f"returned {what_is(table)} for many outputs; return a list or an array")
+        return table
+    labels = getattr(table, "index", None)
+    plainly = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+    if index and labels is not None and hasattr(labels, "tolist") and not plainly:
+        columns = [("index", labels.tolist()), *columns]
+    elif not hasattr(table, "columns"):
+        return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
+    names = [name for name, _ in columns]
+    return [_mapping("", zip(names, row)) for row in zip(*(column for _, column in columns))]
+
+
+_CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
+    ((list, tuple, collections.deque), lambda value: tuple(plain(entry) for entry in value)),
+    (Mapping, lambda value: {_frozen(plain(k)): plain(v) for k, v in value.items()}),
+    (Set, lambda value: frozenset(_frozen(plain(member)) for member in value)),
+    (bytearray, bytes),
+]
+
+
+def as_json(value: Any) -> Any:  # noqa: PLR0911
+    """Return a plain output as JSON has it; sets, and keys that are no words, behind a ``$``."""
+    if isinstance(value, Failure):
+        message = {"message": value.message} if value.message else {}
+        return {"error": value.type_name, **message}
+    if isinstance(value, bytes):
+        return {"$bytes": value.hex()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(entry) for entry in value]
+    if isinstance(value, frozenset):
+        return {"$set": [as_json(member) for member in sorted(value, key=repr)]}
+    if isinstance(value, dict):
+        if all(type(key) is str and key[:1] != "$" for key in value):
+            return {key: as_json(entry) for key, entry in value.items()}
+        return {"$items": [[as_json(key), as_json(entry)] for key, entry in value.items()]}
+    return value if type(value) in (float, int, bool, str, type(None)) else str(value)
+
+
+def from_json(found: dict[str, Any]) -> Any:
+    """Return a set, or a dictionary, that `as_json` wrote as this object; others as they are."""
+    with contextlib.suppress(ValueError, TypeError):  # somebody else's object
+        if set(found) == {"$set"}:
+            return frozenset(plain(member) for member in found["$set"])
+        if set(found) == {"$items"}:
+            return {_frozen(plain(key)): entry for key, entry in found["$items"]}
+        if set(found) == {"$bytes"}:
+            return bytes.fromhex(found["$bytes"])
+    return found

@@ -1,0 +1,1 @@
+"""One draw with recorded noise. It patches private parts of other libraries: kept apart."""

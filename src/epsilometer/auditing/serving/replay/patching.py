@@ -1,0 +1,292 @@
+"""Puts a recorder between a mechanism and its sources of randomness, all of which get seeds.
+
+NumPy's generators and its old functions, Python's ``random`` and ``secrets``, the system's
+``os.urandom`` and, by these, what is drawn with SciPy. It is for a process of its own.
+"""
+
+from __future__ import annotations
+
+import _random
+import contextlib
+import gc
+import importlib.abc
+import importlib.util
+import os
+import random
+import re
+import secrets
+import sys
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..optional import np
+from .recording import Recorder
+
+_NO_DRAWS = frozenset(("seed", "spawn", "get_state", "set_state", "getstate", "setstate"))
+_STATS = "scipy.stats._distn_infrastructure"
+
+
+class _Bytes:
+    """Bytes that are those of the system no more, but follow from a seed."""
+
+    def __init__(self) -> None:
+        self._source = _random.Random(0)
+
+    def seed(self, seed: int) -> None:
+        self._source.seed(seed)
+
+    def __call__(self, size: int) -> bytes:
+        if size < 0:
+            raise ValueError("negative argument not allowed")
+        return self._source.getrandbits(8 * size).to_bytes(size, "little") if size else b""
+
+
+class Sources:
+    """All sources of randomness of this process, recorded from now on; see `seed`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._bytes = _Bytes()
+        self._made: list[weakref.ref[Any]] = []
+        self._known = self._generators()
+        self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
+        self._replaced: dict[int, tuple[Any, Any]] = {}  # what stood there, by its id
+        self._of_the_system()
+        self._of_python()
+        if np is not None:
+            self._of_numpy()
+        self._of_scipy()
+        self._everywhere()
+
+    def seed(self, seed: int) -> None:
+        """Put every source into a state that follows from a seed, those that were made, too."""
+        with self.recorder.paused():
+            self._bytes.seed(seed)
+            random.seed(seed)
+            if np is not None:
+                np.random.seed(seed % 2**32)
+            found = [source for ref in self._made if (source := ref()) is not None]
+            for i, source in enumerate([*self._known, *found], start=1):
+                own = (seed + 7919 * i) % 2**32
+                with contextlib.suppress(Exception):  # of the user's own kind
+                    if hasattr(source, "seed"):
+                        source.seed(own)
+                    else:
+                        bits = source.bit_generator
+                        bits.state = type(bits)(own).state
+
+    def _generators(self) -> list[Any]:
+        """Return those that were made before."""
+        kinds: tuple[Any, ...] = (random.Random,)
+        if np is not None:
+            kinds += (np.random.Generator, np.random.RandomState)
+        fixed = random.SystemRandom
+        return [
+            found
+            for found in gc.get_objects()
+            if issubclass(type(found), kinds) and not isinstance(found, fixed)
+        ]
+
+    def _put(self, owner: Any, name: str, new: Any) -> None:
+        old = vars(owner).get(name)
+        if old is not None:
+            self._replaced[id(old)] = (old, new)
+        setattr(owner, name, new)
+
+    def _everywhere(self) -> None:
+        """Replace what modules have imported by name."""
+        for module in list(sys.modules.values()):
+            names = getattr(module, "__dict__", None)
+            if type(names) is not dict or names is globals():
+                continue
+            for name, value in list(names.items()):
+                old, new = self._replaced.get(id(value), (None, None))
+                if old is value and new is not None:
+                    names[name] = new
+                elif type(value) in self._twins:
+                    bits = getattr(value, "bit_generator", None) or value._bit_generator
+                    names[name] = self._twins[type(value)](bits)
+
+    # --- Python's own -----------------------------------------------------------------------------
+
+    def _of_the_system(self) -> None:
+        self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
+        random._urandom = self._bytes  # type: ignore[attr-defined]
+        parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
+        tokens = dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
+        for name, given in {**parameters, **tokens}.items():
+            function = getattr(secrets, name)
+            self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", given))
+
+    def _of_python(self) -> None:
+        hidden = random._inst
+
+        def titled(name: str) -> Callable[[Any], str]:
+            def title(source: Any) -> str:
+                if source is hidden:
+                    return f"random.{name}"
+                return f"SystemRandom.{name}" if isinstance(source, random.SystemRandom) else name
+
+            return title
+
+        for kind in (random.Random, random.SystemRandom):
+            for name in dir(random.Random) if kind is random.Random else list(vars(kind)):
+                function = getattr(kind, name)
+                if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
+                    setattr(kind, name, self.recorder.wrapped(function, titled(name)))
+        plain, made, fresh = random.Random.seed, self._made, self._bytes
+
+        def seed(source: Any, a: Any = None, version: int = 2) -> None:
+            plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
+
+        recorded_seed = self.recorder.wrapped(seed, titled("seed"), "seed", "seed")
+        start = random.Random.__init__
+
+        def begin(source: Any, x: Any = None) -> None:
+            made.append(weakref.ref(source))
+            start(source, x)
+
+        recorded_start = self.recorder.wrapped(begin, lambda _: "Random", "seed", "seed")
+
+        def created(source: Any, x: Any = None) -> None:
+            (start if isinstance(source, random.SystemRandom) else recorded_start)(source, x)
+
+        random.Random.seed = recorded_seed  # type: ignore[method-assign]
+        random.Random.__init__ = created  # type: ignore[method-assign,assignment]
+        for name in list(vars(random)):
+            function = vars(random)[name]
+            if getattr(function, "__self__", None) is hidden:
+                self._put(random, name, getattr(hidden, name))
+
+    # --- NumPy ------------------------------------------------------------------------------------
+
+    def _of_numpy(self) -> None:
+        module, old = np.random, np.random.mtrand._rand
+        state = self._class(module.RandomState)
+        generator = self._class(module.Generator)
+        self._twins = {module.RandomState: state, module.Generator: generator}
+        hidden = state(old._bit_generator)
+        hidden.title = "np.random."
+        make = module.default_rng
+
+        def default_rng(seed: Any = None) -> Any:
+            return seed if type(seed) is generator else generator(make(seed).bit_generator)
+
+        recorded = self.recorder.wrapped(default_rng, "default_rng", "seed", "seed")
+
+        def default(seed: Any = None) -> Any:
+            kinds = (module.Generator, module.BitGenerator)
+            found = (default_rng if isinstance(seed, kinds) else recorded)(seed)
+            self._made.append(weakref.ref(found))
+            return found
+
+        for name in dir(module.mtrand):
+            function = getattr(module, name, None)
+            owner = getattr(function, "__self__", None)
+            if owner is old and name not in _NO_DRAWS:
+                self._put(module, name, getattr(hidden, name))
+        for name in ("sample", "ranf"):
+            function = getattr(module, name)
+            self._put(module, name, self.recorder.wrapped(function, f"np.random.{name}", "size"))
+        self._put(module, "seed", hidden.seed)
+        self._put(module, "default_rng", default)
+        self._put(module, "RandomState", state)
+        self._put(module, "Generator", generator)
+        module.mtrand._rand = hidden
+
+    def _class(self, base: Any) -> Any:
+        """Return a class like NumPy's whose methods are recorded; all objects of that are of it."""
+        made, recorder = self._made, self.recorder
+
+        class Kind(type):
+            def __instancecheck__(cls, value: Any) -> bool:
+                return isinstance(value, base)
+
+        def titled(name: str) -> Callable[[Any], str]:
+            return lambda source: getattr(source, "title", "") + name
+
+        members: dict[str, Any] = {
+            name: recorder.wrapped(method, titled(name), _parameters(method))
+            for name in dir(base)
+            if name[0] != "_"
+            and name not in (*_NO_DRAWS, "bit_generator")
+            and callable(method := getattr(base, name))
+        }
+        if hasattr(base, "seed"):
+            members["seed"] = recorder.wrapped(base.seed, titled("seed"), "seed", "seed")
+        start = recorder.wrapped(base.__init__, lambda _: base.__name__, "seed", "seed")
+
+        def begin(source: Any, seed: Any = None) -> None:
+            source.title = ""
+            made.append(weakref.ref(source))
+            if isinstance(seed, np.random.BitGenerator):
+                with recorder.paused():
+                    base.__init__(source, seed)
+            else:
+                start(source, seed)
+
+        def reduced(source: Any) -> Any:
+            parts = base.__reduce__(source)
+            return (type(source), (source._bit_generator,), *parts[2:])
+
+        members.update(__init__=begin, __reduce__=reduced, __module__="numpy.random")
+        return Kind(base.__name__, (base,), members)
+
+    # --- SciPy ------------------------------------------------------------------------------------
+
+    def _of_scipy(self) -> None:
+        """Record ``scipy.stats``, which scales what NumPy draws; as soon as it is there."""
+        if _STATS in sys.modules:
+            self._of_stats(sys.modules[_STATS])
+        else:
+            sys.meta_path.insert(0, _Waiting(_STATS, self._of_stats))
+
+    def _of_stats(self, module: Any) -> None:
+        plain = module.rv_generic.rvs
+
+        def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
+            return plain(source, *arguments, **options)
+
+        def call(source: Any, *arguments: Any, **options: Any) -> Any:
+            named = {key: options[key] for key in options if key != "random_state"}
+            with contextlib.suppress(Exception):  # let the call itself say what is wrong
+                shapes, loc, scale, size = source._parse_args_rvs(*arguments, **named)
+                named = {"loc": loc, "scale": scale, "size": size}
+                for i, key in enumerate((source.shapes or "").replace(",", " ").split()):
+                    named[key] = shapes[i]
+            title = f"stats.{source.name}.rvs"
+            function = self.recorder.wrapped(
+                lambda **_: rvs(source, *arguments, **options), title, "loc scale size"
+            )
+            return function(**named)
+
+        module.rv_generic.rvs = call
+
+
+def _parameters(method: Any) -> str:
+    """Return the parameters of a method of NumPy, with which its docstring begins."""
+    found = re.match(r"\w+\(([^)\n]*)", (method.__doc__ or "").strip())
+    return found[1] if found and "..." not in found[1] else "size"
+
+
+class _Waiting(importlib.abc.MetaPathFinder):
+    """Tells when a module has been loaded."""
+
+    def __init__(self, name: str, then: Callable[[Any], None]) -> None:
+        self._name, self._then = name, then
+
+    def find_spec(self, name: str, path: Iterable[str] | None = None, target: Any = None) -> Any:
+        if name != self._name or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def loaded(module: Any) -> None:
+                load(module)
+                self._then(module)
+
+            spec.loader.exec_module = loaded  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,243 @@
+"""Records calls into sources of randomness: which, with what arguments, from where."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..optional import np
+from ..places import is_library
+from ..signatures import parameters_of
+
+if TYPE_CHECKING:
+    Record = dict[str, Any]  # what JSON can hold
+else:
+    Record = dict  # Python 3.8 knows no more
+
+_FOREIGN = frozenset(
+    (
+        *("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "joblib", "threadpoolctl"),
+        *("torch", "jax", "tensorflow", "_distutils_hack", "setuptools", "pkg_resources"),
+    )
+)
+"""Packages whose lines say nothing of a mechanism that calls them."""
+
+_TYPED = ("<stdin", "<console", "<ipython", "<python-input", "<doctest")
+_HERE = Path(__file__).parents[1]
+_DOORS = tuple(str(_HERE / name) for name in ("sampling.py", "loading.py"))
+_CALLS = 500  # that are kept of a run
+_ENTRIES = 256  # of an array that are told
+_FRAMES = 6
+_NAMES = 24  # of numbers in a frame
+_DETAILED = 100  # calls that tell the numbers around them
+_TEXT = 60
+
+
+class Recorder:
+    """Calls in the order in which they were made; a call within another is part of it."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.total = 0
+        self._inside = 0
+        self._sources = 0
+
+    def wrapped(
+        self,
+        function: Callable[..., Any],
+        name: str | Callable[[Any], str],
+        parameters: str | None = None,
+        kind: str = "draw",
+    ) -> Callable[..., Any]:
+        """Return a function, or a method, that does what another does, and is recorded.
+
+        It is recorded under its ``name``, which for a method is told by a function of the object.
+        ``parameters`` are their names, with decimal values if they are not given, as in ``loc=0.0,
+        scale=1.0, size=None``; those of its signature by default. Its ``kind`` is ``draw``, or
+        ``seed`` for what sets or makes a generator.
+        """
+        names = _signature(function) if parameters is None else _read(parameters)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            if self._inside:
+                return function(*arguments, **options)
+            given, title, source = arguments, name, None
+            if callable(name):
+                title, given, source = name(arguments[0]), arguments[1:], arguments[0]
+            with self.paused():
+                record = self._noted(kind, str(title), _bound(names, given, options))
+                value = function(*arguments, **options)
+                if record is not None:
+                    made = kind == "seed" and value is not None
+                    record["source"] = self._number(value if made else source)
+                if record is not None and kind == "draw":
+                    record["count"] = _count(value)
+                    record["values"] = summary(value)
+            return value
+
+        return call
+
+    def _noted(self, kind: str, name: str, arguments: dict[str, Any]) -> Record | None:
+        """Note a call; return None if it is not kept."""
+        frames = frames_of(sys._getframe(2), detailed=len(self.records) < _DETAILED)
+        if frames is None or (kind == "seed" and not frames):
+            return None  # a library's that is being imported; the audit's own
+        self.total += 1
+        if len(self.records) >= _CALLS:
+            return None
+        told = {key: summary(value) for key, value in arguments.items()}
+        record = {"kind": kind, "name": name, "arguments": told, "count": 0, "frames": frames}
+        self.records.append(record)
+        return record
+
+    def _number(self, source: Any) -> int | None:
+        """Return a generator's own number; none of what is no object of its own."""
+        held = getattr(source, "__dict__", None)
+        if type(held) is not dict:
+            return None
+        self._sources += 1
+        return int(held.setdefault("_epsilometer_number", self._sources))
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing in this context."""
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=10_000)
+def is_of_user(file: str) -> bool:
+    """Tell whether lines of a file are a mechanism's, or those of a library of mechanisms."""
+    if file.startswith("<"):
+        return file.startswith(_TYPED)
+    parts = Path(file).parts
+    if _HERE in Path(file).parents:
+        return False
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts[:-1]:
+            return parts[parts.index(folder) + 1].partition(".")[0] not in _FOREIGN
+    return not is_library(file)
+
+
+def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None:
+    """Return who called, the innermost first: function, file, line, and the numbers it has.
+
+    None is for what is done by an import, of a library, or of any module while draws are made.
+    """
+    found: list[Record] = []
+    imported = False
+    while frame is not None and frame.f_code.co_filename not in _DOORS:
+        file = frame.f_code.co_filename
+        imported = imported or file.startswith("<frozen importlib")
+        if is_of_user(file) and not imported:
+            name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from 3.11 on
+            record = {"function": name, "file": file, "line": frame.f_lineno}
+            if detailed and name != "<module>":
+                record["numbers"] = _numbers(frame)
+            del found[_FRAMES - 1 :]  # the innermost stay, and the outermost
+            found.append(record)
+        frame = frame.f_back
+    drawing = frame is not None and frame.f_code.co_filename == _DOORS[0]
+    return None if imported and (drawing or not found) else found
+
+
+def _numbers(frame: FrameType) -> dict[str, Any]:
+    """Return the single numbers in a function, and those of the object whose method it is."""
+    found: dict[str, Any] = {}
+    held = frame.f_locals
+    names = [(name, value) for name, value in held.items() if name != "self"]
+    inner = getattr(held.get("self"), "__dict__", None)
+    if type(inner) is dict:
+        names += [(f"self.{name}", value) for name, value in inner.items()]
+    for name, value in names:
+        if np is not None and isinstance(value, np.generic):
+            value = value.item()  # noqa: PLW2901
+        if type(value) in (int, float, bool) and len(found) < _NAMES and name[:1] != "_":
+            found[name] = value
+    return found
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def summary(value: Any) -> Any:  # noqa: PLR0911
+    """Return a value as JSON can hold it; what is long by its digest, with its first entries."""
+    if np is not None and isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if isinstance(value, (bytes, bytearray)):
+        value = value.hex()
+    if isinstance(value, str):
+        long = len(value) > _TEXT
+        return _digested(value.encode(), [len(value)], value[:_TEXT]) if long else value
+    if isinstance(value, (dict, set, frozenset)):
+        parts = sorted(map(repr, value.items() if isinstance(value, dict) else value))
+        return _digested(repr(parts).encode(), [len(value)], type(value).__name__)
+    if isinstance(value, (list, tuple, range)):
+        entries = [summary(entry) for entry in value[:_ENTRIES]]
+        if len(value) <= _ENTRIES and _size(entries) <= _ENTRIES:
+            return entries
+        return _digested(repr(value).encode(), [len(value)], entries[:4])
+    if np is not None and isinstance(value, np.ndarray):
+        if value.size <= _ENTRIES:
+            return summary(value.tolist())
+        data = repr(value.tolist()).encode() if value.dtype.hasobject else value.tobytes()
+        return _digested(data, list(value.shape), summary(value.ravel()[:4].tolist()))
+    return {"type": type(value).__name__}
+
+
+def _size(value: Any) -> int:
+    return sum(map(_size, value)) if isinstance(value, list) else 1
+
+
+def _digested(data: bytes, shape: list[int], first: Any) -> Record:
+    return {"digest": hashlib.sha256(data).hexdigest()[:16], "shape": shape, "first": first}
+
+
+def _count(value: Any) -> int:
+    if np is not None and isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, (list, tuple)):
+        return len(value)
+    return 0 if value is None else 1
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _read(parameters: str) -> dict[str, Any]:
+    pairs = re.findall(r"(\w+)(?:=([^,]*))?", parameters)
+    return {name: float(x) if re.fullmatch(r"\d+\.\d+", x) else None for name, x in pairs}
+
+
+def _signature(function: Callable[..., Any]) -> dict[str, Any]:
+    named = [p for p in parameters_of(function) or () if p.name != "self"]
+    return {
+        p.name: None if p.default is p.empty else p.default
+        for p in named
+        if p.kind is not p.VAR_KEYWORD
+    }
+
+
+def _bound(names: dict[str, Any], given: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by name, with the values of those that were not given."""
+    found = dict(names)
+    for i, value in enumerate(given):
+        found[list(names)[i] if i < len(names) else f"argument {i + 1}"] = value
+    found.update(options)
+    return found

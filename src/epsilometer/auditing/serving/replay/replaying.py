@@ -1,0 +1,200 @@
+"""One draw, told: the calls into sources of randomness, the lines that were run, the output.
+
+It is made in a fork of this process, so that every state is what it was before: a draw on another
+input at the same seed gets the same noise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from multiprocessing import Pipe
+from types import FrameType
+from typing import Any
+
+from ..errors import Broken, described
+from ..optional import np
+from ..outputs import Failure
+from ..places import is_library
+from ..sampling import Sampler
+from .patching import Sources
+from .recording import Record, Recorder, is_of_user, summary
+
+_LINES = 4000  # different ones
+_MODULES = 200
+_SLOW = 2.0  # seconds of a draw after which there is no second
+
+
+def replayed(
+    load: Callable[[], Sampler],
+    pair: tuple[Any, Any],
+    seeds: list[int],
+    seconds: float,
+    sources: Sources | None = None,
+) -> Record:
+    """Return what draws on both inputs do at the same seeds, as many as there is time for.
+
+    ``load`` returns the sampler of a mechanism; it is called once the ``sources`` of randomness of
+    this process are recorded, which they are from then on. No run begins after so many ``seconds``;
+    a draw is waited for as long again. Returned are ``runs``, each with the `draw` on ``x`` and on
+    ``x_prime``, and ``again`` on x where that was not the same; ``loaded``: the calls that were
+    made when the mechanism was loaded.
+    """
+    sources = sources or Sources(Recorder())
+    recorder = sources.recorder
+    recorder.records = []
+    sampler = load()
+    loaded = recorder.records
+    runs: list[Record] = []
+    until = time.monotonic() + seconds
+
+    def tell(x: Any, seed: int) -> Record:
+        left = max(until - time.monotonic(), 0.0) + seconds
+        found = forked(lambda: draw(sampler, sources, x, seed), left)
+        with recorder.paused():
+            for name in found.pop("imported", ()):
+                _imported(name)
+        return found
+
+    for seed in seeds:
+        if runs and time.monotonic() > until:
+            break
+        x, again, x_prime = tell(pair[0], seed), tell(pair[0], seed), tell(pair[1], seed)
+        same = all(again.get(key) == x.get(key) for key in ("calls", "output", "failed"))
+        runs.append({"x": x, "x_prime": x_prime, "again": None if same else again})
+    return {"runs": runs, "loaded": loaded}
+
+
+def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
+    """Return what a draw does.
+
+    ``calls``, and how many there were in ``total``; ``lines``, each as the number of its file among
+    ``files``, its own, and how many calls were made before it was run first; ``output``, or how it
+    ``failed``; that of a ``second`` draw, which goes on where the first ended, if that was quick,
+    and whether the output ``changed`` in two more with the same noise; ``imported`` on the way.
+    """
+    recorder = sources.recorder
+    recorder.records, recorder.total = [], 0
+    before, lines = set(sys.modules), Lines(recorder)
+    found: Record = {}
+    sources.seed(seed)
+    started = time.monotonic()
+    try:
+        with lines:
+            outputs = sampler.drawn(x, 1, seed)
+        found["output"] = as_plain(outputs[0])
+    except Broken as error:
+        found["failed"] = str(error)
+    calls, total = recorder.records, recorder.total
+    if time.monotonic() - started < _SLOW:
+        with contextlib.suppress(Broken), recorder.paused():
+            found["second"] = as_plain(sampler.drawn(x, 1, seed + 1)[0])
+            later = []
+            for _ in range(2):
+                sources.seed(seed)
+                later.append(json.dumps(as_plain(sampler.drawn(x, 1, seed)[0])))
+            found["changed"] = later[0] != later[1]
+    imported = [name for name in sys.modules if name not in before][:_MODULES]
+    found.update(calls=calls, total=total, imported=imported, **lines.to_plain())
+    return found
+
+
+class Lines:
+    """Which lines of the mechanism and of what it calls are run, in order of their first run."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._seen: dict[tuple[str, int], int] = {}
+        self._importing = 0
+
+    def to_plain(self) -> Record:
+        """Return the files, and the lines: number of the file, of the line, of calls before."""
+        files = sorted({file for file, _ in self._seen})
+        number = {file: i for i, file in enumerate(files)}
+        lines = [[number[file], line, calls] for (file, line), calls in self._seen.items()]
+        return {"files": files, "lines": lines}
+
+    def __enter__(self) -> None:
+        sys.settrace(self._called)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") and code.co_name == "_find_and_load":
+            self._importing += 1
+            return self._import
+        return None if self._importing or not is_of_user(code.co_filename) else self._run
+
+    def _import(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "return":
+            self._importing -= 1
+        return self._import
+
+    def _run(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line" and len(self._seen) < _LINES:
+            key = (frame.f_code.co_filename, frame.f_lineno)
+            if key not in self._seen:
+                self._seen[key] = self._recorder.total
+        return self._run
+
+
+def forked(made: Callable[[], Record], seconds: float) -> Record:
+    """Return what a function returns in a fork of this process, which ends with it."""
+    here, there = Pipe(duplex=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks where there are threads
+        child = os.fork()
+    if child == 0:
+        try:
+            here.close()
+            try:
+                data = json.dumps(made()).encode()
+            except BaseException as error:
+                data = json.dumps({"failed": f"cannot be recorded: {described(error)}"}).encode()
+            there.send_bytes(data)
+        finally:
+            os._exit(0)
+    there.close()
+    try:
+        found: Record = {"failed": f"hangs for {seconds:g} s"}
+        return json.loads(here.recv_bytes()) if here.poll(seconds) else found
+    except (EOFError, OSError):
+        return {"failed": "ended before it answered"}
+    finally:
+        here.close()
+        os.kill(child, signal.SIGKILL)  # it may wait for what it has started
+        os.waitpid(child, 0)
+
+
+def _imported(name: str) -> None:
+    """Import a library that every draw would import again; a mechanism's own modules are not."""
+    with contextlib.suppress(Exception):
+        spec = importlib.util.find_spec(name.partition(".")[0])
+        if spec is not None and is_library(spec.origin or ""):
+            importlib.import_module(name)
+
+
+def as_plain(value: Any) -> Any:
+    """Return an output as JSON can hold it; mappings as ``{"keys": [[key, value], ...]}``."""
+    if np is not None and isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if isinstance(value, Failure):
+        return {"failure": value.type_name}
+    if isinstance(value, dict):
+        return {"keys": [[as_plain(key), as_plain(part)] for key, part in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return [as_plain(part) for part in value]
+    if isinstance(value, (str, bytes)):
+        return summary(value)
+    return {"value": repr(value)[:200]}

@@ -1,0 +1,345 @@
+"""Draws from a function."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import inspect
+import itertools
+import random
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .errors import Broken, Misuse, described, is_ours, shortened, what_is
+from .optional import np
+from .outputs import ATOMS, Failure, compact, of_array, plain, rows
+from .places import Place
+from .signatures import Signature, by_name, defaults, distinct_seeds, folded, parameters_of
+
+_KINDS = ("Generator", "BitGenerator", "RandomState", "SeedSequence")
+_GENERATORS = (random.Random, *(getattr(np.random, kind) for kind in _KINDS if np is not None))
+
+
+class Sampler:
+    """A function with all that is needed to draw from it.
+
+    Parameters
+    ----------
+    function
+        A callable whose parameters `Signature` understands, or returns an awaitable of them; a
+        class whose objects can be called, or what is `Made` by one.
+    name
+        How errors call it.
+    failures
+        Whether an exception is an outcome, where a call is one draw.
+    place
+        Where its modules are found.
+    """
+
+    def __init__(
+        self, function: Any, name: str, *, failures: bool = False, place: Place | None = None
+    ) -> None:
+        if inspect.isclass(function) and _makes_callables(function):
+            function = Made(function, name)
+        self._made = function if isinstance(function, Made) else None
+        function = self._made.first if self._made else function
+        if not callable(function):
+            raise Misuse(name, f"is no function but {what_is(function)}")
+        called = inspect.unwrap(getattr(function, "func", function))
+        called = called if inspect.isroutine(called) else type(called).__call__
+        self._waits = inspect.iscoroutinefunction(called)
+        self.function, self.name, self.failures = function, name, failures
+        self.signature = Signature(function, name)
+        self.seeded = bool(self.signature.randomness)
+        self.place = place or Place()
+        self.printed = Printed()
+
+    @property
+    def description(self) -> str:
+        """One line: what was found out."""
+        calls = "many draws a call" if self.signature.many else "one draw a call"
+        left = [*(self._made.defaults if self._made else ()), *self.signature.defaults]
+        parts = (
+            f"{self.name}{self.signature.text}",
+            "one draw a call, each of a new object" if self._made and self._made.anew else calls,
+            "" if self.seeded else "unseeded",
+            f"{', '.join(left)} by default" if left else "",
+        )
+        return ", ".join(filter(None, parts))
+
+    def draw(self, x: Any, size: int, seed: int) -> Any:
+        """Return ``size`` outputs, an array or a list.
+
+        The global generators of Python and NumPy, from which a mechanism may draw, follow from the
+        seed meanwhile.
+
+        Raises
+        ------
+        Broken
+            If the mechanism fails or does not return that many.
+        """
+        with _globals_seeded(seed):
+            return self.drawn(x, size, seed)
+
+    def drawn(self, x: Any, size: int, seed: int) -> Any:
+        """Return the same, where global generators are as they were left."""
+        if not self._waits:
+            return self._drawn(x, size, seed)
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
+        def waited() -> Any:
+            with contextlib.closing(asyncio.new_event_loop()) as self._loop:
+                return self._drawn(x, size, seed)
+
+        if asyncio._get_running_loop() is None:
+            return waited()
+        with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop, and takes no second
+            return beside.submit(waited).result()
+
+    def _drawn(self, x: Any, size: int, seed: int) -> Any:
+        with self.place.entered(), contextlib.redirect_stdout(self.printed):
+            try:
+                x = self.signature.given(x)
+                if not self.signature.many:
+                    return self._one_by_one(x, size, seed)
+                if not (self._made and self._made.anew):
+                    return self._together(x, size, seed)
+                seeds = distinct_seeds(seed, size)
+                return compact([self._together(x, 1, own)[0] for own in seeds])
+            except (Broken, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                message = described(error)
+                if self.failures and self.signature.many:
+                    message += "; an exception is an outcome only where a call is one draw"
+                raise Broken(message) from error
+
+    def _call(self, x: Any, size: int, source: Any) -> Any:
+        function = self._made.another() if self._made and self._made.anew else self.function
+        result = self.signature.call(function, x, size, source)
+        return self._loop.run_until_complete(result) if self._waits else result
+
+    def _together(self, x: Any, size: int, seed: int) -> Any:
+        source = self.signature.source(seed)
+        result = self._call(copier(x)(), size, source)
+        if isinstance(result, Iterator):
+            result = list(itertools.islice(result, size + 1))
+            if len(result) > size:
+                raise Broken(f"returned more outputs than the {size} asked for")
+        result = rows(result)
+        wanted = f"where {size} {'was' if size == 1 else 'were'} asked for"
+        if np is not None and hasattr(result, "__array__") and not isinstance(result, np.generic):
+            array = np.array(result) if not isinstance(result, np.ma.MaskedArray) else result.copy()
+            if array.ndim:
+                if len(array) != size:
+                    swapped = array.ndim > 1 and array.shape[1] == size
+                    shape = f" of shape {array.shape}" if array.ndim > 1 else ""
+                    hint = ": outputs are the rows; transpose it" if swapped else ""
+                    raise Broken(f"returned {_outputs(len(array))}{shape} {wanted}{hint}")
+                return of_array(array)
+            result = array.item()
+        if isinstance(result, Sequence) and not isinstance(result, (str, bytes, bytearray)):
+            if len(result) != size:
+                raise Broken(f"returned {_outputs(len(result))} {wanted}")
+            return compact(list(result))
+        if result is None or isinstance(result, (dict, set, frozenset)):
+            raise Broken(f"returned {what_is(result)} {wanted}: return a list or an array")
+        raise Broken(
+            f"returned one {type(result).__name__} where a list or an array of {_outputs(size)} "
+            f"is needed: without the parameter {self.signature.size!r} it is called for every draw"
+        )
+
+    def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
+        sources: Iterable[Any]
+        if self.signature.randomness == "seed":
+            sources = distinct_seeds(seed, size)
+        else:
+            sources = itertools.repeat(self.signature.source(seed), size)
+        fresh, values = copier(x), []
+        for source in sources:
+            try:
+                value = self._call(fresh(), 1, source)
+            except Exception as error:
+                if not self.failures or _never_ran(error):
+                    raise
+                value = Failure.of(error)
+            if type(value) not in ATOMS:
+                array = np is not None and type(value) is np.ndarray and not value.dtype.hasobject
+                value = value.copy() if array else plain(value)
+            values.append(value)
+        return compact(values, (*ATOMS, tuple, dict, frozenset))
+
+
+class Made:
+    """Objects of a class that can be called, or a method of objects.
+
+    All draws share the ``first``, unless two of them differ otherwise than in their generators, as
+    they do where the constructor draws noise: then there is one ``anew`` for each draw.
+    ``parameters`` are the constructor's, or the method's; ``defaults``: the constructor's others.
+
+    Raises
+    ------
+    Misuse
+        If it takes no parameter of such a name, or its constructor fails.
+    """
+
+    def __init__(
+        self, cls: Any, name: str, method: str = "", parameters: Mapping[str, Any] | None = None
+    ) -> None:
+        own = {} if method else dict(parameters or {})
+        _refuse_unknown(cls, own, name)
+        self.defaults = defaults(cls, own)
+
+        def of(found: Any) -> Any:
+            return bound(getattr(found, method), parameters, name) if method else found
+
+        try:
+            first = cls(**own)
+        except Exception as error:
+            helps = "" if own else "; name an object of it"
+            what = f"is {'a method' if method else 'a class'}, and {cls.__name__}() fails"
+            raise Misuse(name, f"{what}: {described(error)}{helps}") from error
+        self.first = of(first)
+        self.another: Callable[[], Any] = lambda: of(cls(**own))
+        try:
+            self.anew = not _alike(first, cls(**own))
+        except Exception:  # it holds what cannot be compared
+            self.anew = True
+
+
+def _alike(a: Any, b: Any) -> bool:  # noqa: PLR0911
+    """Tell whether two objects hold the same; generators, whose draws go on, are all alike."""
+    if type(a) is not type(b):
+        return False
+    if a is b or isinstance(a, _GENERATORS):
+        return True
+    if np is not None and isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b)) if not a.dtype.hasobject else _alike(list(a), list(b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    if inspect.isfunction(a):
+        same = a.__code__ is b.__code__ and _alike(a.__defaults__, b.__defaults__)
+        cells = [[cell.cell_contents for cell in f.__closure__ or ()] for f in (a, b)]
+        return same and _alike(*cells)
+    if inspect.isbuiltin(a):  # a method of an object of compiled code
+        return a.__name__ == b.__name__ and _alike(a.__self__, b.__self__)
+    if inspect.ismethod(a):
+        return a.__func__ is b.__func__ and _alike(a.__self__, b.__self__)
+    return _alike(vars(a), vars(b)) if hasattr(a, "__dict__") else bool(a == b)
+
+
+class Printed:
+    """Stands where stdout was: counts the lines that are printed, and keeps the first and last."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.last: deque[str] = deque(maxlen=5)
+        self._count, self._open = 0, ""
+
+    def write(self, text: str) -> int:
+        """Take what is printed."""
+        *lines, rest = (self._open + text).split("\n")
+        self._open = rest[:200]
+        lines = [shortened(line, 120) for line in lines if line.strip()]
+        self._count += len(lines)
+        self.first += lines[: 3 - len(self.first)]
+        self.last += lines
+        return len(text)
+
+    def words(self) -> str:
+        """Say it in one line; nothing where nothing was printed."""
+        more = self._count - len(self.first)
+        rest = f" ... and {more:,} more line{'s' if more > 1 else ''}" if more else ""
+        return f"it prints {', '.join(map(repr, self.first))}{rest}" if self.first else ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+
+@contextlib.contextmanager
+def _globals_seeded(seed: int) -> Iterator[None]:
+    """Let the global generators follow from a seed, unlike what is given; then put them back."""
+    own = folded(-1 - seed)
+    state = random.getstate()
+    numbers = None if np is None else np.random.get_state(legacy=False)
+    random.seed(own)
+    if np is not None:
+        with contextlib.suppress(TypeError):  # of another kind, which somebody has put there
+            np.random.seed(own)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        if np is not None:
+            np.random.set_state(numbers)
+
+
+def bound(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
+    """Return a function that is given parameters by name; what it takes beside them is unchanged.
+
+    Raises
+    ------
+    Misuse
+        If it takes no parameter of such a name.
+    """
+    if not parameters or isinstance(function, Made) or not callable(function):
+        return function  # what is none will be told
+    if isinstance(function, type) and _makes_callables(function):
+        return Made(function, name, parameters=parameters)
+    _refuse_unknown(function, parameters, name)
+    given = functools.partial(function, **parameters)
+    if (rest := parameters_of(given)) is None:
+        return given
+
+    @functools.wraps(function, updated=())
+    def call(*arguments: Any, **options: Any) -> Any:
+        return function(*arguments, **options, **parameters)
+
+    rest = [p for p in rest if p.name not in parameters]
+    call.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
+    return call
+
+
+def _refuse_unknown(function: Any, given: Mapping[str, Any], name: str) -> None:
+    wanted = parameters_of(function)
+    if wanted is None or any(p.kind is p.VAR_KEYWORD for p in wanted):
+        return
+    known = by_name(wanted)
+    for unknown in (key for key in given if key not in known):
+        raise Misuse(name, f"takes no parameter {unknown!r}", unknown, known)
+
+
+def _makes_callables(cls: type) -> bool:
+    return any("__call__" in vars(base) for base in cls.__mro__)
+
+
+def _never_ran(error: BaseException) -> bool:
+    """Tell whether the call itself was wrong, so that it would fail on every input alike."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return isinstance(error, TypeError) and all(map(is_ours, frames))
+
+
+def copier(x: Any) -> Callable[[], Any]:
+    """Return what gives each call an input of its own; cheap for numbers, lists and arrays."""
+    if isinstance(x, ATOMS) or (isinstance(x, tuple) and all(isinstance(v, ATOMS) for v in x)):
+        return lambda: x
+    if type(x) is list and all(isinstance(v, ATOMS) for v in x):
+        return x.copy
+    if type(x) is list and all(
+        type(row) is list and all(isinstance(v, ATOMS) for v in row) for row in x
+    ):
+        return lambda: [row.copy() for row in x]
+    if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
+        return x.copy
+    return lambda: copy.deepcopy(x)
+
+
+def _outputs(count: int) -> str:
+    return f"{count} output{'' if count == 1 else 's'}"

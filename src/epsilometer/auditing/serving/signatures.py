@@ -1,0 +1,223 @@
+"""What a function takes, by the names of its parameters, and the seeds that it is given."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib
+import inspect
+import random
+import types
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, get_type_hints
+
+from .errors import Broken, Misuse, shortened
+from .optional import np
+
+_GENERATORS = ("rng", "generator", "random_state", "gen", "prng", "random_generator", "random")
+_SEEDS = ("seed", "random_seed", "rng_seed")
+RANDOM = (*_GENERATORS, *_SEEDS)
+_SIZES = (
+    *("size", "n", "samples", "draws", "count", "shots"),
+    *("n_samples", "n_draws", "n_shots", "num_samples", "num_draws", "num_shots"),
+)
+_UNDERSTOOD = "(x), (x, rng), (x, seed), (x, size), (x, size, rng) or (x, size, seed)"
+_LEVELS = ("epsilon", "eps", "delta", "rho", "mu", "scale", "sigma", "sensitivity")
+_SEED_LIMIT = 2**31  # R, Java and old NumPy take no larger ones
+
+
+def _role(parameter: inspect.Parameter) -> str:
+    name, kind = parameter.name.lower(), str(parameter.annotation)
+    untyped = parameter.annotation is parameter.empty
+    if name in _SIZES:
+        return "size"
+    if name not in RANDOM:
+        return ""
+    if "RandomState" in kind:
+        return "RandomState"
+    if "random.Random" in kind or kind == "Random" or (name == "random" and untyped):
+        return "Random"
+    if "Generator" in kind:
+        return "rng"
+    return "seed" if name in _SEEDS or "int" in kind else "rng"
+
+
+def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]:
+    """Return the role of each parameter that will be given: x, size, seed or a generator."""
+    roles = {p.name: role for p in parameters if (role := _role(p))}
+    rest = [p for p in parameters if p.name not in roles]
+    required = [p for p in rest if p.default is p.empty]
+    counts = [p.name for p in parameters if roles.get(p.name) == "size"]
+    first = next((p for p in parameters if roles.get(p.name, "size") == "size"), None)
+    if (
+        first is not None
+        and first.name in counts
+        and first.default is first.empty
+        and (not required or required[0].name in _LEVELS)
+    ):
+        x = first.name  # f(count, rng), f(samples, epsilon): these are no numbers of draws
+        counts.remove(x)
+    elif rest:
+        x = (required or rest)[0].name
+    elif counts:
+        x = counts.pop(0)
+    else:
+        raise Misuse(name, f"takes no input; understood are {_UNDERSTOOD}")
+    roles[x] = "x"
+    unknown = [p.name for p in required if p.name != x]
+    if x == "self":
+        raise Misuse(name, "is the method of a class; name one of an object")
+    if unknown:
+        raise Misuse(
+            name,
+            f"needs {' and '.join(map(repr, unknown))} beside its input {x!r}: give it a default "
+            f"or wrap it in a function; understood are {_UNDERSTOOD}",
+        )
+    for twice, what in ((counts, "a number of draws"), (_random(roles), "a seed or generator")):
+        if len(twice) > 1:
+            raise Misuse(name, f"has two parameters for {what}: {' and '.join(twice)}")
+    return roles
+
+
+def _random(roles: dict[str, str]) -> list[str]:
+    return [key for key, role in roles.items() if role not in ("x", "size")]
+
+
+def parameters_of(function: Any) -> list[inspect.Parameter] | None:
+    """Return the parameters of a function; None where it has no signature, as C functions often."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def by_name(parameters: Sequence[inspect.Parameter]) -> list[str]:
+    """Return the names of those that can be given by name."""
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return those that can be given, or nothing where the signature does not name any."""
+    if (given := parameters_of(function)) is None:
+        return None
+    named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return named if named or all(p.kind is not p.VAR_POSITIONAL for p in given) else None
+
+
+def defaults(function: Callable[..., Any], given: Collection[str]) -> list[str]:
+    """Return the parameters that are not ``given`` and have defaults, with their values."""
+    own = {*given, *(getattr(function, "keywords", None) or ())}  # those of a partial function
+    left = [p for p in _parameters(function) or () if p.default is not p.empty]
+    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in own}
+    return [n if s[:1] == "<" else f"{n} = {shortened(s, 30)}" for n, s in shown.items()]
+
+
+def _filled(kind: Any, x: Any) -> Any:
+    return kind(**x) if isinstance(x, dict) else x
+
+
+class Signature:
+    """Which arguments a function is given, by the names of its parameters.
+
+    ``text`` shows them; ``many``: a call returns many draws; ``randomness``: the kind of seed or
+    generator that it takes, "" for none; ``constant``: that with its default; ``defaults``: what it
+    is not given, and has values for.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._positional: list[str] = []
+        self._named: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
+        self._kind: Any = None  # of input that it asks for
+        self.constant = ""
+        parameters = _parameters(function)
+        if parameters is None:
+            self._positional, self.text, roles = ["x"], "(x)", {"x": "x"}
+        else:
+            roles = _roles(parameters, name)
+            self._arrange(parameters, roles)
+            self.text = f"({', '.join(p.name for p in parameters if p.name in roles)})"
+        self.size = next((key for key, role in roles.items() if role == "size"), "")
+        self.many = bool(self.size)
+        self.randomness = next((roles[key] for key in _random(roles)), "")
+        own = next((p for p in parameters or () if p.name in _random(roles)), None)
+        if own is not None and own.default is not None and own.default is not own.empty:
+            seed = own.default if isinstance(own.default, int) else type(own.default).__name__
+            self.constant = f"{own.name}={seed}"
+        self.defaults = defaults(function, roles)
+        if isinstance(self._kind, str):
+            called: Any = inspect.unwrap(function)
+            called = called if hasattr(called, "__globals__") else type(called).__call__
+            with contextlib.suppress(Exception):  # what it names cannot be found
+                hint = types.SimpleNamespace(__annotations__={"x": self._kind})
+                self._kind = get_type_hints(hint, called.__globals__)["x"]
+
+    def given(self, x: Any) -> Any:
+        """Return an input as the kind that it is annotated as: an array, or of a dataclass.
+
+        A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``.
+        """
+        kind = self._kind
+        inner = next(iter(getattr(kind, "__args__", ())), None)
+        if np is not None and ("ndarray" in str(kind) or "NDArray" in str(kind)):
+            return np.asarray(x)
+        if isinstance(x, dict) and set(x) == {"$frame", "rows"}:
+            try:
+                pd: Any = importlib.import_module("pandas")
+            except ImportError:
+                raise Broken("is given a data frame, which needs pandas where it runs") from None
+            return pd.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
+        if isinstance(x, list) and dataclasses.is_dataclass(inner):
+            return [_filled(inner, row) for row in x]
+        return _filled(kind, x) if dataclasses.is_dataclass(kind) else x
+
+    def _arrange(self, parameters: list[inspect.Parameter], roles: dict[str, str]) -> None:
+        """Pass by position while there is no gap, by name after it."""
+        by_position = True
+        for p in parameters:
+            role = roles.get(p.name)
+            if role == "x":
+                self._kind = None if p.annotation is p.empty else p.annotation
+            if p.kind is p.POSITIONAL_ONLY:
+                self._positional.append(role or f"={p.name}")
+                if not role:
+                    self._values[f"={p.name}"] = p.default
+            elif role and by_position and p.kind is p.POSITIONAL_OR_KEYWORD:
+                self._positional.append(role)
+            elif role:
+                self._named[p.name] = role
+            else:
+                by_position = False
+
+    def call(self, function: Callable[..., Any], x: Any, size: int, randomness: Any) -> Any:
+        """Call the function with what it takes of these."""
+        values = {**self._values, "x": x, "size": size, self.randomness or "seed": randomness}
+        named = {name: values[role] for name, role in self._named.items()}
+        return function(*[values[role] for role in self._positional], **named)
+
+    def source(self, seed: int) -> Any:
+        """Return the seed or generator that a call is given."""
+        if not self.randomness:
+            return None
+        if self.randomness == "seed":
+            return folded(seed)
+        if self.randomness == "RandomState" and np is not None:
+            return np.random.RandomState(folded(seed))
+        if self.randomness == "Random" or np is None:
+            return random.Random(seed)  # noqa: S311
+        return np.random.default_rng(seed)
+
+
+def folded(seed: int) -> int:
+    """Return a seed from 1 to 2^31 - 1 that is far from those of the next ones.
+
+    C has the same draws for 0 and 1, and generators whose first draws grow with the seed.
+    """
+    digest = hashlib.sha256(str(seed).encode()).digest()
+    return 1 + int.from_bytes(digest[:8], "big") % (_SEED_LIMIT - 1)
+
+
+def distinct_seeds(seed: int, size: int) -> list[int]:
+    """Return ``size`` different seeds, for functions and programs of one draw."""
+    return random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311

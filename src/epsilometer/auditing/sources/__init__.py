@@ -1,0 +1,1 @@
+"""Sources of outputs: Python functions, other processes, recorded files. Accountants."""

@@ -1,0 +1,231 @@
+"""Programs that run: asked through pipes, and ended with all that they have started."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.sources.replies import Reply, shown
+from epsilometer.errors import MechanismError, one_line
+
+_CHUNK = 1 << 18
+_GRACE = 0.5  # seconds to end after what it reads has ended
+_LAST = 5  # lines of what it wrote to stderr that are shown
+
+
+class EndedError(MechanismError):
+    """A program that ended otherwise than well; ``how``, without what it printed."""
+
+    def __init__(self, message: str, how: str) -> None:
+        super().__init__(message)
+        self.how = how
+
+
+class Process:
+    """A running program with pipes to it, in a session of its own."""
+
+    def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
+        self._name = name
+        self._tail = b""  # the last that it wrote to stderr
+        self._answered = 0
+        self._popen = subprocess.Popen(  # noqa: S603 - the user's command
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=folder,
+            env=dict(env),
+            start_new_session=True,
+        )
+        for stream in _streams(self._popen):
+            os.set_blocking(stream.fileno(), False)
+        self._end = weakref.finalize(self, _end, self._popen, os.getpid())
+
+    def exchange(
+        self, request: bytes, reply: Reply, timeout: float, *, to_the_end: bool = False
+    ) -> None:
+        """Send a request and read until the reply is complete, or the program has ended.
+
+        Raises
+        ------
+        MechanismError
+            If it hangs, dies, or prints what is no reply; its last lines on stderr are notes of it.
+        """
+        try:
+            self._exchange(request, reply, timeout, to_the_end)
+        except MechanismError as error:
+            self._drain(self._popen.stderr)
+            said = self._lines()[-_LAST:]
+            if len(said) > 1 or not str(error).endswith(self._said()):
+                for line in said:
+                    error.add_note(f"  {shortened(line, 120)}")
+            raise
+
+    def _exchange(self, request: bytes, reply: Reply, timeout: float, to_the_end: bool) -> None:
+        deadline = time.monotonic() + timeout
+        stdin, stdout, stderr = _streams(self._popen)
+        if not to_the_end:
+            self._refuse_leftovers(stdout)
+        left = memoryview(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stderr, selectors.EVENT_READ)
+            if request:
+                selector.register(stdin, selectors.EVENT_WRITE)
+            else:
+                stdin.close()
+            while to_the_end or not reply.complete:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready or time.monotonic() > deadline:
+                    raise MechanismError(f"{self._name}: {reply.missing(timeout)}{self._said()}")
+                files = {key.fileobj for key, _ in ready}
+                if stdin in files:
+                    left = left[self._write(stdin, left) :]
+                    if not left:
+                        selector.unregister(stdin)
+                if stderr in files and not self._drain(stderr):
+                    selector.unregister(stderr)
+                if stdout in files:
+                    chunk = os.read(stdout.fileno(), _CHUNK)
+                    reply.feed(chunk)
+                    self._refuse(reply)
+                    if not chunk and not to_the_end:
+                        raise self._died(reply)
+                    if not chunk:
+                        return self._ended_well(reply, deadline, timeout)
+        self._answered += 1
+        return None
+
+    def _refuse(self, reply: Reply) -> None:
+        if reply.problem:
+            raise MechanismError(f"{self._name}: {reply.problem}")
+
+    def _refuse_leftovers(self, stdout: Any) -> None:
+        with suppress(BlockingIOError):
+            if chunk := os.read(stdout.fileno(), _CHUNK):
+                line = shown(chunk.splitlines()[0])
+                when = "after its last answer was complete" if self._answered else "unasked"
+                raise MechanismError(f"{self._name}: printed {line} {when}")
+
+    def _write(self, stdin: Any, left: memoryview) -> int:
+        try:
+            return os.write(stdin.fileno(), left[:_CHUNK])
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:  # it has ended, or will answer all the same
+            return len(left)
+
+    def _drain(self, stderr: Any) -> bool:
+        """Read what there is; tell whether there may be more."""
+        with suppress(BlockingIOError):
+            chunk = os.read(stderr.fileno(), _CHUNK)
+            self._tail = (self._tail + chunk)[-4096:]
+            return bool(chunk)
+        return True
+
+    def _said(self) -> str:
+        said = self._lines()
+        return f"; its last words: {shortened(one_line(said[-1]), 120)}" if said else ""
+
+    def _lines(self) -> list[str]:
+        text = self._tail.decode(errors="replace")
+        return [line.rstrip() for line in text.split("\n") if line.strip()]
+
+    def _wait(self, seconds: float) -> int | None:
+        """Return the exit code once the program has ended; none if it does not."""
+        if not _ends(self._popen, seconds):
+            return None
+        for _ in range(100):  # what is left in the pipe
+            before = self._tail
+            if not self._drain(self._popen.stderr) or self._tail == before:
+                break
+        _kill(self._popen)
+        return self._popen.wait()
+
+    def _died(self, reply: Reply) -> MechanismError:
+        code = self._wait(0.5)
+        how = "closed its output" if code is None else _how(code)
+        after = reply.so_far()
+        if code == 0 and self._answered and not reply.received:
+            after += " (a worker answers until its input ends)"
+        return EndedError(f"{self._name}: {how} {after}{self._said()}", how)
+
+    def _ended_well(self, reply: Reply, deadline: float, timeout: float) -> None:
+        code = self._wait(max(0.0, deadline - time.monotonic()))
+        if code is None:
+            raise MechanismError(f"{self._name}: did not end within {timeout:g} s{self._said()}")
+        if code != 0:
+            raise EndedError(f"{self._name}: {_how(code)}{self._said()}", _how(code))
+        reply.end()
+        self._refuse(reply)
+        if not reply.complete:
+            raise MechanismError(f"{self._name}: ended {reply.so_far()}{self._said()}")
+
+    def close(self, grace: float = _GRACE) -> None:
+        """Let it end by itself for a moment; then kill it with all that it has started."""
+        _close(self._popen)
+        _ends(self._popen, grace)
+        self._end()
+
+
+def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
+    return [popen.stdin, popen.stdout, popen.stderr]
+
+
+def _has_ended(popen: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a program has ended, without forgetting its number: it names its group, too."""
+    if popen.returncode is not None:
+        return True
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, popen.pid, flags) is not None
+
+
+def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a program; tell whether it came."""
+    until, pause = time.monotonic() + seconds, 1e-4
+    while not _has_ended(popen):
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, 0.01)
+    return True
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    if popen.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill a program and its children; nothing in a fork of who started it."""
+    if os.getpid() == owner:
+        _kill(popen)
+        popen.wait()
+        _close(popen)
+
+
+def _close(popen: subprocess.Popen[bytes]) -> None:
+    for stream in _streams(popen):
+        with suppress(OSError):
+            stream.close()
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

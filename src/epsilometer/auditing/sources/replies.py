@@ -1,0 +1,220 @@
+"""Reads what a program prints in answer to a request, as ``docs/worker.md`` has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.serving.outputs import Failure, compact, from_json
+from epsilometer.errors import one_line
+
+_BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ERROR = re.compile(rb'\{\s*"error"\s*:')
+_LINE = 1 << 24  # bytes: no output is as long
+
+
+class ReplyError(Exception):
+    """A reply that is no outputs."""
+
+
+class Reply:
+    """What a program has printed so far in answer to one request.
+
+    ``complete``: all is there; ``problem``: what is wrong with it.
+    """
+
+    def __init__(self, size: int, failures: bool) -> None:
+        self.size, self.failures = size, failures
+        self.complete = False
+        self.problem = ""
+        self._data = bytearray()
+        self._lines = 0  # ends of lines so far
+        self._last = 0  # where the last line that has ended ends
+        self._raw: tuple[np.dtype[Any], int] | None = None  # type and columns; 0 for plain numbers
+        self._start = self._needed = 0  # where what is raw starts, and how many bytes it has
+
+    @property
+    def received(self) -> bool:
+        """Whether anything came."""
+        return bool(self._data)
+
+    def feed(self, chunk: bytes) -> None:
+        """Take what came next."""
+        start = len(self._data)
+        self._data += chunk
+        if self._raw is None:
+            self._lines += chunk.count(b"\n")
+            if (end := chunk.rfind(b"\n")) >= 0:
+                self._last = start + end + 1
+            if self._lines and self._data.startswith(b"{"):
+                self._read_header()
+        if self._raw is None:
+            self._look_at_lines()
+            return
+        came = len(self._data) - self._start
+        self.complete = came == self._needed
+        if came > self._needed:
+            self.problem = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
+
+    def end(self) -> None:
+        """Take what came as all that comes; the last line needs no end."""
+        if self._raw is None and len(self._data) > self._last:
+            self.feed(b"\n")
+
+    def _read_header(self) -> None:
+        line = bytes(self._data[: self._data.index(b"\n")])
+        if b'"raw"' not in line:
+            return
+        with suppress(ValueError):
+            header = json.loads(line)
+            if set(header) - {"raw", "columns"} or "raw" not in header:
+                return
+            columns, kind = header.get("columns", 0), header["raw"]
+            if kind not in ("float64", "int64"):
+                self.problem = f"announces raw {shown(kind)}; known are float64 and int64"
+            elif type(columns) is not int or ("columns" in header and columns < 1):
+                self.problem = f"announces {shown(columns)} columns"
+            else:
+                self._raw = np.dtype(f"<{kind[0]}8"), columns
+                self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
+
+    def _look_at_lines(self) -> None:
+        began = self._data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
+        if self._lines and _ERROR.match(self._data, began):
+            last = bytes(self._data[began : self._last])
+            if (error := _error(last)) and (error[1] or not self.failures):
+                self.problem = shortened(error[0], 300)
+                return
+        if self._lines > self.size or (self._lines == self.size and self._last < len(self._data)):
+            extra = bytes(self._data).split(b"\n")[self.size]
+            asked = f"the {self.size} output{'' if self.size == 1 else 's'} asked for"
+            self.problem = f"printed more than {asked}: {shown(extra)}"
+        elif len(self._data) - self._last > _LINE:
+            self.problem = f"line {self._lines + 1} does not end: {shown(self._data[:99])}"
+        self.complete = self._lines == self.size
+
+    def so_far(self) -> str:
+        """Return how much came, in words."""
+        if self._raw is not None:
+            came = len(self._data) - self._start
+            return f"after {came} of {self._needed} bytes of raw outputs"
+        return f"after {self._lines} of {self.size} output{'' if self.size == 1 else 's'}"
+
+    def missing(self, timeout: float) -> str:
+        """Return what is told of a program that says no more."""
+        hint = ""
+        if not self._data:
+            hint = " (does it flush its output?)"
+        elif self._raw is None and self._last < len(self._data):
+            hint = f", and a line without an end: {shown(self._data[self._last :])}"
+        return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
+
+    def message(self) -> dict[str, Any]:
+        """Return the one object of a reply that is no outputs."""
+        try:
+            found = json.loads(bytes(self._data))
+        except ValueError:
+            found = None
+        return found if isinstance(found, dict) else {}
+
+    def outputs(self) -> NDArray[Any] | list[Any]:
+        """Return the outputs of a complete reply, or raise `ReplyError`."""
+        if self._raw is not None:
+            kind, columns = self._raw
+            flat = np.frombuffer(self._data, kind, offset=self._start).copy()
+            return flat.reshape(self.size, columns) if columns else flat
+        data = bytes(self._data)
+        read = _vectors if data.startswith(b"[") else _numbers
+        if (numbers := read(data, self.size)) is not None:
+            return numbers
+        lines = data.split(b"\n")[: self.size]
+        values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
+        return compact(values)  # type: ignore[no-any-return]
+
+    def _value(self, line: bytes, number: int) -> Any:
+        text = line.strip()
+        try:
+            value = json.loads(text, object_hook=from_json)
+        except (ValueError, RecursionError):
+            value = _unusual(text, f"line {number} of {self.size} is")
+        if type(value) is dict and (error := _error(text)):
+            if not self.failures:
+                raise ReplyError(shortened(error[0], 300))
+            return Failure(error[0], str(value.get("message", "")))
+        return value
+
+
+def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
+    """Return lines that all are arrays of as many plain numbers; none otherwise."""
+    if data.count(b"[") != size or data.count(b"]\n[") != size - 1 or data[-2:] != b"]\n":
+        return None
+    commas = {line.count(b",") for line in data.split(b"\n")[:-1]}
+    if len(commas) != 1:
+        return None
+    columns = commas.pop() + 1
+    entries = data.replace(b", ", b"\n").replace(b",", b"\n").translate(None, b"[]")
+    numbers = _numbers(entries, size * columns, mixed=True)
+    return None if numbers is None else numbers.reshape(size, columns)
+
+
+def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None:
+    """Return lines that all are plain numbers, integers where all are; none otherwise."""
+    left = data.translate(None, b"0123456789-\n\r")
+    words = data.split()
+    if len(words) != size or data.count(b"\n") != size or max(map(len, words)) > 64:
+        return None
+    try:
+        if not left:
+            return np.array(words).astype(np.int64)
+        if not left.translate(None, b".eE+nafiNIty"):
+            if not mixed and any(map(bytes.isdigit, words)):  # 1 is not 1.0
+                return None
+            return np.array(words).astype(np.float64)
+    except (ValueError, OverflowError):  # no numbers after all, or large ones
+        return None
+    return None
+
+
+def _unusual(text: bytes, place: str) -> Any:
+    """Return an output that C or awk would print, but JSON does not know: .5, nan, [inf, 1]."""
+    if _NUMBER.fullmatch(text):
+        return int(text) if text.lstrip(b"+-").isdigit() else float(text)
+    if b'"' not in text:
+        words = {"nan": "NaN", "inf": "Infinity"}
+
+        def as_json(match: re.Match[str]) -> str:
+            word = words[match[2][:3].lower()]
+            return word if word == "NaN" else match[1].replace("+", "") + word
+
+        with suppress(ValueError, RecursionError):
+            return json.loads(_BARE.sub(as_json, text.decode()))
+    if not text:
+        raise ReplyError(f"{place} empty")
+    hint = "; words are written in double quotes" if text.isalpha() else ""
+    raise ReplyError(f"{place} no output in JSON: {shown(text)}{hint}")
+
+
+def _error(line: bytes) -> tuple[str, bool] | None:
+    """Return the message of a line ``{"error": ...}``, and whether it ends all."""
+    with suppress(ValueError):
+        found = json.loads(line)
+        if (
+            isinstance(found, dict)
+            and "error" in found
+            and set(found) <= {"error", "message", "fatal"}
+        ):
+            return one_line(found["error"]), bool(found.get("fatal"))
+    return None
+
+
+def shown(line: object) -> str:
+    """Return a line that is told to be wrong, in short."""
+    text = bytes(line).decode(errors="replace") if isinstance(line, bytes | bytearray) else line
+    return repr(shortened(one_line(text)))

@@ -1,0 +1,362 @@
+"""What a provider claims of a mechanism: one number for every notion of differential privacy.
+
+Let P and Q be the laws of the outputs on neighbouring inputs. Every claim is a family of linear
+null hypotheses
+
+    E_P[phi] <= kappa E_Q[psi] + b        for bounded phi and psi,
+
+one for each event or function of the outputs (`Claim.null`); what refutes one of them refutes the
+claim. For events phi = psi is the indicator of the event, and
+
+- pure epsilon: kappa = e^epsilon, b = 0;
+- (epsilon, delta): kappa = e^epsilon, b = delta;
+- mu-GDP: P(S) <= G(Q(S)) with G(q) = Phi(Phi^-1(q) + mu), which is concave: kappa and b are of
+  a tangent, wherever it touches.
+
+A Rényi claim of order a, D_a(P || Q) <= rho, says by Hölder's inequality, for every function g,
+
+    E_P e^((a-1) g) <= s (E_Q e^(a g))^((a-1)/a)        with s = e^(rho (a-1)/a),
+
+and by Young's, for any m > 0, the right side is at most kappa E_Q e^(a g) + b with
+kappa = s (a-1)/a m^(-1/a) and b = s m^((a-1)/a) / a, as close as m is to E_Q e^(a g).
+zCDP claims D_a <= rho a for every order a.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 300.0  # level, and exponent: its exponential has a square
+ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
+_MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
+
+
+@dataclass(frozen=True)
+class Claim(ABC):
+    """One number, the level, that a mechanism's neighbouring inputs are said not to exceed."""
+
+    quantity: ClassVar[str]
+    field: ClassVar[str]
+    """The name of the level among the fields."""
+    orders: ClassVar[tuple[float, ...]] = ()
+    """Of Rényi divergences; none where the claim is about events."""
+
+    @property
+    def level(self) -> float:
+        """The number that is claimed."""
+        number: float = getattr(self, self.field)
+        return number
+
+    def at(self, level: float) -> Self:
+        """Return the claim of another level, all else equal."""
+        return replace(self, **{self.field: level})
+
+    def grid(self) -> Floats:
+        """Return the levels among which a lower bound is looked for, rising from 0.
+
+        Thousandths up to 1, then steps of a thousandth of the level.
+        """
+        return _RISING
+
+    @abstractmethod
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return kappa and b at each level, as close as can be where E_Q psi is ``mean``."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """Say what is claimed."""
+
+    @abstractmethod
+    def to_plain(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+
+
+class EventClaim(Claim):
+    """A claim about the probabilities of events."""
+
+    @abstractmethod
+    def of(self, p: Floats, q: Floats) -> Floats:
+        """Return the smallest level at which an event may have probabilities ``p`` and ``q``."""
+
+    @abstractmethod
+    def likelier(self, q: Floats, level: float | Floats) -> Floats:
+        """Return the largest P(S) that the level allows where Q(S) is ``q``."""
+
+
+@dataclass(frozen=True)
+class Pure(EventClaim):
+    """(epsilon, delta)-differential privacy; pure where delta is 0. Levels are epsilons."""
+
+    quantity: ClassVar[str] = "epsilon"
+    field: ClassVar[str] = "epsilon"
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        _within("epsilon", self.epsilon)
+        if not 0 <= checks.real("delta", self.delta) < 1:
+            raise ArgumentError("delta", f"must lie in [0, 1), got {self.delta!r}")
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return e^epsilon and delta."""
+        return np.exp(levels), np.full(np.shape(levels), self.delta)
+
+    def of(self, p: Floats, q: Floats) -> Floats:
+        """Return log((p - delta) / q)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.log(np.maximum(np.subtract(p, self.delta), 0.0)) - np.log(q)
+        return np.asarray(np.where(np.subtract(p, self.delta) > 0, found, -np.inf))
+
+    def likelier(self, q: Floats, level: float | Floats) -> Floats:
+        """Return e^epsilon q + delta, at most 1."""
+        return np.minimum(np.exp(level) * np.asarray(q) + self.delta, 1.0)
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        if self.delta:
+            return f"(epsilon, delta) = ({self.epsilon:g}, {self.delta:g})"
+        return f"epsilon = {self.epsilon:g}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return epsilon and delta."""
+        notion = "approximate" if self.delta else "pure"
+        return {"notion": notion, "epsilon": self.epsilon, "delta": self.delta}
+
+
+@dataclass(frozen=True)
+class Delta(EventClaim):
+    """The same claim with the roles exchanged: levels are deltas, epsilon is given."""
+
+    quantity: ClassVar[str] = "delta"
+    field: ClassVar[str] = "delta"
+    epsilon: float
+    delta: float
+
+    def grid(self) -> Floats:
+        """Return 0, then steps of half a percent from 1e-9 to 1."""
+        return _DELTAS
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return e^epsilon and the deltas."""
+        return np.full(np.shape(levels), math.exp(self.epsilon)), np.asarray(levels, float)
+
+    def of(self, p: Floats, q: Floats) -> Floats:
+        """Return p - e^epsilon q."""
+        return np.subtract(p, math.exp(self.epsilon) * np.asarray(q))
+
+    def likelier(self, q: Floats, level: float | Floats) -> Floats:
+        """Return e^epsilon q + delta, at most 1."""
+        return np.minimum(math.exp(self.epsilon) * np.asarray(q) + level, 1.0)
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        return f"delta = {self.delta:g} at epsilon = {self.epsilon:g}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return epsilon and delta."""
+        return {"notion": "approximate", "epsilon": self.epsilon, "delta": self.delta}
+
+
+@dataclass(frozen=True)
+class Gaussian(EventClaim):
+    """mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022)."""
+
+    quantity: ClassVar[str] = "mu"
+    field: ClassVar[str] = "mu"
+    mu: float
+
+    def __post_init__(self) -> None:
+        checks.positive("mu", self.mu)
+        if self.mu > _MOST_MU:
+            raise ArgumentError("mu", f"must be at most {_MOST_MU:g}, got {self.mu!r}")
+
+    def grid(self) -> Floats:
+        """Return those of all claims, up to the largest mu."""
+        return _RISING[_RISING <= _MOST_MU]
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return slope and intercept of the tangent of G where Q(S) is ``mean``."""
+        from scipy.special import ndtr, ndtri
+
+        z = ndtri(mean)
+        slope = np.exp(np.minimum(-levels * z - levels**2 / 2, _LARGEST))
+        return slope, np.maximum(ndtr(z + levels) - slope * mean, 0.0)
+
+    def of(self, p: Floats, q: Floats) -> Floats:
+        """Return Phi^-1(p) - Phi^-1(q)."""
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri(np.clip(p, 0.0, 1.0)) - ndtri(np.clip(q, 0.0, 1.0)), float)
+
+    def likelier(self, q: Floats, level: float | Floats) -> Floats:
+        """Return G(q)."""
+        from scipy.special import ndtr, ndtri
+
+        return np.asarray(ndtr(ndtri(q) + level), float)
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        return f"mu = {self.mu:g} (Gaussian differential privacy)"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return mu."""
+        return {"notion": "gdp", "mu": self.mu}
+
+
+@dataclass(frozen=True)
+class Renyi(Claim):
+    """D_a <= rho for one order a; levels are rhos, in nats."""
+
+    quantity: ClassVar[str] = "renyi epsilon"
+    field: ClassVar[str] = "rho"
+    order: float
+    rho: float
+
+    def __post_init__(self) -> None:
+        checks.order("order", self.order, finite=True)
+        _within("epsilon", self.rho)
+
+    @property
+    def orders(self) -> tuple[float, ...]:  # type: ignore[override]
+        """The one order."""
+        return (self.order,)
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return kappa and b of Young's inequality with m = ``mean``; see the module."""
+        return _young(levels, mean, self.order)
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        return f"a Rényi divergence of order {self.order:g} of {self.rho:g}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return order and epsilon."""
+        return {"notion": "renyi", "order": self.order, "epsilon": self.rho}
+
+
+@dataclass(frozen=True)
+class Concentrated(Claim):
+    """rho-zCDP: D_a <= rho a at every order a (Bun and Steinke 2016)."""
+
+    quantity: ClassVar[str] = "rho"
+    field: ClassVar[str] = "rho"
+    orders: ClassVar[tuple[float, ...]] = ZCDP_ORDERS
+    rho: float
+
+    def __post_init__(self) -> None:
+        _within("rho", self.rho, _MOST_RHO)
+
+    def grid(self) -> Floats:
+        """Return 0, then steps of two thousandths of the level."""
+        return _RHOS
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return kappa and b for the divergence of this order, at most rho times the order."""
+        return _young(np.asarray(levels) * order, mean, order)
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        return f"rho = {self.rho:g} (zero-concentrated differential privacy)"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return rho."""
+        return {"notion": "zcdp", "rho": self.rho}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Rényi claims of several orders, all of which are to hold."""
+
+    claims: tuple[Renyi, ...]
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise ArgumentError("renyi", "must name at least one order")
+        if len({claim.order for claim in self.claims}) < len(self.claims):
+            raise ArgumentError("renyi", "must name each order once")
+
+    def words(self) -> str:
+        """Say what is claimed."""
+        return "a curve of Rényi divergences, " + " and ".join(
+            f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the epsilon of every order."""
+        return {
+            "notion": "renyi",
+            "orders": {f"{claim.order:g}": claim.rho for claim in self.claims},
+        }
+
+
+AnyClaim = Claim | Curve
+
+
+def pure(epsilon: float) -> Pure:
+    """Claim epsilon-differential privacy.
+
+    >>> pure(1.0).words()
+    'epsilon = 1'
+    """
+    return Pure(epsilon)
+
+
+def approximate(epsilon: float, delta: float) -> Pure:
+    """Claim (epsilon, delta)-differential privacy."""
+    return Pure(epsilon, delta)
+
+
+def gdp(mu: float) -> Gaussian:
+    """Claim mu-Gaussian differential privacy."""
+    return Gaussian(mu)
+
+
+def zcdp(rho: float) -> Concentrated:
+    """Claim rho-zero-concentrated differential privacy."""
+    return Concentrated(rho)
+
+
+def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
+    """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
+
+    >>> renyi({2: 0.5}).words()
+    'a Rényi divergence of order 2 of 0.5'
+    """
+    pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
+    claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
+    return claims[0] if len(claims) == 1 else Curve(claims)
+
+
+def parts(claim: AnyClaim) -> tuple[Claim, ...]:
+    """Return the single claims, each with a level of its own."""
+    return claim.claims if isinstance(claim, Curve) else (claim,)
+
+
+def _within(name: str, value: object, most: float = _LARGEST) -> None:
+    if not 0 <= checks.real(name, value) <= most:
+        raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")
+
+
+def _young(levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+    s = np.exp(np.asarray(levels) * (order - 1) / order)  # levels are at most _LARGEST
+    return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
+
+
+_MOST_MU = 30.0
+_RISING = np.concatenate(
+    [np.arange(0, 1000) / 1000, 1.001 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.001)))]
+)
+_RHOS = np.concatenate([[0.0], np.geomspace(1e-4, _MOST_RHO, 6000)])
+_DELTAS = np.concatenate([[0.0], 1e-9 * 1.005 ** np.arange(math.ceil(math.log(1e9, 1.005)))])

@@ -1,0 +1,324 @@
+"""What an audit would have found: its power, before or after it was run.
+
+Mechanisms are imagined whose distributions attain a level: Laplace noise where epsilon is claimed,
+Gaussian noise where mu, rho or a Rényi divergence is (Laplace noise at orders at which no number of
+draws shows a Gaussian's divergence); and, where its probability is given, one event, beside noise
+that keeps the claim. `samples_needed` audits them, as often as it takes. `detectable` is for every
+audit, and must not take longer than one: it works out what bets on the known distributions win, and
+takes off what audits of the same were seen to need for learning them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.auditing.statistics.bets import purses, stakes
+from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
+from epsilometer.auditing.statistics.rounds import Evidence, gather
+from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
+from epsilometer.errors import ArgumentError
+from epsilometer.events.candidates import promise_of
+from epsilometer.seeds import generator
+
+Floats = NDArray[np.float64]
+
+POWER = 0.9
+_MOST_SAMPLES = 10**12
+_MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of an imagined audit
+_RUNS = (12, 16, 24, 32, 48)  # imagined audits, each time with as many draws as seem to be enough
+_RISE = 2.4  # of the normal quantile of power, where draws are e times as many
+_CAUTION = 0.4  # standard deviations that the formula adds, as it is not exact
+_MARGIN = 0.3  # of that quantile, for what so few audits may err by
+_TAIL = 4.5  # standard deviations from which a Gaussian's divergence may come
+_CELLS = 64
+_CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
+_LEARNING = (6.0, 16.0)  # of so many squares of a signal as an event shows, or a function
+_BOLD = 1.5  # standard deviations that a rare event is judged with
+_KEPT = 1.6  # standard deviations that a pair must show where others are dropped
+_LEVELS = 24
+_PLACE = 0.3  # of a rare event, amid noise
+_FEW = 0.05  # of the draws; what fewer win is not counted
+
+
+def attaining(claim: Claim, levels: Floats, event: float | None = None) -> tuple[Floats, Floats]:
+    """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
+    if event is not None:
+        p, q = _event(claim, levels, event)
+        return np.stack([p, 1 - p], axis=-1), np.stack([q, 1 - q], axis=-1)
+    gaussian, distance = _noise(claim, levels)
+    from scipy.special import ndtr
+
+    def cdf(z: Floats) -> Floats:
+        half = np.exp(-np.abs(z)) / 2
+        return np.asarray(ndtr(z) if gaussian else np.where(z < 0, half, 1 - half))
+
+    ends = np.linspace(-3, 3, _CELLS // 2) + distance[:, None] * [[[0]], [[1]]]
+    ends = np.sort(np.concatenate(ends, axis=1), axis=1)
+    sides = cdf(ends), cdf(ends - distance[:, None])
+    p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
+    return p, q
+
+
+def sampler(
+    claim: Claim, level: float, event: float | None = None
+) -> Callable[[int, int, np.random.Generator], NDArray[Any]]:
+    """Return what draws outputs of a side (0 is x), so many of them, that attain a level."""
+    levels = np.array([level if event is None else claim.level])
+    gaussian, (distance,) = _noise(claim, levels)
+    if event is not None and claim.orders:
+        distance = 0.0
+    rare = 0.0, 0.0
+    if event is not None:
+        (p,), (q,) = _event(claim, np.array([level]), event)
+        rare = p, q
+
+    def drawn(side: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
+        outputs[rng.random(size) < rare[side]] = _PLACE
+        return outputs
+
+    return drawn
+
+
+def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
+    """Tell whether noise is Gaussian, and how far apart it is on x and x', for each level."""
+    if isinstance(claim, Pure):
+        return False, levels - 2 * math.log1p(-claim.delta)
+    if not isinstance(claim, Renyi):
+        return True, levels if claim.quantity == "mu" else np.sqrt(2 * levels)
+    a = claim.order
+    if math.sqrt(2 * a * claim.rho) <= _TAIL:
+        return True, np.sqrt(2 * levels / a)
+
+    def divergence(d: Floats) -> Floats:
+        terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
+        return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
+
+    return False, _solved(divergence, levels, 2 * levels + 4 + 2 / a)
+
+
+def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
+    """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
+
+    def divergence(p: Floats, q: Floats) -> Floats:
+        each = []
+        for a in claim.orders:
+            terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))
+            rho = np.logaddexp(*terms) / (a - 1)
+            each.append(rho / a if claim.quantity == "rho" else rho)
+        return np.asarray(np.max(each, axis=0))
+
+    def likelier(q: Floats) -> Floats:
+        if isinstance(claim, EventClaim):
+            return claim.likelier(q, levels)
+        return q + _solved(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
+
+    most = _solved(lambda q: q + likelier(q), np.ones(levels.shape), np.full(levels.shape, 0.5))
+    q_each = np.minimum(q, most)
+    return likelier(q_each), q_each
+
+
+def _solved(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> Floats:
+    """Return where a rising function has the values ``goals``, from 0 to ``most``."""
+    low, high = np.full(goals.shape, 1e-12), np.array(most, float)
+    for _ in range(50):
+        middle = (low + high) / 2
+        above = rising(middle) >= goals
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
+
+
+@np.errstate(all="ignore")  # levels may be far beyond what is found
+def _found(
+    claim: Claim,
+    levels: Floats,
+    steps: Sequence[Step],
+    alpha: float,
+    goal: float,
+    event: float | None,
+) -> NDArray[np.bool_]:
+    """Tell for each level whether the best of some bets on known distributions wins enough."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(goal)) + _CAUTION
+    p, q = attaining(claim, levels, event)
+    order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
+    if isinstance(claim, EventClaim):
+        cells = np.arange(p.shape[1])
+        cuts = cells[1:] if cells.size < 4 else cells[4:-3:4]
+        phi = psi = (cells < cuts[:, None])[None].astype(float)  # of shape (levels, bets, cells)
+    else:
+        with np.errstate(divide="ignore"):
+            g = np.maximum(np.log(p) - np.log(q), -50.0)[:, None, :]
+        tops = g.max(axis=2, keepdims=True) * np.array(_CLIPS)[:, None]
+        g = np.minimum(g, tops) - tops
+        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
+    p, q = p[:, None, :], q[:, None, :]
+    mean, v = (p * phi).sum(axis=2), (q * psi).sum(axis=2)
+    spread, spread_psi = (p * phi**2).sum(axis=2) - mean**2, (q * psi**2).sum(axis=2) - v**2
+    (kappa, b), (kappa_0, b_0) = (
+        claim.null(np.full(mean.shape, at), v, order) for at in (claim.level, 0.0)
+    )
+    u, excess = kappa * v + b, mean - kappa_0 * v - b_0
+    if claim.orders:
+        short = _LEARNING[1] * min(order - 1, 1.0) * u * spread_psi / np.maximum(v**2, 1e-300)
+    else:
+        short = _LEARNING[0] * (spread + kappa_0**2 * spread_psi) / np.maximum(excess, 1e-12)
+    variance = np.maximum(spread + kappa**2 * spread_psi, 1e-300)
+    ends = phi.min(axis=2), psi.max(axis=2)
+    grown, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
+    kept = np.ones(mean.shape, bool)
+    for step, after in zip(steps, [*steps[1:], None], strict=True):
+        if past and step.draws >= _FEW * steps[0].ahead:
+            stake = stakes((mean, v), variance, ends, kappa, u, step.ahead, alpha)[-1]
+            if isinstance(claim, EventClaim) and event is not None:
+                stake = np.where(_taken(claim, mean, v, past, step.ahead, z), stake, 0.0)
+            won = np.log1p(stake[..., None] * (phi - u[..., None]))
+            lost = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
+            gain, loss = (p * won).sum(axis=2), (q * lost).sum(axis=2)
+            grown += step.draws * (gain + loss - stake * short / past)
+            noise += step.draws * ((p * won**2).sum(axis=2) - gain**2)
+            noise += step.draws * ((q * lost**2).sum(axis=2) - loss**2)
+        past += step.draws
+        if after is not None and after.pairs < step.pairs:
+            kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
+    needed = -math.log(alpha * float(purses(2).max()))
+    return np.asarray((kept & (grown - z * np.sqrt(noise) >= needed)).any(axis=1))
+
+
+def _taken(
+    claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float
+) -> NDArray[np.bool_]:
+    """Tell where an event promises more than a frequent one that keeps the claim."""
+    half = np.full(1, 0.5)
+    usual = _solved(lambda q: claim.likelier(q, claim.level), half, half)
+    few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
+    counts = (few, q * past + z * np.sqrt(q * past)), (half * past, usual * past)
+    promised, rival = (promise_of(k, past, m, past, ahead, _BOLD, claim.of) for k, m in counts)
+    return np.asarray(promised > rival)
+
+
+def detectable(
+    claim: Claim,
+    steps: Sequence[Step],
+    *,
+    alpha: float,
+    event: float | None = None,
+    goal: float = POWER,
+) -> float | None:
+    """Return the smallest level that is found with probability ``goal``; None if there is none.
+
+    Nothing is bet in the first of the rounds, ``steps``; all else is as for `samples_needed`.
+    """
+    low, top = claim.level, float(claim.grid()[-1])
+    excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), _LEVELS)
+    for _ in range(2):
+        found = _found(claim, low + excess, steps, alpha, goal, event)
+        if not found.any():
+            return None
+        first = int(found.argmax())
+        excess = np.geomspace(excess[max(first - 1, 0)], excess[first], _LEVELS)
+    return float(low + excess[int(found.argmax())])
+
+
+def samples_needed(
+    claim: AnyClaim,
+    *,
+    detect: float,
+    power: float = POWER,
+    alpha: float = 0.05,
+    pairs: int = 1,
+    event: float | None = None,
+) -> int:
+    """Return how many draws of a side, over all pairs, find a violation.
+
+    Up to 400,000 draws and 16 pairs it audits imagined mechanisms, 132 times, which takes some
+    seconds; beyond, it follows the formula that verdicts have.
+
+    Parameters
+    ----------
+    claim
+        What is claimed.
+    detect
+        The true level, above the one that is claimed, in the same unit.
+    power
+        The probability with which it is to be found.
+    alpha
+        The probability of a false alarm.
+    pairs
+        How many pairs share the draws; one of them violates the claim.
+    event
+        The probability of the event that shows it, where it is rarer; additive noise if not given.
+
+    >>> from epsilometer.auditing.statistics.claims import pure
+    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
+    True
+    """
+    goal = checks.between_0_and_1("power", power)
+    checks.between_0_and_1("alpha", alpha)
+    checks.integer("pairs", pairs)
+    if event is not None:
+        checks.between_0_and_1("event", event)
+    claims = parts(claim)
+    if len(claims) > 1:
+        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
+    (single,) = claims
+    if not checks.real("detect", detect) > single.level:
+        raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
+    level = np.array([detect])
+    least = low = high = least_samples(pairs)
+    while not _found(single, level, schedule(high, pairs), alpha, goal, event)[0]:
+        low, high = high, 2 * high
+        if high > _MOST_SAMPLES:
+            raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+    while high - low > 0.02 * high:
+        middle = (low + high) // 2
+        enough = _found(single, level, schedule(middle, pairs), alpha, goal, event)[0]
+        low, high = (low, middle) if enough else (middle, high)
+    if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
+        high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
+    return _rounded_up(high)
+
+
+def _audited(
+    claim: Claim,
+    level: float,
+    samples: int,
+    goal: float,
+    alpha: float,
+    pairs: int,
+    event: float | None,
+) -> int:
+    """Return how many draws find a level as often as is the goal, from about so many on."""
+    from scipy.special import log_ndtr, ndtri
+
+    sides = [sampler(claim, at, event) for at in (level, claim.level)]
+    guesses = math.log(samples) + np.linspace(-2, 2, 401)
+    likely = -0.5 * (guesses - math.log(samples)) ** 2
+    rng = generator(0, "power")
+    for runs in _RUNS:
+        steps = schedule(max(samples, least_samples(pairs)), pairs)
+        rise = float(ndtri(goal)) + _RISE * (math.log(samples) - guesses)
+        for _ in range(runs):
+            bad = int(rng.integers(pairs))
+
+            def draw(pair: int, side: int, size: int, bad: int = bad) -> Any:
+                return sides[pair != bad](side, size, rng)
+
+            evidence = Evidence(claim, pairs, alpha)
+            gather(draw, steps, evidence, lambda _, seen: seen.refuted(), as_reals=True)
+            likely += log_ndtr(rise if evidence.refuted() else -rise)
+        samples = round(math.exp(guesses[int(likely.argmax())]))
+    return round(samples * math.exp(_MARGIN / _RISE))
+
+
+def _rounded_up(number: int) -> int:
+    """Return two digits, rounded up."""
+    unit: int = 10 ** max(len(str(number)) - 2, 0)
+    return math.ceil(number / unit) * unit

@@ -1,0 +1,161 @@
+"""Scores that a classifier learns: what several entries say together.
+
+The score that adds up over the entries (`epsilometer.estimators.witness`) is the best there is
+where these are independent and draws are many. What lies in how they go together, a correlation, a
+product, a direction among many, takes a classifier: a logistic regression on entries in units of
+their spread with their squares and products, of many entries those whose means differ most. It
+learns on one half of the past, and what its score is worth is judged on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.events.candidates import Cells, Numbers
+from epsilometer.events.closer_looks import doubt
+from epsilometer.events.events import View
+from epsilometer.events.formula import Formula, product, standardised
+
+Floats = NDArray[np.float64]
+Sample = NDArray[Any]
+
+_ROWS = 20_000  # of either side, that are learned from
+_FEWEST = 100
+_ENTRIES = 64
+_WITH_PRODUCTS = 16  # entries of which all products are looked at
+_PAIRS, _SURE = 64, 4.0  # of more, whose means differ by so many standard deviations
+_STEPS, _CONVERGED = 25, 0.01
+_LOOKED = 2000  # draws of either side by which differences are chosen
+_COLLINEAR = 0.96  # of the variance of an entry, that another explains
+_DIFFERENCES, _DOUBTED = 4, 3.0  # at most, and standard deviations
+_DIGITS = 6
+_SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal law apart
+
+
+def learned_scores(
+    x: Sample, x_prime: Sample, entries: Sequence[int], cells: int
+) -> Iterator[Numbers]:
+    """Yield the cells of a score that tells the sides apart, if one can be learned.
+
+    Parameters
+    ----------
+    x, x_prime
+        Both sides, of shape ``(n, d)``, NaN where there is no number.
+    entries
+        Those that hold numbers, of which the first 64 are looked at.
+    cells
+        How many cells quantiles of the score make.
+    """
+    halves = len(x) // 2, len(x_prime) // 2
+    if len(entries) < 2 or min(halves) < _FEWEST:
+        return
+    formula = _learned(x[: halves[0]][:_ROWS], x_prime[: halves[1]][:_ROWS], entries[:_ENTRIES])
+    if formula is not None:
+        total, total_prime = formula.of(x[halves[0] :]), formula.of(x_prime[halves[1] :])
+        view = View("learned", formula=formula)
+        yield Numbers(total, total_prime, cells, view, values=False, fine=True)
+
+
+def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
+    """Yield the cells of differences of entries that nearly follow from each other.
+
+    No product tells u and u + noise apart, where u is far wider. Parameters are those of
+    `learned_scores`; those four at most are looked at of which a few draws differ most.
+    """
+    chosen = list(entries[:_ENTRIES])
+    sides = [side[:_LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
+    rows = np.concatenate(sides)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if len(chosen) < 2 or len(rows) < _FEWEST:
+        return
+    with np.errstate(all="ignore"):
+        spreads = np.cov(rows, rowvar=False)
+        slopes = spreads / np.diagonal(spreads)
+        near = np.nan_to_num(np.triu(slopes * slopes.T, 1))
+    found = []
+    for place in np.argsort(-near, axis=None)[:_PAIRS].tolist():
+        i, j = divmod(place, len(chosen))
+        if near[i, j] > _COLLINEAR:
+            factor = float(f"{slopes[j, i]:.3g}")
+            view = View("difference", chosen[j], other=chosen[i], factor=factor)
+            with np.errstate(all="ignore"):  # of what is not finite
+                ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
+            found.append((doubt(ours, theirs, cells), view))
+    for doubts, view in sorted(found, key=lambda pair: -pair[0])[:_DIFFERENCES]:
+        if doubts > _DOUBTED:
+            yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
+
+
+def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
+    """Return what a logistic regression makes of two samples; None where nothing varies."""
+    both = np.concatenate([x, x_prime])
+    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
+    kept = np.flatnonzero(scales > 0)
+    if kept.size < 2:
+        return None
+    chosen = tuple(entries[i] for i in kept.tolist())
+    columns = standardised(both, chosen, centres[kept].tolist(), scales[kept].tolist())
+    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
+    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += _strongest(columns, len(x))
+    features = np.column_stack([product(columns, factors) for factors in terms])
+    spread = features.std(axis=0)
+    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
+    features, spread = features[:, spread > 0], spread[spread > 0]
+    weights = _weights((features - features.mean(axis=0)) / spread, len(x))
+    rounded = [float(f"{w:.{_DIGITS}g}") for w in (weights / spread).tolist()]
+    return Formula(
+        chosen,
+        tuple(centres[kept].tolist()),
+        tuple(scales[kept].tolist()),
+        tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight),
+    )
+
+
+def _spreads(columns: Floats) -> tuple[Floats, Floats]:
+    """Return the centre and the spread of each column, in few digits; 0 where it is constant."""
+    columns = np.where(np.isfinite(columns), columns, np.nan)
+    centres, scales = np.zeros((2, columns.shape[1]))
+    for i, column in enumerate(columns.T):
+        numbers = column[~np.isnan(column)]
+        if numbers.size:
+            low, centre, high = np.quantile(numbers, (_SPREAD[0], 0.5, _SPREAD[1]))
+            scale = (high - low) / 2 or numbers.std()
+            centres[i], scales[i] = (float(f"{value:.{_DIGITS}g}") for value in (centre, scale))
+    return centres, scales
+
+
+def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
+    """Return pairs of columns: all of few, or those whose mean products differ most."""
+    pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
+    if len(columns) <= _WITH_PRODUCTS:
+        return pairs
+    table = np.column_stack(columns)
+    sides = table[:first], table[first:]
+    means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
+    spread = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
+    surest = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    pairs = [pair for pair in pairs if surest[pair] > _SURE]  # others are noise to the score
+    return sorted(sorted(pairs, key=lambda pair: -surest[pair])[:_PAIRS])
+
+
+def _weights(features: Floats, first: int) -> Floats:
+    """Return the weights of features by which the ``first`` rows are told from the others.
+
+    Those of a logistic regression with a penalty, by steps that no curvature makes too long.
+    """
+    target = np.arange(len(features)) < first
+    inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
+    weights, constant = np.zeros(features.shape[1]), 0.0
+    for _ in range(_STEPS):
+        rest = target - 1 / (1 + np.exp(-np.clip(features @ weights + constant, -500, 500)))
+        step = inverse @ (features.T @ rest - weights)
+        weights, constant = weights + step, constant + 4 * float(rest.mean())
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return weights

@@ -1,0 +1,1 @@
+"""The command `epsilometer`: it parses options and prints; the library does the rest."""

@@ -1,0 +1,407 @@
+"""What a command line asks for: options, which go together, and the claim, source and inputs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from epsilometer.errors import ArgumentError, MechanismError, one_line
+
+if TYPE_CHECKING:
+    from epsilometer.auditing.sources.accounting import Answer
+    from epsilometer.auditing.sources.callables import Source
+    from epsilometer.auditing.statistics.claims import AnyClaim
+
+_AUDIT = """\
+epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
+
+Draws outputs of a mechanism on neighbouring inputs x and x', and tests whether
+they contradict a claim of differential privacy.
+
+SOURCE  file.py:function or package.module:function; or, in its place,
+        --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
+CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO;
+        each a number, or file.py:function that answers it"""
+_EPILOG = """\
+exit codes:
+  0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
+  4 the mechanism failed or is no sampler
+
+example:
+  epsilometer audit survey.py:noisy_mean --pair '[0, 0]' '[0, 1]' --epsilon 1"""
+_NEEDED = """\
+epsilometer samples-needed CLAIM --detect LEVEL [options]
+
+CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
+_OF_A_CLAIM = """
+the claim, one of
+--epsilon E | pure differential privacy with this epsilon
+--delta D | with --epsilon: approximate differential privacy, with this delta
+--renyi ORDER=EPS* | Renyi differential privacy: at most EPS nats at this order
+--gdp MU | Gaussian differential privacy with this mu
+--zcdp RHO | zero-concentrated differential privacy with this rho
+"""  # a star: may be repeated; dots: takes several
+_OF_AN_AUDIT = f"""
+the mechanism
+--set NAME=VALUE* | give SOURCE a parameter: epsilon=0.5; VALUE is JSON, or else a string
+--python INTERPRETER | run SOURCE in another Python, such as ../venv/bin/python
+--command PROGRAM | any program: a worker that answers requests (docs/worker.md), or one that is \
+run with {{input}}, {{size}} and {{seed}} filled in
+--timeout SECONDS | wait at most this long for a batch of draws of a program (default 60)
+--failures | count an exception, or an exit code other than 0, as an output
+--outputs FILE... | recorded outputs on x and x': two columns or two files (.csv, .parquet, .npy)
+--columns NAME... | which columns of recorded outputs, or of --one-run: SCORE INCLUDED
+the neighbouring inputs, any of
+--pair X X'* | two inputs, in JSON
+--domain DOMAIN | which inputs there are, in JSON or a file of it: up to 100 pairs (docs/audit.md)
+--patterns LENGTH | ten pairs of answers to this many counting queries
+--remove-a-row TABLE | a table (.csv, .parquet) and the same without a row, for 100 of its rows
+--replace-a-row TABLE | a table and the same with another row in place of one
+--frame | give tables as pandas data frames with column names, not as lists of rows
+{_OF_A_CLAIM}
+how long
+--samples N | draws on each of x and x', over all pairs (default 100000)
+--budget TIME | seconds for all of it, in place of --samples: 60s (or 60), 5m, 1h
+--jobs N | processes that draw (default 1); the answer does not depend on N
+--stop | stop as soon as the claim is refuted; alpha stays what it is
+the answer
+--alpha A | probability of "violated" where the claim holds (default .05)
+--detect LEVEL | "undecided" if a true level this high would have been missed (power .9)
+--explain | if violated: which lines act differently on x and x' with the same noise
+--json FILE | write the verdict as JSON; -: to stdout, and nothing else there
+--junit FILE | write it as a test result in JUnit's XML, for continuous integration
+--output FOLDER | write it as a page with figures, beside the JSON
+--quiet | show no progress
+canaries: an audit of one training run (docs/training.md)
+--one-run FILE | recorded scores of canaries and whether each was included (.csv, .parquet, .npy)
+--canaries M | run SOURCE once on this many coins, and audit the scores that it returns
+--probability P | the probability of each canary's coin (default .5)
+--guesses N... | how many canaries to guess; two numbers: of the highest scores, and of the lowest
+advanced
+--seed S | the seed that all draws follow from (default 0)
+--exact | one exact binomial test at the end instead of a sequential test
+--as-reals | outputs stand for real numbers: do not look at their lowest bits
+--no-checks | do not test first whether draws are independent and follow the seed
+--outcomes K | your word: only K different outputs are possible; allows "holds"
+--support A B | your word: outputs have densities on [A, B]; with --lipschitz, allows "holds"
+--lipschitz C | with --support: Lipschitz constant of the densities
+"""
+_OF_DRAWS = f"""{_OF_A_CLAIM}
+how likely it is found
+--detect LEVEL | the true level, above the claim
+--power P | probability of finding it (default .9)
+--alpha A | probability of "violated" where the claim holds (default .05)
+--pairs N | how many pairs of inputs share the draws (default 1)
+--event P | probability of the event that shows it, where that is rare
+"""
+_CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
+_SOURCE_CHOICES = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
+_PAIRS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
+_NAMES = {  # of options that Python calls otherwise
+    **dict.fromkeys(_PAIRS, "pairs"),
+    "no_checks": "check_sampler",
+}
+_ARGUMENTS = {  # what errors call otherwise than the options
+    "source": "SOURCE",
+    "claim": "--renyi",
+    "input": "--pair",
+    "length of the patterns": "--patterns",
+    "method": "--exact",
+    "mu": "--gdp",
+    "rho": "--zcdp",
+}
+_MOST_DRAWS = 1_000_000_000
+
+
+class _Parser(argparse.ArgumentParser):
+    """Options whose errors are one line; words that belong to none are left over."""
+
+    def __init__(self, table: str, usage: str, epilog: str = "") -> None:
+        shape = argparse.RawDescriptionHelpFormatter
+        super().__init__(usage=usage, epilog=epilog, allow_abbrev=False, formatter_class=shape)
+        self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
+        group: Any = self
+        for line in filter(None, table.splitlines()):
+            head, _, text = line.partition(" | ")
+            name, *values = head.rstrip("*.").split()
+            more: dict[str, Any] = {"action": "store_true", "default": None}
+            if values:
+                several = "+" if head[-1] == "." else len(values) if len(values) > 1 else None
+                shown = tuple(values) if len(values) > 1 else values[0]
+                more = {"action": _Once, "type": _TYPES.get(name[2:])}
+                more |= {"nargs": several, "metavar": shown}
+            if head[-1] == "*":
+                more["action"], text = "append", f"{text} (repeatable)"
+            if text:
+                group.add_argument(name, help=text, **more)
+            else:
+                group = self.add_argument_group(line)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise an error of ours in place of usage and exit."""
+        option, _, rest = message.removeprefix("argument ").partition(": ")
+        if rest.startswith("expected"):
+            action = self._option_string_actions[option]
+            names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar or "",)
+            rest = f"{rest}; write {option} {' '.join(names)}"
+        raise ArgumentError(option, rest)
+
+    def parsed(self, words: Sequence[str], place: str | None = None) -> argparse.Namespace:
+        """Return the options; the only word that belongs to none is the one of this name."""
+        options, rest = self.parse_known_args(list(words))
+        rest = [word for word in rest if word != "--"]
+        for word in rest:
+            if word.startswith("-") and not self._negative_number_matcher.match(word):
+                raise self._unknown(word.partition("=")[0])
+        if len(rest) > (place is not None):
+            hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
+            raise ArgumentError(
+                repr(rest[-1]), f"belongs to no option{hint}; quote what has spaces"
+            )
+        if place:
+            setattr(options, place, rest[0] if rest else None)
+        return options
+
+    def _unknown(self, name: str) -> ArgumentError:
+        known = [option for option in self._option_string_actions if len(option) > 2]
+        near = [option for option in known if option.startswith(name)]
+        words = [option[2:] for option in known]  # all begin with the same two letters
+        close = difflib.get_close_matches(name.lstrip("-"), words, n=1, cutoff=0.65)
+        near = near or [f"--{word}" for word in close]
+        hint = f"did you mean {near[0]!r}?" if near and len(name) > 2 else "--help lists them"
+        return ArgumentError(name, f"is no option; {hint}")
+
+
+class _Once(argparse.Action):
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"argument {option}: is given twice")
+        setattr(namespace, self.dest, values)
+
+
+def audit_parser() -> _Parser:
+    """Return the options of ``epsilometer audit``."""
+    return _Parser(_OF_AN_AUDIT, _AUDIT, _EPILOG)
+
+
+def needed_parser() -> _Parser:
+    """Return the options of ``epsilometer samples-needed``."""
+    return _Parser(_OF_DRAWS, _NEEDED)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
+    with contextlib.suppress(ValueError):
+        return name, json.loads(value)
+    return name, value
+
+
+def _real(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is no number{hint}") from None
+
+
+def _level(text: str) -> float | str:
+    return text if ":" in text or text.endswith(".py") else _real(text)
+
+
+def _whole(text: str) -> int:
+    with contextlib.suppress(ValueError):
+        return int(text)
+    number = _real(text)  # as in 1e6
+    if not number.is_integer():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    return int(number)
+
+
+def _draws(text: str) -> int:
+    number = _whole(text)
+    if number > _MOST_DRAWS:
+        raise argparse.ArgumentTypeError(
+            f"must be at most {_MOST_DRAWS}, all of which are kept in memory, got {text}"
+        )
+    return number
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 60, 60s, 5m or 1h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error)
+        hint = "; quote all of it for the shell, as in '[0, 1]'" if text[:1] in "[{" else ""
+        if hint and "'" in text:
+            hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
+        if re.fullmatch(r"\w+", text):
+            hint = f"""; a word is written '"{text}"'"""
+        from epsilometer.auditing.formats import clipped
+
+        message = f"{clipped(text, 40)!r} is no JSON: {why}{hint}"
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def _declared(text: str) -> tuple[Any, str | None]:
+    """Return what is declared, and the file that it is from."""
+    if text.lstrip()[:1] in "{[":
+        return _json(text), None
+    try:
+        held = Path(text).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        hint = """write JSON, as in '{"values": [0, 1]}', or a file of it"""
+        raise argparse.ArgumentTypeError(f"{text!r} is not there; {hint}") from None
+    except (OSError, ValueError) as error:
+        message = f"{text!r} cannot be read: {one_line(error)}"
+        raise argparse.ArgumentTypeError(message) from None
+    try:
+        return _json(held), text
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+
+
+def _order(text: str) -> tuple[float, float | str]:
+    order, sign, epsilon = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
+    return _real(order), _level(epsilon)
+
+
+_REALS = ("alpha", "detect", "power", "event", "support", "lipschitz", "probability")
+_WHOLES = ("patterns", "canaries", "guesses", "seed", "outcomes", "pairs", "jobs")
+_TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("epsilon", "delta", "gdp", "zcdp"), _level),
+    **dict.fromkeys(_REALS, _real),
+    **dict.fromkeys(_WHOLES, _whole),
+    **dict.fromkeys(("timeout", "budget"), _seconds),
+    **{"renyi": _order, "set": _parameter, "pair": _json, "domain": _declared, "samples": _draws},
+}
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+
+def spelled(argument: str, of_audit: bool = True) -> str:
+    """Return an argument of Python as the command line spells it, if it has it."""
+    if argument == "pairs":
+        return "--pair" if of_audit else "--pairs"
+    option = f"--{argument.replace('_', '-')}"
+    known = re.search(rf"^{re.escape(option)}\b", _OF_AN_AUDIT + _OF_DRAWS, re.MULTILINE)
+    return _ARGUMENTS.get(argument, option if known else argument)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse options that need others, or exclude them."""
+    from epsilometer.auditing.question import NOTIONS, check_together
+
+    given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
+    named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
+    check_together({**given, **named}, spelled)
+    if not set(given) & set(NOTIONS):
+        raise ArgumentError("CLAIM", f"none is given; write {_CLAIM_CHOICES}")
+    if "source" in options and not set(given) & {"source", "command", "outputs", "one_run"}:
+        raise ArgumentError("SOURCE", f"none is given; write {_SOURCE_CHOICES}")
+
+
+def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the options of these names that are given."""
+    named = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def accounted(options: argparse.Namespace) -> dict[str, Answer]:
+    """Put numbers in the places of functions that answer levels; return who answered, by name."""
+    levels = ("epsilon", "delta", "gdp", "zcdp")
+    named = {name: getattr(options, name, None) for name in levels}
+    orders = options.renyi or []
+    if not any(isinstance(level, str) for level in (*named.values(), *(eps for _, eps in orders))):
+        return {}
+    from epsilometer.auditing.sources.accounting import ask
+
+    interpreter = getattr(options, "python", None)
+    timeout = getattr(options, "timeout", None) or 60.0
+    numbers = {name: level for name, level in named.items() if isinstance(level, float)}
+    answers: dict[str, Answer] = {}
+    parameters = parameters_of(options)
+
+    def level(name: str, said: Any, beside: Mapping[str, float]) -> float:
+        if isinstance(said, str):
+            try:
+                given = {**parameters, **beside}
+                answers[name] = ask(said, given, interpreter=interpreter, timeout=timeout)
+            except MechanismError as error:
+                option = "renyi" if name.startswith("order") else name
+                raise ArgumentError(option, str(error)) from error
+            said = answers[name].level
+        return float(said)
+
+    for name, said in named.items():
+        if said is not None:
+            setattr(options, name, level(name, said, numbers))
+    if orders:
+        options.renyi = [
+            (order, level(f"order {order:g}", said, {"order": order})) for order, said in orders
+        ]
+    return answers
+
+
+def claim_of(options: argparse.Namespace) -> AnyClaim:
+    """Return the claim."""
+    from epsilometer.auditing import question
+
+    names = ("epsilon", "delta", "renyi", "gdp", "zcdp")
+    try:
+        return question.claim_of(chosen(options, *names))
+    except ArgumentError as error:
+        if options.renyi is None:
+            raise
+        message = str(error).removeprefix("renyi ")  # it says order or epsilon
+        raise ArgumentError("renyi", message) from None
+
+
+def parameters_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters that are set, by name."""
+    given = getattr(options, "set", None) or []
+    if len(dict(given)) < len(given):
+        raise ArgumentError("set", "gives a parameter twice")
+    return dict(given)
+
+
+def source_of(options: argparse.Namespace) -> Source:
+    """Return what is drawn from; a worker may have been started."""
+    from epsilometer.auditing import question
+
+    place = chosen(options, "command", "python") | {"function": options.source}
+    more = chosen(options, "failures", "timeout")
+    return question.source_of(place, parameters=parameters_of(options), **more)
+
+
+def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
+    """Return the pairs of inputs by name, at least one."""
+    from epsilometer.auditing import question
+
+    plain = chosen(options, "patterns", "frame")
+    plain["pairs"] = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.pair or [], start=1)]
+    tables = {"remove": options.remove_a_row, "replace": options.replace_a_row}
+    plain |= {kind: table for kind, table in tables.items() if table is not None}
+    if options.domain is not None:
+        plain["domain"] = options.domain[0]
+    named = question.pairs_of(plain)
+    if not named:
+        choices = "--domain JSON, --patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
+        raise ArgumentError("pairs", f"none is given; write --pair X X', {choices}")
+    return {"": named["pair 1"]} if list(named) == ["pair 1"] else named

@@ -1,0 +1,342 @@
+"""The command line: ``epsilometer audit`` and ``epsilometer samples-needed`` (docs/audit.md)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epsilometer.cli.arguments import (
+    accounted,
+    audit_parser,
+    check_options,
+    chosen,
+    claim_of,
+    needed_parser,
+    pairs_of,
+    source_of,
+    spelled,
+)
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
+
+if TYPE_CHECKING:
+    from epsilometer.auditing.statistics.claims import AnyClaim
+    from epsilometer.auditing.verdict import Verdict
+
+WRONG_USE, FAILED, OUR_FAULT, INTERRUPTED = 2, 4, 70, 130
+
+_HELP = """\
+usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
+       epsilometer samples-needed CLAIM --detect LEVEL [options]
+       epsilometer --version
+
+Tests from outputs alone whether a mechanism keeps the privacy that it claims.
+
+commands:
+  audit           a verdict on a claim of differential privacy; see epsilometer audit --help
+  samples-needed  how many draws find a violation
+"""
+_WRITTEN = ("--json", "--junit", "--output")
+_ALPHA = 0.05
+_COMMON = ("alpha", "seed", "detect", "outcomes", "support", "lipschitz", "as_reals")
+_PAUSE = 10.0  # seconds between lines of progress where there is no terminal
+
+
+class _Progress:
+    """One line on a terminal, rewritten; elsewhere a line now and then."""
+
+    def __init__(self, quiet: bool, at_once: bool = False) -> None:
+        self.part = 0.0
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._told = self._started - _PAUSE * at_once
+
+    def __call__(self, part: float, line: str) -> None:
+        self.part = part
+        now = time.monotonic()
+        if self._quiet or not (self._terminal or now > self._told + _PAUSE):
+            return
+        self._told = now
+        left = (now - self._started) * (1 - part) / part if part else 0.0
+        text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
+        if self._terminal:
+            width = shutil.get_terminal_size().columns
+            print(f"\r\x1b[K{_printable(text)[: width - 1]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line empty."""
+        if self._terminal and not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _audit(words: Sequence[str]) -> int:
+    options = audit_parser().parsed(words, "source")
+    check_options(options)
+    who = accounted(options)
+    claim = claim_of(options)
+    from epsilometer.auditing.rendering.files import Files
+
+    read = [*_tables(options), *(options.outputs or ()), options.one_run]
+    read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
+    alone = options.json == "-"
+    files = Files(None if alone else options.json, options.junit, options.output, read)
+    progress, failed = _Progress(bool(options.quiet), options.budget is not None), None
+    try:
+        found = _found(options, claim, progress)
+    except MechanismError as error:
+        failed, found = error, _failed(options, claim, error)
+    finally:
+        progress.end()
+    if who:
+        from epsilometer.auditing.sources.accounting import told
+
+        found = told(found, who)
+    verdict = replace(found, replay=_replay(words, found.draws, progress.part))
+    if alone:
+        _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
+    elif failed is None:
+        _print("\n".join(map(_printable, verdict.lines())))
+    files.write(verdict, claim)
+    if failed is not None:
+        raise failed
+    return verdict.exit_code
+
+
+def _found(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
+    if options.one_run is not None or options.canaries is not None:
+        return _one_run(options, claim)
+    return _recorded(options, claim) if options.outputs else _drawn(options, claim, progress)
+
+
+def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer.auditing import one_run
+    from epsilometer.auditing.sources import recorded
+
+    common = chosen(options, "alpha", "seed", "detect", "guesses", "probability")
+    if len(common.get("guesses", ())) == 1:
+        (common["guesses"],) = common["guesses"]
+    if options.one_run is not None:
+        scores, included = recorded.read_scores(options.one_run, options.columns)
+        origin = {"source": options.one_run, "digest": recorded.digest([options.one_run])}
+    else:
+        chances = chosen(options, "probability")
+        with contextlib.closing(source_of(options)) as source:
+            included, scores = one_run.draw_canaries(
+                source, options.canaries, options.seed or 0, **chances
+            )
+            origin = {"source": source.description, "digest": source.digest()}
+    return one_run.audit_one_run(scores, included, claim, **common, **origin)
+
+
+def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer.auditing.audit import audit_outputs
+    from epsilometer.auditing.sources import recorded
+
+    return audit_outputs(
+        recorded.read(options.outputs, options.columns),
+        claim,
+        **chosen(options, *_COMMON),
+        method="exact" if options.exact else None,
+        source=" and ".join(options.outputs),
+        digest=recorded.digest(options.outputs),
+    )
+
+
+def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
+    from epsilometer.auditing.audit import audit
+
+    began = time.monotonic()
+    pairs = pairs_of(options)
+    with contextlib.closing(source_of(options)) as source:
+        given = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
+        if options.budget:  # a worker may have been started
+            given["budget"] -= min(time.monotonic() - began, options.budget / 2)
+        verdict = audit(
+            source,
+            pairs,
+            claim,
+            **given,
+            method="exact" if options.exact else "anytime",
+            check_sampler=not options.no_checks,
+            progress=progress,
+        )
+        if options.explain:
+            from epsilometer.auditing.explain.explain import explained
+
+            progress(progress.part, "why?")
+            verdict = explained(verdict, source, claim)
+    if tables := _tables(options):
+        from epsilometer.auditing.serving.digests import sha256
+
+        digests = {name: sha256(Path(name)) for name in tables}
+        made_of = {**verdict.provenance["made of"], **digests}
+        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
+    same = sum(x == y for x, y in pairs.values())
+    if not same:
+        return verdict
+    words = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
+    note = {"name": "inputs", "result": "note", "words": words}
+    return replace(verdict, checks=[*verdict.checks, note])
+
+
+def _tables(options: argparse.Namespace) -> list[str]:
+    """Return the files that inputs are from."""
+    declared = (options.domain or (None, None))[1]
+    return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
+
+
+def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError) -> Verdict:
+    from epsilometer.auditing.verdict import Verdict
+
+    return Verdict(
+        verdict="invalid",
+        claim=claim.to_plain(),
+        claimed=claim.words(),
+        alpha=_ALPHA if options.alpha is None else options.alpha,
+        method="exact" if options.exact else "anytime",
+        detect=options.detect,
+        seed=options.seed or 0,
+        source=options.source or options.command,
+        reasons=(str(error),),
+    )
+
+
+def _replay(words: Sequence[str], draws: int, part: float) -> str:
+    """Return the command that makes the same draws: as many, not for as long, and no files."""
+    again, rest = [], iter(words)
+    for word in rest:
+        name, sign, _ = word.partition("=")
+        if name in _WRITTEN and not sign:
+            next(rest, None)
+        elif name not in _WRITTEN and word != "--quiet":
+            again.append(word)
+    place = next((i for i, word in enumerate(again) if word.startswith("--budget")), None)
+    if place is not None and draws and part:
+        until = place + (1 if "=" in again[place] else 2)
+        again[place:until] = ["--samples", str(round(draws / part))]
+    return shlex.join(["epsilometer", "audit", *again])
+
+
+def _needed(words: Sequence[str]) -> int:
+    options = needed_parser().parsed(words)
+    check_options(options)
+    accounted(options)
+    claim = claim_of(options)
+    if options.detect is None:
+        raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
+    from epsilometer.auditing.statistics.power import POWER, samples_needed
+
+    given = chosen(options, "detect", "power", "alpha", "pairs", "event")
+    draws = samples_needed(claim, **given)
+    _print(
+        f"{draws} draws of each side find {options.detect:g}, where {claim.words()} is claimed, "
+        f"with probability {given.get('power', POWER):g}"
+    )
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; see docs/audit.md."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        return _command(words)
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except MechanismError as error:
+        return _say(str(error), FAILED, error)
+    except ArgumentError as error:
+        return _say(_worded(error, of_audit=words[:1] == ["audit"]), WRONG_USE, error)
+    except (EpsilometerError, ImportError) as error:
+        return _say(str(error), WRONG_USE)
+    except Exception as error:
+        traceback.print_exc()
+        return _say(f"a fault of ours, please tell us: {type(error).__name__}", OUR_FAULT)
+
+
+def _worded(error: ArgumentError, of_audit: bool) -> str:
+    """Return an error that names the option, and then what is wrong."""
+    message = str(error).removeprefix(f"{error.argument} ")
+    if part := re.fullmatch(r"(domain|support)\b[. ]*(.+)", error.argument):
+        return f"--{part[1]}: {part[2]} {message}"
+    return f"{spelled(error.argument, of_audit)}: {message}"
+
+
+def _command(words: Sequence[str]) -> int:
+    name = words[0] if words else ""
+    try:
+        if name in _COMMANDS:
+            return _COMMANDS[name](words[1:])
+        if name in ("-h", "--help"):
+            _print(_HELP)
+            return 0
+    except SystemExit as end:  # after --help
+        _print("")
+        return int(end.code or 0)
+    if name == "--version":
+        from epsilometer import __version__
+
+        _print(f"epsilometer {__version__}")
+        return 0
+    if not words:
+        _print(_HELP)
+        return WRONG_USE
+    if not name or name.startswith("-"):
+        raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
+    raise ArgumentError(repr(name), f"is no command{suggest(name, _COMMANDS)}")
+
+
+def _print(text: str) -> None:
+    """Write to stdout, whose reader may have gone."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # nor say so again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
+
+
+def _say(message: str, code: int, error: Exception | None = None) -> int:
+    lines = [f"epsilometer: {one_line(message)}", *getattr(error, "__notes__", ())]
+    with contextlib.suppress(OSError):
+        print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)
+    return code
+
+
+def _printable(text: str) -> str:
+    """Return a text that a terminal only shows: outputs and inputs may hold anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "audit": _audit,
+    "samples-needed": _needed,
+}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,110 @@
+"""The answers of any estimator from raw draws, in one call.
+
+The stages of the workflow take the same steps, one a job, and write a file after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.densities.histogram import histogram
+from epsilometer.densities.pair import reduced
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.base import Claims, over_pairs, pairs_of
+
+if TYPE_CHECKING:
+    from epsilometer.estimators.spectrum import Tested
+
+Sample = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for a pair of sides: levels in nats, or deltas at each claim, ``(m,)``.
+
+    A level is NaN where the estimator fails. ``trusted`` tells whether there are draws enough for a
+    bound; ``tested`` has both directions of a spectrum, for intervals.
+    """
+
+    sides: tuple[int, int]
+    forward: Any
+    reverse: Any
+    trusted: Callable[[], bool] = lambda: True
+    tested: Sequence[Tested] = ()
+
+    @property
+    def both(self) -> float:
+        """The largest of both directions, and of all claims."""
+        return float(np.max([self.forward, self.reverse]))
+
+
+def answers(
+    estimator: Any,
+    sides: Iterable[Sample],
+    *,
+    order: float,
+    pairing: Literal["all", "consecutive"] = "consecutive",
+    claims: Claims | None = None,
+    screen: Any = None,
+    draws: int | None = None,
+    fresh: Callable[[tuple[int, int]], Sequence[Sample]] | None = None,
+    region: Sequence[float] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Iterator[Answer]:
+    """Yield the answer for each pair of sides; after a screening, for the selected pair only.
+
+    Raise `ArgumentError` where the estimator does not apply to these draws.
+
+    Parameters
+    ----------
+    estimator, order, claims
+        The method, the order that is asked for, and what the provider states.
+    sides, pairing
+        Samples of shape ``(n,)`` or ``(n, d)``, and the pairs that they make; see `pairs_of`.
+        Histograms need one sample at a time.
+    screen, fresh
+        The method that selects a pair, and a function that returns fresh samples of that pair, for
+        an estimator that reads evidence.
+    draws, region
+        What `epsilometer.estimators.base.ScreeningMethod.screen` takes; n, if not given.
+    rng
+        Of an estimator that reads verdicts.
+    """
+    claims = claims or Claims()
+    if estimator.reads == "histograms":
+        cells = estimator.cells(claims, order)
+        counts = np.stack([histogram(side, cells, claims.support)[0] for side in sides])
+        for pair, levels in over_pairs(estimator, counts, claims, order, pairing).items():
+            yield Answer(pair, levels.forward, levels.reverse)
+        return
+    samples = list(sides)
+    pairs, n = pairs_of(len(samples), pairing), len(samples[0])
+    drawn = ((samples[i], samples[j]) for i, j in pairs)
+    if estimator.reads == "densities":
+        estimator.check_pairs(len(pairs), own_samples=pairing == "consecutive")
+        for pair, two in zip(pairs, drawn, strict=True):
+            d = reduced(*two, estimator.reduction)
+            forward, reverse = estimator.bounds(d, order=order, n=n, pairs=len(pairs))
+            trusted = partial(estimator.trusted, d, order=order, n=n)
+            yield Answer(pair, forward, reverse, trusted)
+    elif estimator.reads == "verdicts":
+        for pair, two in zip(pairs, drawn, strict=True):
+            tested = estimator.test(*two, rng)
+            yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
+    elif estimator.reads == "losses":
+        _, losses = estimator.screen(drawn, draws=draws or n, region=region)
+        yield from (Answer(p, of.loss, of.loss) for p, of in zip(pairs, losses, strict=True))
+    else:
+        if screen is None or fresh is None:
+            raise ArgumentError("after", "must name the estimator that selects a pair")
+        selected, losses = screen.screen(drawn, draws=draws or n, region=region)
+        evidence = screen.weigh(*fresh(pairs[selected]), losses[selected].found)
+        of_one_run = {name: [value] for name, value in vars(evidence).items()}
+        (bound,) = estimator.bound(type(evidence)(**of_one_run))
+        yield Answer(pairs[selected], bound, bound)

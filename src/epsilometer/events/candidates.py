@@ -1,0 +1,468 @@
+"""Events that outputs suggest: sets of cells, judged by what the draws that made them support.
+
+See `epsilometer.estimators.witness`, which chooses among them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.events.events import Event, View, row_codes
+from epsilometer.events.tallies import Tally, cells_of, fifths
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Sample = NDArray[Any]
+
+_SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+_CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
+_FRESH = 1.645  # standard deviations that a bound at 95 % takes off on the fresh draws
+_RANKS = 200  # sizes of sets that are tried
+_VALUES = 4096  # more different values than this, or a fourth of the draws, are no categories
+_ATOMS = 128  # values that get a cell of their own among quantiles
+_REPEATS = 8  # draws that make a value one of them, and a share of all:
+_COMMON, _RARE = 1 / 2000, 1 / 50_000
+_FEW = 4  # draws of a fine cell
+_NOTHING = -math.inf
+
+Level = Callable[[Floats, Floats], Floats]
+"""The smallest privacy level at which an event may have two probabilities; it rises with the first
+and falls with the second."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An event that was judged: what it promises with its caution and with little, and its side."""
+
+    promise: float
+    bold: float
+    sign: int
+    made: Callable[[], Event]
+    share: float = 1.0
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The event, the side on which it is likelier, and its share of alpha."""
+        return {"event": self.made().to_plain(), "sign": self.sign, "share": self.share}
+
+
+class Cells(ABC):
+    """Counts of both sides in cells, by fold, and the events that sets of cells are."""
+
+    ordered = False
+    view: View
+    """Which number of an output they are cells of."""
+
+    def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
+        self._take(*(_by_fold(side, size) for side in (codes, codes_prime)))
+
+    def _take(self, folds: Counts, folds_prime: Counts) -> None:
+        """Take the counts of both sides, by fold, of shape ``(5, size)``."""
+        self._folds, self._folds_prime = folds, folds_prime
+        self._all, self._all_prime = self._folds.sum(axis=0), self._folds_prime.sum(axis=0)
+        self._n, self._m = int(self._all.sum()), int(self._all_prime.sum())
+
+    @abstractmethod
+    def event(self, cells: Counts) -> Event:
+        """Return the event of some cells, whose numbers have shape ``(c,)``."""
+
+    @abstractmethod
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs, of shape ``(n,)``; ``size`` where they have none."""
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self._all.size)
+
+    @property
+    def folds(self) -> tuple[Counts, Counts]:
+        """How many draws of either side lie in each cell, by fold, of shape ``(5, size)``."""
+        return self._folds, self._folds_prime
+
+    def judged(
+        self, draws: int, level: Level | None = None, daring: float = 0.5
+    ) -> Iterator[list[Candidate]]:
+        """Yield the best events that are likelier on x, and on x'.
+
+        They are the best by what they promise for the ``level`` of an event, the log ratio of its
+        probabilities if not given, with so many fresh ``draws`` a side; less some standard
+        deviations for caution, and once less ``daring`` ones only.
+        """
+        for sign in (1, -1):
+            kinds = [(k, _CAUTION["set"]) for k in self._sets(sign)]
+            if self.ordered:
+                kinds += [(k, _CAUTION["half-line"]) for k in self._half_lines()]
+            if not kinds:
+                continue
+            counts, counts_prime = (np.concatenate([k[side] for k, _ in kinds]) for side in (0, 1))
+            sides = (counts, self._n), (counts_prime, self._m)
+            (hits, n), (others, m) = sides[::sign]
+            caution = np.repeat([c for _, c in kinds], [k[0].size for k, _ in kinds])
+            careful, bold = (
+                promise_of(hits, n, others, m, draws, c, level) for c in (caution, daring)
+            )
+            end = 0
+            for (first, _, cells_of_set), _ in kinds:
+                start, end = end, end + first.size
+                best = {int(np.argmax(promise[start:end])) for promise in (careful, bold)}
+                yield [
+                    Candidate(
+                        float(careful[start + i]),
+                        float(bold[start + i]),
+                        sign,
+                        lambda i=i, made=cells_of_set: self.event(made(i)),  # type: ignore[misc]
+                    )
+                    for i in best
+                    if bold[start + i] > _NOTHING
+                ]
+
+    def _sets(self, sign: int) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
+        """Yield honest counts of the first r cells by shrunken log ratio, for several r."""
+        if self.ordered and self._all.size <= 2:
+            return  # they are half-lines
+        seen = self._all - self._folds, self._all_prime - self._folds_prime
+        for shrinkage in _SHRINKAGES:
+            ratio = sign * (
+                np.log(self._all / self._n + shrinkage / self._n)
+                - np.log(self._all_prime / self._m + shrinkage / self._n)
+            )
+            order = np.argsort(-ratio, kind="stable")
+            likelier = int(np.count_nonzero(ratio > 1e-12))
+            if not likelier:
+                continue
+            ranks = _ranks(likelier)
+            some = shrinkage / self._n  # the same shrinkage, as a share of the draws
+            n, m = (np.maximum(side.sum(axis=1, keepdims=True), 1) for side in seen)
+            ratio = sign * (np.log(seen[0] / n + some) - np.log(seen[1] / m + some))
+            first = np.argsort(-ratio, axis=1, kind="stable")
+            counts, counts_prime = (
+                np.cumsum(np.take_along_axis(out, first, axis=1), axis=1)[:, ranks - 1]
+                .sum(axis=0)
+                .astype(float)
+                for out in self.folds
+            )
+            yield counts, counts_prime, lambda i, order=order, ranks=ranks: order[: ranks[i]]  # type: ignore[misc]
+
+    def _half_lines(self) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
+        """Yield the counts of all half-lines from the left, and from the right."""
+        for order in (np.arange(self._all.size), np.arange(self._all.size)[::-1]):
+            yield (
+                np.cumsum(self._all[order])[:-1].astype(float),
+                np.cumsum(self._all_prime[order])[:-1].astype(float),
+                lambda i, order=order: order[: i + 1],  # type: ignore[misc]
+            )
+
+
+def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
+    """Return how far rows of cells are from what Pearson's test expects of samples of one law.
+
+    Parameters
+    ----------
+    ours, theirs
+        Counts of both sides, of shape ``(k, c)``: rows are compared one by one.
+
+    Returns
+    -------
+    How many more of the first there are in each cell than expected, and the variances, of shape
+    ``(k, c)``, and the degrees of freedom of each row, ``(k,)``; variances are above 0.
+    """
+    n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
+    both = (n > 0) & (m > 0)
+    times = np.where(both, ours + theirs, 0)
+    total = np.maximum(n + m, 1)
+    excess = np.where(both, ours - times * (n / total), 0.0)
+    variance = np.maximum(times * (n * m / total**2.0), 1e-300)
+    return excess, variance, (times > 0).sum(axis=1) - both[:, 0]
+
+
+def _by_fold(codes: Counts, size: int) -> Counts:
+    """Return how many draws lie in each cell, in each successive fifth of them."""
+    return np.stack([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
+
+
+def _ranks(most: int) -> Counts:
+    """Return the sizes of sets that are tried: all, or the small ones close together."""
+    if most <= 2 * _RANKS:
+        return np.arange(1, most + 1)
+    spread = np.concatenate([np.geomspace(1, most, _RANKS), np.linspace(1, most, _RANKS)])
+    return np.unique(spread.round().astype(np.int64))
+
+
+def promise_of(
+    hits: Floats,
+    n: int,
+    others: Floats,
+    m: int,
+    draws: int,
+    caution: float | Floats,
+    level: Level | None = None,
+) -> Floats:
+    """Return the level that two counted probabilities show, less what either stage may err by.
+
+    Both errors are by Wilson's limits, which hold where next to nothing is counted. ``hits`` of
+    ``n`` and ``others`` of ``m`` draws may be of any shape, which the result has, too.
+    """
+    p, q = hits / n, (others + 0.5) / (m + 1)
+    if level is not None:
+        found = level(p, q)
+        promise = found.copy()
+        with np.errstate(invalid="ignore"):
+            for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+                low, high = _wilson(p, size, -z), np.minimum(_wilson(q, size_prime, z), 1.0)
+                promise -= np.sqrt((found - level(low, q)) ** 2 + (found - level(p, high)) ** 2)
+            return np.where((hits > 0) & np.isfinite(promise), promise, _NOTHING)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.log(p / q)
+        for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+            low, high = np.log(_wilson(p, size, -z) / p), np.log(_wilson(q, size_prime, z) / q)
+            loss -= np.sqrt(low**2 + high**2)
+        return np.where(hits > 0, loss, _NOTHING)
+
+
+def _wilson(share: Floats, n: int, z: float | Floats) -> Floats:
+    """Return Wilson's limit of a probability, z standard deviations above the share seen."""
+    spread = np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.asarray((share + z**2 / (2 * n) + z * spread) / (1 + z**2 / n))
+
+
+class Numbers(Cells):
+    """Cells of one number of each output, NaN where there is none; both sides are ``(n,)``.
+
+    ``repeats`` says whether every value has a cell of its own, ``codes`` the cells of both sides.
+    ``fine`` cells go down to a few draws at both ends, and to rarer values that repeat.
+    """
+
+    def __init__(
+        self,
+        x: Sample,
+        x_prime: Sample,
+        cells: int,
+        view: View,
+        *,
+        values: bool = True,
+        fine: bool = False,
+    ) -> None:
+        self.view = view
+        self._sides = x, x_prime
+        tally = Tally.of(x, x_prime)
+        ranked: Callable[[Counts], Sample]
+        if tally is not None:
+            total, seen, times, ranked = (
+                x.size + x_prime.size,
+                tally.seen,
+                tally.times,
+                tally.ranked,
+            )
+            self.repeats = _are_few(seen.size, total)
+        else:
+            pooled = np.sort(np.concatenate([x, x_prime]))
+            real = np.issubdtype(pooled.dtype, np.floating)
+            total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
+            pooled = pooled[:total]
+            new = pooled[1:] != pooled[:-1]
+            different = int(np.count_nonzero(new)) + (total > 0)
+            self.repeats, ranked = _are_few(different, total), pooled.__getitem__
+            if not self.repeats and total - different < _REPEATS - 1:
+                seen, times = pooled[:0], np.empty(0, np.int64)  # none that is looked at by itself
+            else:
+                first = np.flatnonzero(np.append(True, new)[:total])
+                seen, times = pooled[first], np.diff(first, append=total)
+        self.repeats &= values
+        self._starts = _starts(ranked, total, seen, times, cells, fine)
+        self._missing = bool(total < x.size + x_prime.size)
+        size = self._starts.size + 1
+        self._size = size
+        self.ordered = size > 1
+        if tally is not None:
+            self._take(*tally.in_cells(self._starts, size))
+        else:
+            super().__init__(*self.codes, size + self._missing)
+        self._by_value = (  # where every cell holds one value anyway, they are the same
+            _Values(x, x_prime, seen, view, tally) if self.repeats and seen.size > size else None
+        )
+
+    @cached_property
+    def codes(self) -> tuple[Counts, Counts]:
+        """The cells of both sides, each of shape ``(n,)``."""
+        x, x_prime = self._sides
+        return self._codes(x), self._codes(x_prime)
+
+    @property
+    def starts(self) -> Sample:
+        """Where cells start, but the first, of shape ``(k - 1,)``."""
+        return self._starts
+
+    def choices(self) -> Iterator[Cells]:
+        """Yield these cells, and a cell for each value where values repeat and that differs."""
+        yield self
+        if self._by_value is not None:
+            yield self._by_value
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        return self._codes(self.view.of(sample))
+
+    def _codes(self, side: Sample) -> Counts:
+        if side.dtype == np.float64 and self._starts.dtype == np.float64:
+            return cells_of(self._starts, side, self._size)
+        codes = _place(self._starts, side, "right")
+        if np.issubdtype(side.dtype, np.floating):
+            codes[np.isnan(side)] = self._size
+        return np.asarray(codes, np.int64)
+
+    def log_ratios(self) -> tuple[Sample, Floats, float]:
+        """Return the starts of the cells, the shrunken log ratio of each, and that of NaN.
+
+        Ratios have shape ``(k,)``, starts ``(k - 1,)``: the first cell has none.
+        """
+        ratio = np.log((self._all + 1) / (self._n + 1)) - np.log(
+            (self._all_prime + 1) / (self._m + 1)
+        )
+        missing = float(ratio[self._size]) if self._missing else 0.0
+        return self._starts, ratio[: self._size], missing
+
+    def event(self, cells: Counts) -> Event:
+        """Return the ranges of some cells, neighbours together."""
+        chosen = np.zeros(self._size + 1, bool)
+        chosen[cells] = True
+        missing = bool(chosen[self._size])
+        chosen[self._size] = False
+        turns = np.flatnonzero(np.diff(chosen, prepend=False))
+        ranges = []
+        for a, b in zip(turns[::2], turns[1::2], strict=True):
+            start = None if a == 0 else self._starts[a - 1].item()
+            end = None if b == self._size else _before(self._starts[b - 1]).item()
+            ranges.append((start, end))
+        return Event(tuple(ranges), missing, self.view)
+
+
+def _are_few(different: int, total: int) -> bool:
+    """Tell whether so many different values, of so many draws, are categories."""
+    return different <= min(_VALUES, max(total // 4, 2))
+
+
+def _starts(
+    ranked: Callable[[Counts], Sample],
+    total: int,
+    seen: Sample,
+    times: Counts,
+    cells: int,
+    fine: bool,
+) -> Sample:
+    """Return where cells start, but the first: at quantiles, at and after values that repeat.
+
+    ``ranked`` gives the draws at some of ``total`` ranks. ``fine`` cells are halved again and again
+    towards both ends, down to a few draws.
+    """
+    if not total:
+        return seen
+    at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
+    if fine:
+        halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0)
+        tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
+        at = np.concatenate([at, tail, total - tail])
+    share = _RARE if fine else _COMMON
+    atoms = np.flatnonzero(times >= max(_REPEATS, total * share))
+    if atoms.size > _ATOMS:
+        atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
+    starts = np.unique(np.concatenate([ranked(at), seen[atoms], _after(seen[atoms])]))
+    first, last = ranked(np.array([0, total - 1]))
+    return np.asarray(starts[(starts > first) & (starts <= last)])
+
+
+def _place(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
+    """Return ``np.searchsorted(rising, values, side)``; of a few whole numbers from a table."""
+    if values.size and np.issubdtype(values.dtype, np.integer):
+        low, high = int(values.min()), int(values.max())
+        if high - low < values.size:
+            table = np.searchsorted(rising, np.arange(low, high + 1), side=side)
+            return np.asarray(table[values.astype(np.int64) - low])
+    return np.searchsorted(rising, values, side=side)
+
+
+def _after(values: Sample) -> Sample:
+    """Return the next larger numbers."""
+    if np.issubdtype(values.dtype, np.integer):
+        return np.asarray(values + (values < np.iinfo(values.dtype).max), values.dtype)
+    return np.asarray(np.nextafter(values, np.inf))
+
+
+def _before(value: Any) -> Any:
+    """Return the next smaller number."""
+    if np.issubdtype(value.dtype, np.integer):
+        return value - 1
+    return np.nextafter(value, -np.inf)
+
+
+class _Values(Cells):
+    """A cell for each value that occurred."""
+
+    def __init__(
+        self, x: Sample, x_prime: Sample, seen: Sample, view: View, tally: Tally | None
+    ) -> None:
+        self._seen, self.view = seen, view
+        if tally is not None:
+            self._take(*tally.folds)
+            return
+        missing = np.issubdtype(x.dtype, np.floating) and bool(
+            np.isnan(x).any() or np.isnan(x_prime).any()
+        )  # NaN sorts last
+        codes, codes_prime = (_place(seen, side, "left") for side in (x, x_prime))
+        super().__init__(codes, codes_prime, seen.size + bool(missing))
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        numbers = self.view.of(sample)
+        codes = _place(self._seen, numbers, "left")
+        known = codes < self._seen.size
+        known[known] = self._seen[codes[known]] == numbers[known]
+        codes[~known] = self.size
+        if self.size > self._seen.size and np.issubdtype(numbers.dtype, np.floating):
+            codes[np.isnan(numbers)] = self._seen.size
+        return codes
+
+    def event(self, cells: Counts) -> Event:
+        """Return the values of some cells, successive whole numbers together."""
+        missing = bool((cells == self._seen.size).any())
+        values = self._seen[np.sort(cells[cells < self._seen.size])].tolist()
+        ranges: list[tuple[Any, Any]] = []
+        for value in values:
+            if ranges and isinstance(value, int) and value == ranges[-1][1] + 1:
+                ranges[-1] = ranges[-1][0], value
+            else:
+                ranges.append((value, value))
+        return Event(tuple(ranges), missing, self.view)
+
+
+class Rows(Cells):
+    """A cell for each row of whole numbers that occurred; both sides are ``(n, d)``."""
+
+    view = View("row")
+
+    def __init__(self, x: Sample, x_prime: Sample) -> None:
+        together = np.concatenate([x, x_prime])
+        _, first, codes = np.unique(row_codes(together), return_index=True, return_inverse=True)
+        self._rows = together[first]
+        super().__init__(codes[: len(x)], codes[len(x) :], len(first))
+
+    def coded(self, sample: Sample) -> Counts:
+        """Return the cell of other outputs; ``size`` where they have none."""
+        codes = row_codes(np.concatenate([self._rows, sample]))
+        known, others = codes[: self.size], codes[self.size :]
+        order = np.argsort(known)
+        place = np.minimum(np.searchsorted(known[order], others), self.size - 1)
+        return np.where(known[order][place] == others, order[place], self.size)
+
+    def event(self, cells: Counts) -> Event:
+        """Return the rows of some cells."""
+        rows = tuple(tuple(row) for row in self._rows[np.sort(cells)].tolist())
+        return Event(((1, 1),), view=View("row", rows=rows))

@@ -1,1 +1,0 @@
-"""What jobs do: a module a rule, with the same name; files in, one file out."""

@@ -1,0 +1,9 @@
+"""The code that the Snakemake workflow runs; it is not installed with the library.
+
+- `study`: the configuration, and from it every job that there is.
+- `runtime`: keeps a job within its limits; computes nothing.
+- `stages`: what runs in jobs, a module for each rule.
+- `reports`: the tables and figures of each report, and how statements of papers are decided.
+
+It imports `epsilometer`, which never imports it.
+"""

@@ -1,0 +1,7 @@
+"""Reports: a folder for each, with the code of its tables and figures.
+
+- `tables`: builders, which turn summaries and options into the rows of one artifact. The table
+  behind a figure is built here, too: figures draw nothing that is not in a table.
+- `figures`: renderers, each of which draws one figure from the rows of its table.
+- other modules: what the statements of a paper are decided by.
+"""

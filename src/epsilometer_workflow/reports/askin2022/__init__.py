@@ -1,0 +1,1 @@
+"""askin2022: its tables, figures, exact values and draws."""

@@ -1,0 +1,171 @@
+"""The figures of askin2022."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from epsilometer_workflow.reports import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LEVEL = (0, (1, 2, 4, 2))
+_STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
+
+
+def density_estimate(table: pd.DataFrame) -> Figure:
+    """Figure 1: density, kernel estimate and the draws as a rug."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    curve, draws = table[table["kind"] == "curve"], table[table["kind"] == "draw"]
+    ax.plot(curve["z"], curve["density"], color=style.TRUTH, linestyle="--", label="density")
+    label = f"kernel estimate, $n = {len(draws)}$"
+    ax.plot(curve["z"], curve["estimate"], label=label)
+    rug = np.full(len(draws), -0.02)
+    ax.plot(draws["z"], rug, "|", color=style.GUIDE, markersize=6, markeredgewidth=0.6)
+    ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
+    style.legend(figure)
+    return figure
+
+
+def losses(table: pd.DataFrame) -> Figure:
+    """Figure 2: densities above, losses below."""
+    names = list(dict.fromkeys(table["mechanism"]))
+    figure, axes = style.panels(2, len(names))
+    for (top, bottom), name in zip(axes.T, names, strict=True):
+        rows = table[table["mechanism"] == name]
+        discrete = len(rows) == 2
+        for i, (column, label) in enumerate([("p", "$f_x$"), ("q", "$f_{x'}$")]):
+            if discrete:
+                top.bar(rows["z"] + 0.36 * (i - 0.5), rows[column], width=0.34, label=label)
+            else:
+                top.plot(rows["z"], rows[column], label=label)
+        if discrete:
+            bottom.plot(rows["z"], rows["loss"], "o")
+            for ax in (top, bottom):
+                ax.set(xticks=[0, 1], xlim=(-0.6, 1.6))
+        else:
+            bottom.plot(rows["z"], rows["loss"])
+        top.set(title=name, xlabel="$t$", ylabel="density" if not discrete else "probability")
+        bottom.set(xlabel="$t$", ylabel=r"loss $\ell(t)$", ylim=(0, None))
+    style.legend(figure)
+    return figure
+
+
+def empirical_loss(table: pd.DataFrame) -> Figure:
+    """Figure 3: the loss, the empirical loss, and its maximum."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    first = table.iloc[0]
+    ax.plot(table["z"], table["loss"], color=style.TRUTH, linestyle="--", label=r"loss $\ell(t)$")
+    label = rf"empirical loss, $n = {int(first['n']):,}$"
+    ax.plot(table["z"], table["empirical"], label=label)
+    ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
+    ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
+    offset = {"textcoords": "offset points", "color": style.GUIDE, "fontsize": "small"}
+    ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
+    ax.annotate(
+        r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
+    )
+    ax.set(xlabel="$t$", ylabel="privacy loss", ylim=(0, 1.15 * first["eps_hat"]))
+    style.legend(figure)
+    return figure
+
+
+def bounds(table: pd.DataFrame) -> Figure:
+    """Figures 4 and 5: empirical distribution functions of the lower bounds."""
+    panels = list(dict.fromkeys(table["panel"]))
+    columns = min(4, len(panels))
+    figure, axes = style.panels(-(-len(panels) // columns), columns, sharey=True)
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        rows = table[table["panel"] == panel]
+        epsilons = sorted(set(rows["epsilon"]))
+        hues = dict(zip(epsilons, _hues(len(epsilons)), strict=True))
+        for (epsilon, estimator), group in rows.groupby(["epsilon", "estimator"], sort=False):
+            ax.step(
+                group["bound"],
+                group["share"],
+                where="post",
+                color=hues[epsilon],
+                linestyle=_STYLES.get(str(estimator), "-"),
+                linewidth=1.6 if estimator == "MPL" else 1,
+            )
+        for epsilon in epsilons:
+            ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
+            level = rows.loc[rows["epsilon"] == epsilon, "level"].iloc[0]
+            if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
+                ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
+        ax.axhline(0.95, color=style.TRUTH, linewidth=1)
+        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(min(0, _low(rows)), None))
+    for ax in list(axes.flat)[len(panels) :]:
+        ax.set_axis_off()
+    for row in axes:
+        row[0].set(ylabel="share of runs")
+    _name_lines(figure, table)
+    style.legend(figure)
+    return figure
+
+
+def _hues(count: int) -> list[str]:
+    """Return blue, orange, green from high to low privacy; one epsilon alone is purple."""
+    blue, green, orange = style.colours(3)
+    return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
+
+
+def _low(rows: pd.DataFrame) -> float:
+    return float(rows["bound"].quantile(0.01))
+
+
+def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
+    """Name what the lines are, apart from their colours."""
+    ax = figure.axes[0]
+    for estimator in dict.fromkeys(table["estimator"]):
+        ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
+    ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
+    ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
+
+
+def errors(table: pd.DataFrame) -> Figure:
+    """Figure 6: mean squared errors against n."""
+    names = list(dict.fromkeys(table["panel"]))
+    figure, axes = style.panels(1, len(names))
+    for ax, name in zip(axes[0], names, strict=True):
+        rows = table[table["panel"] == name]
+        ax.plot(rows["n"], rows["mse"], marker="o", markersize=4)
+        ax.set(title=name, xlabel="samples a side $n$", xscale="log", ylim=(0, None))
+        ax.set_xticks(rows["n"], [f"{n:,}" for n in rows["n"]])
+        ax.minorticks_off()
+        ax.set(ylabel=r"mean squared error of $\hat\varepsilon$")
+    return figure
+
+
+def rare_match(table: pd.DataFrame) -> Figure:
+    """Draw Example 2: the mean answers against k."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    names = list(dict.fromkeys(table["estimator"]))
+    for name, marker in zip(names, "osv^DPX*", strict=False):
+        rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
+        if rows.empty:
+            continue
+        ax.plot(rows["k"], rows["answer"], marker=marker, markersize=4, alpha=0.8, label=name)
+    failed = table[table["failures"] == table["runs"]]
+    if len(failed):
+        ax.plot(
+            failed["k"],
+            0 * failed["k"],
+            "x",
+            color=style.TRUTH,
+            markeredgewidth=1,
+            label="histogram: no answer",
+        )
+    first = table.iloc[0]
+    ax.axvline(np.log(first["n"]), color=style.GUIDE, linestyle=":", label=r"$e^{-k} = 1/n$")
+    ax.axvline(-np.log(first["floor"]), color=style.GUIDE, linestyle="-.", label=r"$e^{-k} = \tau$")
+    ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")
+    ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
+    style.legend(figure)
+    return figure

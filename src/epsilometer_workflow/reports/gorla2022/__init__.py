@@ -1,0 +1,1 @@
+"""gorla2022: its tables, figures, exact values and draws."""

@@ -1,0 +1,322 @@
+"""What gorla2022 states and no draw is needed for: formulas, lemmas and the numbers in its text.
+
+On [0, 1] throughout, so that W = 1; B is the scale of the truncated Laplace mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from epsilometer.errors import NoGuaranteeError
+from epsilometer.estimators import planner
+from epsilometer.estimators.base import PairEstimates, maximum, pairs_of
+from epsilometer.estimators.histogram import histogram_estimate
+from epsilometer.exact.base import Floats, IntervalLaw
+from epsilometer.exact.real_line import LaplaceLaw
+from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
+from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
+from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer_workflow.reports.points import Points, at, table_of
+
+_LEVELS = (0.2, 0.5, 0.7, 1.0)  # those of tables III and V at which C < 2
+
+
+def exact() -> pd.DataFrame:
+    """Work out every check of this module: a row a point, its value beside what bounds it."""
+    return table_of(
+        [
+            _infinite_order,
+            _laplace_level,
+            _laplace_quantile,
+            _normaliser,
+            _lemma1_low,
+            _lemma1_high,
+            _zeros,
+            _tau,
+            _last_edge,
+            _f_in_samples,
+            _f_in_probability,
+            _lemma2,
+            _claim1,
+            _cell_mean,
+            _both_directions,
+            _finite_domain,
+            _failures_ignored,
+            _algorithm2_n,
+            _buckets,
+            _sampler,
+            _paper_n,
+            _other_pairs,
+            _slack,
+            _theorem5_d,
+            _claim3,
+        ]
+    )
+
+
+def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
+    return TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+
+
+def _smooth_laws() -> list[tuple[str, IntervalLaw]]:
+    """Return the rows of Table I with C < 2."""
+    laws: list[tuple[str, IntervalLaw]] = [(f"B={b:g}", _laplace(1 / b)) for b in (1.0, 2.0, 5.0)]
+    for sigma in (0.6, 1.0, 2.0):
+        gaussian = TruncatedGaussian(1 / (2 * sigma**2))
+        laws.append((f"sigma={sigma:g}", TruncatedGaussianLaw(gaussian)))
+    return laws
+
+
+def _infinite_order() -> Points:
+    law = _laplace(1.0)
+    for order in (1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0):
+        yield at(order=order), law.renyi(order, 0.0, 1.0), law.privacy_loss(0.0, 1.0)
+
+
+def _laplace_level() -> Points:
+    for epsilon in (0.5, 1.0, 2.0):
+        law, z = LaplaceLaw(Laplace(epsilon)), np.linspace(-5, 5, 1001)
+        yield at(B=1 / epsilon), np.log(law.pdf(z, 0.0) / law.pdf(z, 1.0)).max(), epsilon
+
+
+def _laplace_quantile() -> Points:
+    law = LaplaceLaw(Laplace(0.5))
+    for p in np.linspace(0.001, 0.999, 37).tolist():
+        z = 0.3 - 2.0 * np.sign(p - 0.5) * math.log(1 - 2 * abs(p - 0.5))
+        yield at(p=p), float(law.cdf(z, 0.3)), p
+
+
+def _normaliser() -> Points:
+    for b, x in product((0.5, 1.0, 5.0), (0.0, 0.3, 1.0)):
+        constant = 1 / (b * (2 - math.exp(-x / b) - math.exp(-(1 - x) / b)))
+        unscaled = partial(lambda z, b, x: math.exp(-abs(z - x) / b), b=b, x=x)
+        area = scipy.integrate.quad(unscaled, 0, 1, points=[x])[0]
+        yield at(B=b, x=x), constant * area, 1.0
+
+
+def _densities() -> list[tuple[str, Floats, float]]:
+    z = np.linspace(0, 1, 401)
+    return [
+        (f"{name} x={x:g}", law.pdf(z, x), law.lipschitz_output)
+        for name, law in _smooth_laws()
+        for x in np.linspace(0, 1, 11).tolist()
+    ]
+
+
+def _lemma1_low() -> Points:
+    for name, density, lipschitz in _densities():
+        yield name, density.min(), 1 - lipschitz / 2
+
+
+def _lemma1_high() -> Points:
+    for name, density, lipschitz in _densities():
+        yield name, density.max(), 1 + lipschitz / 2
+
+
+def _zeros() -> Points:
+    for delta, budget in product((0.1, 0.5, 0.8, 0.99), (1, 10, 1000, 10**6)):
+        likely, _ = BernoulliPair(epsilon=2.0, budget=budget, delta=delta).chances
+        yield at(delta=delta, n0=budget), (1 - likely) ** budget, (1 - delta) ** (1 / 3)
+
+
+def _tau() -> Points:
+    """Tell whether the planner has a number of cells, and whether C < 2/W^2."""
+    for width, lipschitz in product((0.5, 1.0, 2.0), np.linspace(0.1, 9.9, 50).tolist()):
+        try:
+            planner.histogram_cells(gamma=0.5, lipschitz=lipschitz, width=width)
+            planned = True
+        except NoGuaranteeError:
+            planned = False
+        yield at(W=width, C=lipschitz), planned, lipschitz < 2 / width**2
+
+
+def _last_edge() -> Points:
+    """Add m cells of width W/m up from a, as Algorithm 1 does."""
+    for m in (6, 12, 46, 91, 455, 909):
+        yield at(m=m), math.fsum([1 / m] * m), 1.0
+
+
+def _f(x: float, y: float, z: float) -> float:
+    """Return f of (8)."""
+    above = math.exp(-x * y * math.expm1(z) ** 2 / (1 + math.exp(z)))
+    below = math.exp(-x * y * math.expm1(-z) ** 2 / 2)
+    return float((above + below) / (1 - (1 - y) ** x))
+
+
+def _f_in_samples() -> Points:
+    """Compare log f with half of it at twice as many samples: it falls, and by its own slope."""
+    for y, z in product((0.01, 0.1), (0.05, 0.3)):
+        start = 40 / (y * z**2)
+        for x in (start, 2 * start, 4 * start):
+            slope = math.log(_f(2 * x, y, z)) - math.log(_f(x, y, z))
+            yield at(x=x, y=y, z=z), slope / x, -y * math.expm1(-z) ** 2 / 2
+
+
+def _f_in_probability() -> Points:
+    for x, z in product((1e5, 1e6), (0.05, 0.3)):
+        start = 40 / (x * z**2)
+        for y in (start, 2 * start, 4 * start):
+            slope = math.log(_f(x, 2 * y, z)) - math.log(_f(x, y, z))
+            yield at(x=x, y=y, z=z), slope / y, -x * math.expm1(-z) ** 2 / 2
+
+
+def _lemma2() -> Points:
+    """Compare the exact tail of log S_n around log np, given S_n > 0, with f."""
+    for n, p, gamma in product((10, 100, 10_000), (0.001, 0.02, 0.3), (0.05, 0.3, 1.0)):
+        law = scipy.stats.binom(n, p)
+        low, high = n * p * math.exp(-gamma), n * p * math.exp(gamma)
+        below = law.cdf(math.ceil(low) - 1) - law.pmf(0) if low > 0 else 0.0
+        tail = max(below, 0.0) + law.sf(math.floor(high))
+        yield at(n=n, p=p, gamma=gamma), tail / law.sf(0), _f(n, p, gamma)
+
+
+def _cells(law: IntervalLaw, m: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return cell numbers of fine points, p and q there, and of all cells."""
+    z = np.linspace(0, 1, 40 * m + 1)
+    edges = np.linspace(0, 1, m + 1)
+    p, q = (np.diff(law.cdf(edges, x)) for x in (0.0, 1.0))
+    return np.minimum((z * m).astype(int), m - 1), law.pdf(z, 0.0), law.pdf(z, 1.0), p, q
+
+
+def _claim1() -> Points:
+    for epsilon, gamma in product(_LEVELS, (1.0, 0.5, 0.1)):
+        law = _laplace(epsilon)
+        m = planner.histogram_cells(gamma=gamma, lipschitz=law.lipschitz_output)
+        cell, p_z, q_z, p, q = _cells(law, m)
+        error = np.abs(np.log(p / q)[cell] - np.log(p_z / q_z))
+        yield at(epsilon=epsilon, gamma=gamma), error.max(), gamma / 6
+
+
+def _cell_mean() -> Points:
+    for (name, law), m in product(_smooth_laws(), (2, 6, 46)):
+        cell, p_z, _, p, _ = _cells(law, m)
+        error = np.abs(p[cell] - p_z / m)
+        yield f"{name} m={m}", error.max(), law.lipschitz_output / m**2 / 2
+
+
+def _both_directions() -> Points:
+    """Compare -min log N/M with what the reverse direction answers."""
+    rng = np.random.default_rng(2022)
+    for m in (2, 10, 91):
+        x, x_prime = rng.multinomial(10_000, np.full(m, 1 / m), 2)
+        reverse = histogram_estimate(x, x_prime).reverse
+        yield at(m=m), float(reverse), -np.log(x / x_prime).min()
+
+
+def _finite_domain() -> Points:
+    for size in (2, 5, 39, 91):
+        yield at(size=size), len(pairs_of(size, "all")), size * (size - 1) / 2
+
+
+def _failures_ignored() -> Points:
+    """Take the maximum over pairs of which some failed; 1 where the answer is as it should be."""
+    for failed in product((False, True), repeat=3):
+        levels = np.where(failed, np.nan, [0.3, 0.9, 0.5])
+        answers = {
+            (i, i + 1): PairEstimates(*map(np.asarray, (level, level, lost)))
+            for i, (level, lost) in enumerate(zip(levels, failed, strict=True))
+        }
+        best = maximum(answers)
+        expected = max((v for v in levels if not math.isnan(v)), default=math.nan)
+        same = np.array_equal(best.forward, expected, equal_nan=True)
+        yield at(failed=failed), same and bool(best.failed) == all(failed), 1.0
+
+
+def _algorithm2_n() -> Points:
+    """Compare the n that step 6 of Algorithm 2 asks for with that of (gamma, delta)."""
+    plan = partial(planner.sample_size, lipschitz=_laplace(1.0).lipschitz_output, union=False)
+    plain, strict = plan(gamma=0.5, delta=0.8), plan(gamma=0.5 / 3, delta=math.sqrt(0.8))
+    yield "B=1 gamma=0.5 delta=0.8", strict, plain
+
+
+def _buckets() -> Points:
+    """Compare what the mid-points of k buckets lose of the level with a third of gamma."""
+    for epsilon, gamma in product(_LEVELS, (1.0, 0.5)):
+        law = _laplace(epsilon)
+        k = planner.input_buckets(
+            gamma=gamma, lipschitz=law.lipschitz_output, lipschitz_input=law.lipschitz_input
+        )
+        loss = law.privacy_loss(0.0, 1.0) - law.privacy_loss(0.5 / k, 1 - 0.5 / k)
+        yield at(epsilon=epsilon, gamma=gamma, k=k), loss, gamma / 3
+
+
+class _Given:
+    """Stands for a random generator, and gives these numbers."""
+
+    def __init__(self, numbers: Floats) -> None:
+        self._numbers = numbers
+
+    def random(self, size: int) -> Floats:
+        """Return the numbers."""
+        return self._numbers[:size].copy()
+
+
+def _sampler() -> Points:
+    """Invert: the distribution function of what the sampler makes of p is p."""
+    p = np.linspace(0.001, 0.999, 37)
+    for b, x in product((0.5, 1.0, 5.0), (0.0, 0.3, 1.0)):
+        mechanism = TruncatedLaplace(1 / b)
+        drawn = mechanism.sample(x, p.size, _Given(p))  # type: ignore[arg-type]
+        error = np.abs(TruncatedLaplaceLaw(mechanism).cdf(drawn, x) - p)
+        yield at(B=b, x=x), error.max(), 0.0
+
+
+def _paper_n() -> Points:
+    """Plan with C rounded to 1.58, as printed, and with C as it is."""
+    for lipschitz in (1.58, _laplace(1.0).lipschitz_output):
+        n = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=lipschitz, union=False)
+        yield at(C=lipschitz), n, 1863132
+
+
+def _other_pairs() -> Points:
+    """Compare the largest level of a grid's other pairs with that of its ends."""
+    law, grid = _laplace(1.0), np.linspace(0, 1, 91).tolist()
+    others = (
+        max(law.privacy_loss(x, y), law.privacy_loss(y, x))
+        for x, y in combinations(grid, 2)
+        if (x, y) != (0.0, 1.0)
+    )
+    yield "B=1 k=91", max(others), law.privacy_loss(0.0, 1.0)
+
+
+def _slack() -> Points:
+    for lipschitz, m in product((1.0, 1.58, 3.0), (6, 12)):
+        c = planner.safety_slack(lipschitz=lipschitz, cells=m)
+        yield at(C=lipschitz, m=m), c, lipschitz / m**2 / 2
+
+
+def _theorem5_d() -> Points:
+    """Compare d^(1/alpha) with d^(1/(alpha - 1))."""
+    for d, order in product((1e-6, 1e-3, 0.5), (1.5, 2.0, 5.0)):
+        yield at(d=d, order=order), d ** (1 / order), d ** (1 / (order - 1))
+
+
+def _claim3() -> Points:
+    """Move every cell's frequency by a factor of exp(gamma') up or down, and see the level move.
+
+    gamma' is that of (14); the worst of 200 patterns of signs.
+    """
+    rng = np.random.default_rng(2022)
+    order = 2.0
+    for epsilon, gamma in product((1 / 5, 1 / 3, 1 / 2), (1.0, 0.5)):
+        law = _laplace(epsilon)
+        half = law.lipschitz_output / 2
+        ratio = 2 * ((1 + half) / (1 - half)) ** (2 * order - 1)  # K / K' of (13)
+        moved = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)
+        m = planner.histogram_cells(gamma=gamma, lipschitz=law.lipschitz_output, order=order)
+        _, _, _, p, q = _cells(law, m)
+        signs = rng.choice([-1.0, 1.0], (2, 200, m))
+        sums = (p * np.exp(moved * signs[0])) ** order * (q * np.exp(moved * signs[1])) ** (
+            1 - order
+        )
+        error = np.abs(np.log(sums.sum(axis=1)) / (order - 1) - law.renyi(order, 0.0, 1.0))
+        yield at(epsilon=epsilon, gamma=gamma), error.max(), gamma

@@ -1,0 +1,196 @@
+"""The figures of gorla2022."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from epsilometer_workflow.reports import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SYMBOLS = {"delta": r"$\delta$", "gamma": r"$\gamma$", "lipschitz": "$C$", "order": r"$\alpha$"}
+
+
+def cell_means(table: pd.DataFrame) -> Figure:
+    """Figure 1: (a) a smooth density and its cell means, (b) their log ratios and the answer."""
+    figure, axes = style.panels(1, 2)
+    left, right = axes[0]
+    blue, orange = style.colours(2)
+    exact, cells = r"exact: $p(z)$, $\log\, p(z)/q(z)$", r"of cells: $p_j / w$, $\log\, p_j/q_j$"
+    left.plot(table["z"], table["density"], color=blue, label=exact)
+    _steps(left, table, "cell_mean", orange, cells)
+    left.set(xlabel="$z$", ylabel="density", title="(a) a smooth density and its cell means")
+    right.plot(table["z"], table["log_ratio"], color=blue, label=exact)
+    _steps(right, table, "cell_log_ratio", orange, cells)
+    truth, gamma = table["truth"].iloc[0], table["gamma"].iloc[0]
+    style.band(right, truth, gamma)
+    right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
+    style.legend(figure)
+    return figure
+
+
+def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> None:  # type: ignore[no-untyped-def]
+    """Draw one horizontal piece a cell."""
+    for cell, rows in table.groupby("cell"):
+        ax.plot(
+            rows["z"], rows[column], color=colour, linewidth=2, label=label if cell == 0 else None
+        )
+
+
+def planned_samples(table: pd.DataFrame) -> Figure:
+    """Figures 2 and 6: log n of the theorem against each parameter."""
+    names = list(dict.fromkeys(table["varied"]))
+    figure, axes = style.panels(1, len(names), sharey=True)
+    for ax, name in zip(axes[0], names, strict=True):
+        rows = table[table["varied"] == name]
+        ax.plot(rows["value"], rows["log_n"])
+        ax.set(xlabel=_SYMBOLS[name])
+    axes[0, 0].set(ylabel=r"$\log\, n$ (natural)")
+    return figure
+
+
+def mean_and_spread(table: pd.DataFrame) -> Figure:
+    """Figures 3a and 7: mean and standard deviation of the answers against n."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    first = table.iloc[0]
+    truth, gamma = first["truth"], first["gamma"]
+    answered = table[table["failures"] < table["runs"]]
+    style.band(ax, truth, gamma)
+    ax.plot(answered["n"], answered["mean"], marker=".", label="mean of the runs")
+    sd = answered["sd"].fillna(0)
+    ax.fill_between(
+        answered["n"], answered["mean"] - sd, answered["mean"] + sd, alpha=0.25, label=r"$\pm$ sd"
+    )
+    some = answered[answered["failures"] > 0]
+    ax.scatter(
+        some["n"],
+        some["mean"],
+        facecolor="white",
+        edgecolor=style.colours(1)[0],
+        zorder=3,
+        s=18,
+        label="some runs failed",
+    )
+    ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"estimate $\tilde\varepsilon$")
+    ax.set_xlim(right=_reach(table))
+    style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
+    style.legend(figure)
+    return figure
+
+
+def share_within(table: pd.DataFrame) -> Figure:
+    """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    first = table.iloc[0]
+    ax.axhline(first["delta"], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$")
+    ax.plot(table["n"], table["share_within"], marker=".", label=r"share within $\gamma$")
+    ax.fill_between(
+        table["n"], table["share_low"], table["share_high"], alpha=0.2, label="95 % interval"
+    )
+    ax.set(xscale="log", xlabel="samples a side $n$", ylabel="share of runs", ylim=(-0.02, 1.04))
+    ax.set_xlim(right=_reach(table))
+    style.guide(ax, first["n_pr"], r"$n_{\mathrm{PR}}$")
+    style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
+    style.legend(figure)
+    return figure
+
+
+def _reach(table: pd.DataFrame) -> float:
+    """Return the right end of the axis: what was run, and n_TH where that is within reach."""
+    largest, n_th = table["n"].max(), table["n_th"].iloc[0]
+    return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
+
+
+def safety_check(table: pd.DataFrame) -> Figure:
+    """Figure 4: share of runs that pass the safety check against the actual C."""
+    figure, axes = style.panels()
+    ax = axes[0, 0]
+    first = table.iloc[0]
+    names = {
+        "safety-check-claimed": "claimed $C$ tested",
+        "safety-check-actual": "actual $C$ tested",
+    }
+    for estimator, rows in table.groupby("estimator", sort=False):
+        label = names.get(str(estimator), str(estimator))
+        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], marker=".", label=label)
+        ax.fill_between(
+            rows["actual_C"], rows["low"], rows["high"], color=line.get_color(), alpha=0.2
+        )
+    ax.axhline(first["required"], color=style.TRUTH, linestyle="--", label="required probability")
+    ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
+    ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
+    style.legend(figure)
+    return figure
+
+
+def bernoulli_pair(table: pd.DataFrame) -> Figure:
+    """Figure 5: the probabilities of both coins, on a log scale."""
+    orders = list(dict.fromkeys(table["order"]))
+    figure, axes = style.panels(1, len(orders), sharey=True)
+    for ax, order in zip(axes[0], orders, strict=True):
+        rows = table[table["order"] == order]
+        for x, colour in zip((0, 1), style.colours(2), strict=True):
+            coin = rows[rows["x"] == x]
+            bars = ax.bar(
+                coin["outcome"] + (x - 0.5) * 0.36,
+                coin["probability"],
+                width=0.34,
+                color=colour,
+                label=f"input {x}",
+            )
+            ax.bar_label(bars, fmt=_short, fontsize="x-small", padding=1)
+        name = "pure" if math.isinf(order) else rf"Rényi, $\alpha = {order:g}$"
+        level = rows["level"].iloc[0]
+        ax.set(
+            yscale="log",
+            xticks=[0, 1],
+            xlabel="output",
+            ylim=(table["probability"].min() / 8, 8),
+            title=f"{name}: level {level:.3g}\n"
+            f"zeros only with probability {rows['zeros_only'].iloc[0]:.2f}",
+        )
+        ax.title.set_fontsize("small")
+    axes[0, 0].set(ylabel="probability")
+    style.legend(figure)
+    return figure
+
+
+def _short(probability: float) -> str:
+    return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
+
+
+def impossibility(table: pd.DataFrame) -> Figure:
+    """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
+    estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
+    figure, axes = style.panels(2, len(estimators), sharex=True, sharey="row")
+    truth = r"above: exact; below: $1 - \delta$"
+    for column, (estimator, order) in zip(axes.T, estimators, strict=True):
+        rows = table[(table["estimator"] == estimator) & (table["lambda"] == order)]
+        budgets = sorted(set(rows["budget"]))
+        for budget, colour in zip(budgets, style.colours(len(budgets)), strict=True):
+            line = rows[rows["budget"] == budget]
+            label = f"built for {budget:,} samples"
+            column[0].plot(line["n"], line["answer"], color=colour, marker=".", label=label)
+            wide = {"linewidth": 1.2 + 1.2 * budgets[::-1].index(budget), "alpha": 0.8}
+            column[1].plot(line["n"], line["share_wrong"], color=colour, **wide)
+            for ax in column:  # the budget counts both sides
+                ax.axvline(budget / 2, color=colour, linestyle=":", linewidth=1)
+        column[1].plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label="its budget")
+        column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label=truth)
+        column[1].axhline(1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--")
+        kind = "Algorithm 1" if np.isinf(float(order)) else rf"Algorithm 3, $\alpha = {order}$"
+        how = "empty cells skipped" if "skip" in str(estimator) else "empty cells fail"
+        column[0].set(title=f"{kind}\n{how}", xscale="log")
+        column[0].title.set_fontsize("small")
+        column[1].set(xlabel="samples a side $n$")
+    axes[0, 0].set(ylabel="mean answer")
+    axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))
+    style.legend(figure)
+    return figure

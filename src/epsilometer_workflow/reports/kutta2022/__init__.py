@@ -1,0 +1,1 @@
+"""kutta2022: its tables, figures, exact values, proofs and draws."""

@@ -1,0 +1,127 @@
+"""The figures of kutta2022."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilometer_workflow.reports import style
+
+_OFTEN = 0.1  # share of runs above the truth from which a bound is marked
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def violins(table: pd.DataFrame) -> Figure:
+    """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
+    names = list(dict.fromkeys(table["panel"]))
+    columns = min(4, len(names))
+    figure, axes = style.panels(-(-len(names) // columns), columns)
+    floors = table["tau"].nunique()
+    figure.set_figwidth(figure.get_figwidth() * floors)
+    for ax, name in zip(axes.flat, names, strict=False):
+        _panel(ax, table[table["panel"] == name])
+        ax.set(title=name)
+    for ax in list(axes.flat)[len(names) :]:
+        ax.set_axis_off()
+    return figure
+
+
+def _panel(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw the violins of one mechanism: an order after the other, floors side by side."""
+    import seaborn as sns
+
+    cells = rows[["lambda", "tau", "alpha_hat"]].drop_duplicates()
+    cells = cells.sort_values(["lambda", "tau"], ascending=[True, False])
+    floors = sorted(set(cells["tau"]), reverse=True)
+    labels = [_label(*cell, floor=len(floors) > 1) for cell in cells.itertuples(index=False)]
+    places = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
+    rows = rows.assign(place=[places[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
+    sns.violinplot(
+        rows,
+        x="place",
+        y="ratio",
+        hue="tau",
+        hue_order=floors,
+        palette=style.colours(len(floors)),
+        legend=False,
+        dodge=False,
+        cut=0,
+        inner="box",
+        inner_kws={"box_width": 4, "whis_width": 0, "color": "black"},
+        linewidth=0.6,
+        alpha=0.6,
+        ax=ax,
+    )
+    medians = [cell["ratio"].median() for _, cell in rows.groupby("place")]
+    ax.plot(range(len(cells)), medians, "o", color="white", markersize=3.5)
+    ax.axhline(1, color=style.TRUTH, linewidth=1)
+    ax.set_xticks(range(len(labels)), labels, fontsize="small")
+    ax.set(xlabel="", ylabel="lower bound / divergence")
+
+
+def _label(order: float, tau: float, alpha_hat: float, *, floor: bool) -> str:
+    lines = [rf"$\lambda = {order:g}$", rf"$\hat\alpha = {alpha_hat:.3f}$"]
+    if floor:
+        lines.insert(1, rf"$\tau = {_scientific(tau)}$")
+    return "\n".join(lines)
+
+
+def _scientific(value: float) -> str:
+    digits, _, power = f"{value:.2g}".partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
+
+
+def orders(table: pd.DataFrame) -> Figure:
+    """Draw bounds against the order, and the local loss for the pure level at the right edge.
+
+    Open points lie above the truth in more than a tenth of the runs.
+    """
+    names = list(dict.fromkeys(table["panel"]))
+    figure, axes = style.panels(1, len(names))
+    for ax, name in zip(axes[0], names, strict=True):
+        rows = table[table["panel"] == name]
+        finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf]
+        exact = finite.drop_duplicates("lambda")
+        ax.plot(
+            exact["lambda"],
+            exact["divergence"],
+            color=style.TRUTH,
+            linestyle="--",
+            label=r"exact $D_\lambda$",
+        )
+        for estimator, bounds in finite.groupby("estimator", sort=False):
+            (line,) = ax.plot(bounds["lambda"], bounds["median"], linewidth=1, label=estimator)
+            colour = line.get_color()
+            ax.fill_between(
+                bounds["lambda"], bounds["low"], bounds["high"], color=colour, alpha=0.2, lw=0
+            )
+            for often, fill in ((False, colour), (True, "white")):
+                some = bounds[(bounds["above"] > _OFTEN) == often]
+                ax.plot(some["lambda"], some["median"], "o", color=colour, mfc=fill, markersize=4)
+        edge = 2.5 * finite["lambda"].max()
+        pure = pure.head(1)
+        ax.plot(
+            [edge] * len(pure), pure["divergence"], "_", color=style.TRUTH, markersize=14, mew=2
+        )
+        spread = [pure["median"] - pure["low"], pure["high"] - pure["median"]]
+        ax.errorbar(
+            [edge] * len(pure),
+            pure["median"],
+            yerr=spread,
+            fmt="D",
+            markersize=4,
+            color="black",
+            label=r"local loss, for $\lambda = \infty$",
+        )
+        ticks = [1, 2, 5, 10, 20, 50]
+        ax.set(title=name, xscale="log", xlabel=r"order $\lambda$", ylim=(0, None))
+        ax.set(ylabel=r"divergence $D_\lambda$")
+        ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
+        ax.minorticks_off()
+    style.legend(figure)
+    return figure

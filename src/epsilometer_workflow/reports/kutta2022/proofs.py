@@ -1,0 +1,200 @@
+"""What kutta2022's assumptions, lemmas and proofs state, tried at some points."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from epsilometer.estimators.renyi_bound import soft_floor
+from epsilometer_workflow.reports.points import Points, at, table_of
+
+_MAXIMA = np.array([0.0, 1e-7, 1e-6, 5e-6, 9e-6, 1e-5, 1.1e-5, 2e-5, 1e-4, 1e-2, 0.2])
+
+
+def proofs() -> pd.DataFrame:
+    """Work out every check of this module: a row a point, its value beside what bounds it."""
+    return table_of(
+        [
+            *(_floor_reached, _soft_gap, _soft_slope, _kernel_dimensions, _silverman, _gaussian),
+            *(_printed_bandwidths, _corrected_bandwidths, _floor_above_bandwidth),
+            *(_laplace_class, _laplace_rougher, _gaussian_class, _laplace_slope, _laplace_norm),
+            *(_variance_in_bandwidth, _printed_exponent, _corrected_exponent),
+            *(_printed_r4, _corrected_r4),
+        ]
+    )
+
+
+def _floor_reached() -> Points:
+    for tau in (1e-5, 1e-3):
+        for value, floored in zip(_MAXIMA, soft_floor(_MAXIMA, tau, 1 / tau)[0], strict=True):
+            yield at(t=float(value), tau=tau), floored, max(value, tau)
+
+
+def _soft_gap() -> Points:
+    """Compare the soft floor less the maximum with 2/beta."""
+    for tau, sharper in product((1e-5, 1e-3), (1.0, 10.0, 100.0)):
+        beta = sharper / tau
+        gap = soft_floor(_MAXIMA, tau, beta)[0] - np.maximum(_MAXIMA, tau)
+        yield at(tau=tau, beta=beta), gap.max(), 2 / beta
+
+
+def _soft_slope() -> Points:
+    """Compare differences of the soft floor with those of its argument."""
+    for tau in (1e-5, 1e-3):
+        t = np.linspace(0, 20 * tau, 2001)
+        steps = np.diff(soft_floor(t, tau, 1 / tau)[0]) / np.diff(t)
+        yield at(tau=tau), steps.max(), 1.0
+
+
+def _kernel_dimensions() -> Points:
+    """Integrate (10) over R^d as printed, with 1/(n h); and with 1/(n h^d)."""
+    for d, h in product((2, 3), (0.1, 0.5)):
+        mass = (math.sqrt(2 * math.pi) * h) ** d / (2 * math.pi) ** (d / 2)  # of K(./h)
+        yield at(d=d, h=h), mass / h, mass / h**d
+
+
+def _silverman() -> Points:
+    """Integrate the kernel as printed, and with exp(-|t|/sqrt 2)."""
+
+    def kernel(t: float, rate: float) -> float:
+        return math.exp(-t * rate) / 2 * math.sin(t / math.sqrt(2) + math.pi / 4)
+
+    rates = (0.5, math.sqrt(0.5))
+    areas = [2 * scipy.integrate.quad(kernel, 0, 200, (rate,), limit=500)[0] for rate in rates]
+    yield "integral", areas[0], areas[1]
+
+
+def _gaussian() -> Points:
+    """Tell what (K) asks of a kernel of order 1: it integrates to 1, its first moment is 0."""
+
+    def density(t: float) -> float:
+        return math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+
+    yield "integral", scipy.integrate.quad(density, -np.inf, np.inf)[0], 1.0
+    yield "mean", scipy.integrate.quad(lambda t: t * density(t), -np.inf, np.inf)[0], 0.0
+
+
+def _assumed(sign: int) -> Points:
+    """Take bandwidths n^-u and floors n^-v of Assumption 1 (2), its upper end with this sign.
+
+    The proof needs tau^-(l+1)/(n h^d) to be of smaller order than n^(-1/2): the exponent of n, here
+    the value, must be below 0.
+    """
+    d, s = 1, 2.0
+    for order, v in product((2.0, 5.0), (0.0, 0.005, 0.02, 0.05)):
+        low = max(v * (2 * order + 1), 1 / (2 * s) + order * v / s)
+        high = 1 / (2 * d) + sign * v * (order + 1) / d
+        for share in (0.1, 0.5, 0.99):
+            u = low + share * (high - low)
+            if low < high:
+                yield at(order=order, v=v, u=u), v * (order + 1) + u * d - 0.5, 0.0
+
+
+def _printed_bandwidths() -> Points:
+    yield from _assumed(1)
+
+
+def _corrected_bandwidths() -> Points:
+    yield from _assumed(-1)
+
+
+def _floor_above_bandwidth() -> Points:
+    """Compare the exponents v of floors n^-v with the smallest u of bandwidths n^-u."""
+    for order, v in product((2.0, 5.0, 7.0), (0.005, 0.02, 0.05)):
+        yield at(order=order, v=v), v, max(v * (2 * order + 1), 1 / 4 + order * v / 2)
+
+
+def _shifted(t: float, b: float) -> float:
+    """Return the L2 norm of f'(. + t) - f'(.) for the Laplace density of scale b."""
+
+    def slope(z: float) -> float:
+        return -math.copysign(1, z) / (2 * b**2) * math.exp(-abs(z) / b)
+
+    def squared(z: float) -> float:
+        return (slope(z + t) - slope(z)) ** 2
+
+    ends = [(-60 * b, -t), (-t, 0.0), (0.0, 60 * b)]
+    return math.sqrt(sum(scipy.integrate.quad(squared, *e, limit=400)[0] for e in ends))
+
+
+def _laplace_class() -> Points:
+    """Compare the norm with sqrt(2)/b^2 t^(1/2), which smoothness 1.5 asks for."""
+    for b, t in product((1.0, 5.0), (0.001, 0.01, 0.1, 0.5, 1.0)):
+        yield at(b=b, t=t), _shifted(t, b), math.sqrt(2) / b**2 * math.sqrt(t)
+
+
+def _laplace_rougher() -> Points:
+    """Divide the norm by t^0.6, which smoothness 1.6 would bound, at t and at a tenth of it."""
+    for t in (0.1, 0.01, 0.001):
+        yield at(t=t), _shifted(t, 1.0) / t**0.6, _shifted(t / 10, 1.0) / (t / 10) ** 0.6
+
+
+def _gaussian_class() -> Points:
+    """Work out the squared L2 norms of the normal density's derivatives, all of them finite."""
+    for s in range(1, 9):
+
+        def moment(w: float, s: int = s) -> float:
+            return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
+
+        norm = 2 * scipy.integrate.quad(moment, 0, np.inf)[0]
+        yield at(s=s), norm, math.gamma(s + 0.5) / (2 * math.pi)
+
+
+def _laplace_slope() -> Points:
+    for b in (1.0, 5.0):
+        z = np.linspace(-3 * b, 3 * b, 100_001)
+        density = np.exp(-np.abs(z) / b) / (2 * b)
+        yield at(b=b), np.abs(np.diff(density) / np.diff(z)).max(), 1 / (2 * b**2)
+
+
+def _laplace_norm() -> Points:
+    for b, t in product((1.0, 5.0), (0.1, 0.5, 1.0)):
+        printed = math.sqrt(2) / (2 * b**2) * math.exp(-t / (2 * b))
+        yield at(b=b, t=t), printed * math.sqrt(t - b + b * math.exp(t / b)), _shifted(t, b)
+
+
+def _variance_in_bandwidth() -> Points:
+    """Take the slope of the KDE's integrated variance in log h: printed h^d, Lemma 2 i) h^-d."""
+    for n in (10_000, 1_000_000):
+
+        def variance(h: float, n: int = n) -> float:
+            smoothed = 1 / (2 * math.sqrt(math.pi * (1 + h * h)))  # of a normal density
+            return (1 / (2 * math.sqrt(math.pi) * h) - smoothed) / n
+
+        yield at(n=n), math.log(variance(0.02) / variance(0.01)) / math.log(2), 1.0
+
+
+def _vanishing(sign: int) -> Points:
+    """Compare (h/tau)^(sign (1 - order)) at a sample size with that at a hundred times as many."""
+    for order, n in product((1.2, 1.8), (1e4, 1e6)):
+        found = [(m**-0.3 / m**-0.1) ** (sign * (1 - order)) for m in (n, 100 * n)]
+        yield at(order=order, n=n), found[1], found[0]
+
+
+def _printed_exponent() -> Points:
+    yield from _vanishing(1)
+
+
+def _corrected_exponent() -> Points:
+    yield from _vanishing(-1)
+
+
+def _slopes(which: str) -> Points:
+    """Compare the change of the soft floor's slope with beta times that of p, or of q, in R4."""
+    tau, beta = 1e-3, 1e3
+    for p, moved_p, q, moved_q in ((0.01, 0.01, 1e-3, 2e-3), (0.02, 0.021, 5e-4, 4e-3)):
+        slopes = soft_floor(np.array([q, moved_q]), tau, beta)[1]
+        moved = abs(moved_p - p) if which == "p" else abs(moved_q - q)
+        yield at(p=p, q=q), abs(slopes[1] - slopes[0]), moved * beta
+
+
+def _printed_r4() -> Points:
+    yield from _slopes("p")
+
+
+def _corrected_r4() -> Points:
+    yield from _slopes("q")

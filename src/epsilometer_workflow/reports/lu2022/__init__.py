@@ -1,0 +1,1 @@
+"""lu2022: its tables, figures, exact values, bounds and draws."""

@@ -1,0 +1,217 @@
+"""What lu2022 states of its estimator: bounds of its error, and what it does with draws."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from epsilometer.classifiers.base import neighbours
+from epsilometer.estimators.spectrum import (
+    Spectrum,
+    accuracy,
+    cones,
+    estimate_error,
+    neighbours_error,
+    risk_error,
+)
+from epsilometer_workflow.reports.points import Points, at, table_of
+
+_CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
+
+
+def bounds() -> pd.DataFrame:
+    """Work out every check of this module: a row a point, its value beside what bounds it."""
+    return table_of(
+        [
+            _small_delta,
+            _hoeffding,
+            _cones,
+            _cones_number,
+            _neighbours,
+            _coin_answers,
+            _queries,
+            _logarithmic,
+            _printed_corollary2,
+            _printed_excess,
+            _corollary3,
+            _dimensions,
+            _samples,
+            _databases,
+            _corollary4,
+            _half,
+            _formula,
+            _disjoint,
+            _null_wrong,
+            _null_share,
+        ]
+    )
+
+
+def _small_delta() -> Points:
+    """Plan samples for which delta = 1e-7 is twice the standard deviation of its estimate."""
+    for claim in (0.1, 0.5, 1.0):
+        risk = (1 - 1e-7) / (2 * math.exp(claim))
+        yield at(claim=claim), 4 * math.exp(2 * claim) * risk * (1 - risk) * (2 / 1e-7) ** 2, 1e13
+
+
+def _hoeffding() -> Points:
+    """Tell how likely the risk on m points is off by more than Theorem 1 allows, exactly."""
+    for m, risk, gamma in product((100, 1000), (0.05, 0.2, 0.5), (0.01, 0.05, 0.2)):
+        reach = math.sqrt(math.log(2 / gamma) / (2 * m))
+        law = scipy.stats.binom(m, risk)
+        low, high = math.ceil(m * (risk - reach)), math.floor(m * (risk + reach))
+        yield at(m=m, risk=risk, gamma=gamma), law.cdf(low - 1) + law.sf(high), gamma
+
+
+def _cones() -> Points:
+    for d in range(1, 9):
+        yield at(d=d), cones(d), (1 + 2 / math.sqrt(2 - math.sqrt(3))) ** d - 1
+
+
+def _cones_number() -> Points:
+    for d in range(1, 9):
+        yield at(d=d), (1 + 2 / math.sqrt(2 - math.sqrt(3))) ** d, 4.86371**d
+
+
+def _neighbours() -> Points:
+    for n in (100, 1000, 10**6):
+        yield at(n=n), neighbours(n), math.isqrt(n)
+
+
+def _coin_answers() -> Points:
+    """Answer 1/4 or 3/4 by a fair coin: how likely one is within 1/4 of delta, whatever it is."""
+    for delta in np.linspace(0, 1, 21).tolist():
+        yield (
+            at(delta=delta),
+            sum(abs(answer - delta) <= 0.25 + 1e-12 for answer in (0.25, 0.75)) / 2,
+            0.5,
+        )
+
+
+def _queries() -> Points:
+    """Ask q of 2^n databases: M_D is told from M where D is among them; else one guesses."""
+    rng = np.random.default_rng(2022)
+    for n, q in ((10, 10), (16, 100), (24, 1000)):
+        runs = 20_000
+        hit = rng.integers(2**n, size=runs) < q
+        won = np.where(hit, True, rng.random(runs) < 0.5)
+        yield at(n=n, q=q), won.mean(), 0.5 + q / 2**n + 2.6 * 0.5 / math.sqrt(runs)
+
+
+def _logarithmic() -> Points:
+    """Compare alpha over so many pairs with that of one pair."""
+    for tm in (10, 100, 1000):
+        yield (
+            at(tm=tm),
+            accuracy(0.5, 10**6, 0.05, directions=2 * tm) / accuracy(0.5, 10**6, 0.05),
+            tm,
+        )
+
+
+def _printed(beta: float) -> float:
+    """Return 12 c_d sqrt(ln(4 beta)/n) at n = 1, as printed; NaN where it is no number."""
+    return 12 * cones(1) * math.sqrt(math.log(4 * beta)) if 4 * beta >= 1 else math.nan
+
+
+def _printed_corollary2() -> Points:
+    for beta in (0.01, 0.05, 0.2):
+        printed = 2 * math.exp(0.5) * (_printed(beta) + risk_error(2, beta) * math.sqrt(2))
+        yield at(beta=beta), printed, accuracy(0.5, 2, beta) * math.sqrt(2)
+
+
+def _printed_excess() -> Points:
+    for beta in (0.01, 0.05, 0.2):
+        yield at(beta=beta), _printed(beta), neighbours_error(1, beta)
+
+
+def _corollary3() -> Points:
+    """Compare the printed bound with Theorem 5 for the excess risk of kNN (5)."""
+    for n, beta, tm, d in product((10**4, 10**7), (0.05, 0.2), (1, 8, 1000), (1, 2)):
+
+        def excess(points: int, chance: float, d: int = d) -> float:
+            return neighbours_error(2 * points, 2 * chance, d)
+
+        theorem5 = estimate_error(excess, 0.5, n, beta, directions=2 * tm)
+        root = math.sqrt(math.log(8 * tm / beta) / n)
+        yield at(n=n, beta=beta, tm=tm, d=d), math.exp(0.5) * (24 * cones(d) + 2) * root, theorem5
+
+
+def _dimensions() -> Points:
+    """Compare alpha with that of one dimension less."""
+    for d in range(3, 11):
+        yield at(d=d), accuracy(0.5, 10**6, 0.05, d) / accuracy(0.5, 10**6, 0.05, d - 1), 4.86371
+
+
+def _samples() -> Points:
+    for n in (10**3, 10**5, 10**7):
+        yield at(n=n), accuracy(0.5, n, 0.05) * math.sqrt(n), accuracy(0.5, 10**6, 0.05) * 1e3
+
+
+def _databases() -> Points:
+    for tm in (1, 8, 1000, 10**6):
+        ratio = accuracy(0.5, 10**6, 0.05, directions=2 * tm) / accuracy(
+            0.5, 10**6, 0.05, directions=2
+        )
+        yield at(tm=tm), ratio, math.sqrt(math.log(8 * tm / 0.05) / math.log(8 / 0.05))
+
+
+def _corollary4() -> Points:
+    """Compare the printed bound with a union over m t |U|^2 tests of a pair."""
+    for m, t, values in ((10, 1, 2), (100, 5, 2), (50, 3, 10)):
+        tests, n, beta = m * t * values**2, 10**7, 0.05
+        root = math.sqrt(math.log(4 * tests / beta) / n)
+        printed = math.exp(0.5) * (24 * cones(1) + 2) * root
+        yield at(m=m, t=t, values=values), printed, accuracy(0.5, n, beta, directions=tests)
+
+
+def _tested(**options: Any) -> Any:
+    """Return what an estimator makes of small samples, forward."""
+    rng = np.random.default_rng(2022)
+    x, x_prime = rng.integers(3, size=1000), rng.integers(3, size=1000)
+    return Spectrum("counting", **options).test(x, x_prime, rng)[0]
+
+
+def _half() -> Points:
+    tested = _tested(claims=[0.0, 0.5])
+    for claim, n, m in zip(tested.claims, tested.tested, tested.tested_prime, strict=True):
+        yield at(claim=float(claim)), n + m, 1000
+
+
+def _formula() -> Points:
+    tested = _tested(claims=list(_CLAIMS))
+    for claim, risk, delta in zip(tested.claims, tested.risk, tested.delta, strict=True):
+        yield at(claim=float(claim)), delta, max(1 - 2 * math.exp(claim) * risk, 0.0)
+
+
+def _disjoint() -> Points:
+    """Count the test draws that a classifier was trained on: of distinct numbers, so none is twice.
+
+    Draws that training has not seen are even to a classifier that counts, and taken for x.
+    """
+    x, x_prime = np.arange(1000), np.arange(1000, 2000)
+    tested, _ = Spectrum("counting", claims=[0.0]).test(x, x_prime, np.random.default_rng(1))
+    yield "distinct draws", tested.tested_prime[0] - tested.wrong_prime[0], 0.0
+
+
+def _null_wrong() -> Points:
+    """Hide all draws of x: null values are never classified wrong, nor are those of x'."""
+    tested = _tested(coin="drawn", claims=[400.0])
+    yield "all hidden", tested.wrong[0] + tested.wrong_prime[0], 0.0
+
+
+def _null_share() -> Points:
+    """Count the draws of x that are hidden, among outputs that are taken for x'."""
+    rng = np.random.default_rng(2022)
+    n = 200_000
+    x, x_prime = np.zeros(n, int), np.zeros(n, int)  # alike: what is not hidden is taken for x'
+    for claim in (0.1, 0.5, 1.0):
+        tested, _ = Spectrum("counting", coin="drawn", claims=[claim]).test(x, x_prime, rng)
+        hidden = 1 - tested.wrong[0] / tested.tested[0]
+        expected = 1 - math.exp(-claim)
+        error = math.sqrt(expected * (1 - expected) / tested.tested[0])
+        yield at(claim=claim), abs(hidden - expected) / error, 3.0

@@ -1,0 +1,261 @@
+"""Every estimator by one signature: draws of a pair in, one number for the pair out.
+
+All answer for both directions at once, by the larger of their levels, as the audit does: those that
+answer for one direction are asked for both, a bound at half of alpha each. Whoever has to choose
+where to look does so on the first draws, and confirms it on the others; nobody gets more draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, JsonValue
+
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.statistics import exact_test as fixed
+from epsilometer.auditing.statistics.claims import EventClaim, Pure, Renyi
+from epsilometer.auditing.statistics.rounds import Evidence, gather, successive
+from epsilometer.auditing.statistics.schedule import schedule
+from epsilometer.errors import ArgumentError, one_line
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.answering import Answer, answers
+from epsilometer.estimators.base import Claims
+from epsilometer.estimators.spectrum import epsilon_at
+from epsilometer.exact.base import Law, divergence
+from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.options import Fractional, Model
+
+Sample = NDArray[Any]
+Parameters = dict[str, JsonValue]
+
+AUDIT = "audit"
+"""In place of a registered estimator: the bounds of an audit of recorded outputs."""
+
+_ALPHA = 0.05
+PROMISES = {
+    "finite-sample": "a bound at every n",
+    "asymptotic": "a bound for large n",
+    "none": "an estimate",
+}
+_LARGEST = 500.0  # epsilon, whose exponential is a number
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Draws of both sides of one run, and what the provider says of the mechanism.
+
+    Parameters
+    ----------
+    x, x_prime
+        Of shape ``(n,)`` or ``(n, d)``.
+    outputs
+        Their kind (`epsilometer.outputs.KINDS`).
+    claims, region
+        The provider's; where to look for a local loss, in the unit of outputs.
+    epsilon
+        What the provider promises.
+    seed
+        Of methods that draw.
+    """
+
+    x: Sample
+    x_prime: Sample
+    outputs: str
+    claims: Claims
+    epsilon: float
+    region: tuple[float, float] | None = None
+    seed: Callable[[], np.random.Generator] = np.random.default_rng
+
+    @property
+    def n(self) -> int:
+        """Draws a side."""
+        return len(self.x)
+
+    def first(self, n: int) -> Pair:
+        """Return the first draws alone."""
+        return replace(self, x=self.x[:n], x_prime=self.x_prime[:n])
+
+    def split(self, share: float) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
+        """Return the draws that choose, this share of them, and those that confirm."""
+        n = max(int(share * self.n), 1)
+        return (self.x[:n], self.x_prime[:n]), (self.x[n:], self.x_prime[n:])
+
+
+class Stage(Model):
+    """What chooses for an estimator that confirms: a registered one, and the share it gets."""
+
+    estimator: str
+    parameters: Parameters = Field(default_factory=dict)
+    share: Fractional
+
+
+class Method(Model):
+    """An estimator of the matrix, as its configuration has it.
+
+    Parameters
+    ----------
+    estimator
+        A registered one, or ``audit``.
+    parameters
+        Its hyperparameters; ``by_outputs`` has those that depend on the kind of outputs.
+    after
+        Who chooses for it.
+    delta
+        Where the answer is the epsilon at this delta, not a divergence.
+    bound
+        Whether the lower end of a spectrum is asked for, not its estimate.
+    """
+
+    estimator: str
+    parameters: Parameters = Field(default_factory=dict)
+    by_outputs: dict[str, Parameters] = Field(default_factory=dict)
+    after: Stage | None = None
+    delta: Fractional | None = None
+    bound: bool = False
+
+    @property
+    def quantity(self) -> str:
+        """What the answer is of."""
+        return "divergence" if self.delta is None else f"epsilon at delta = {self.delta:g}"
+
+    def made(self, outputs: str) -> Any:
+        """Return the estimator for outputs of a kind; raise `ArgumentError` if there is none."""
+        if self.by_outputs and outputs not in self.by_outputs:
+            known = ", ".join(self.by_outputs)
+            raise ArgumentError("outputs", f"must be {known} for its classifiers, not {outputs}")
+        given: dict[str, Any] = self.parameters | self.by_outputs.get(outputs, {})
+        if self.after is not None:
+            given["after"] = self.after.estimator
+        return ESTIMATORS.load(self.estimator)(**given)
+
+    def promise(self, outputs: str) -> str:
+        """Return what it says of its answer."""
+        if self.estimator == AUDIT:
+            return PROMISES["finite-sample"]
+        try:
+            guarantee = self.made(outputs).guarantee
+        except ArgumentError:
+            return ""
+        return PROMISES["none" if self.delta is not None and not self.bound else guarantee]
+
+    def refusal(self, outputs: str, claims: Claims, order: float) -> str:
+        """Return why it does not apply to such outputs, claims and order; nothing if it does."""
+        try:
+            if self.estimator == AUDIT:
+                if self.delta is not None and not math.isinf(order):
+                    raise ArgumentError("lambda", "must be inf: a delta belongs to the pure level")
+                return ""
+            estimator = self.made(outputs)
+            estimator.check(outputs, order)
+            if estimator.reads == "histograms":
+                estimator.cells(claims, order)
+        except ArgumentError as error:
+            return one_line(error)
+        return ""
+
+    def answer(self, pair: Pair, order: float) -> float:
+        """Return the answer, in nats; raise `ArgumentError` where it has none for such draws.
+
+        No level is below 0, so that an answer below says 0.
+        """
+        if self.estimator == AUDIT:
+            return self._audited(pair, order)
+        estimator, rng = self.made(pair.outputs), pair.seed()
+        if estimator.reads == "histograms" and (m := estimator.cells(pair.claims, order)) > pair.n:
+            raise ArgumentError("cells", f"are {m:,}, more than the draws of a side: one is empty")
+        if estimator.reads == "verdicts" and self.delta is None:
+            raise ArgumentError("delta", "must be given for a spectrum")
+        sides, fresh, screen = (pair.x, pair.x_prime), (pair.x, pair.x_prime), None
+        if self.after is not None:
+            sides, fresh = pair.split(self.after.share)
+            screen = ESTIMATORS.load(self.after.estimator)(**self.after.parameters)
+        (answer,) = answers(
+            estimator,
+            sides,
+            order=order,
+            claims=pair.claims,
+            screen=screen,
+            draws=len(fresh[0]),
+            fresh=lambda _: fresh,
+            region=pair.region,
+            rng=rng,
+        )
+        if math.isnan(answer.both):
+            raise ArgumentError("cells", "are not all hit on both sides")
+        level = self._epsilon(answer, estimator, rng) if answer.tested else answer.both
+        return max(level, 0.0)
+
+    def _epsilon(self, answer: Answer, estimator: Any, rng: np.random.Generator) -> float:
+        """Return the epsilon at the given delta, or a lower bound for it."""
+        assert self.delta is not None
+        if not self.bound:
+            return max(epsilon_at(self.delta, way.claims, way.delta) for way in answer.tested)
+        ends = [way.interval(estimator.interval, _ALPHA, rng)[0] for way in answer.tested]
+        above = np.maximum(*ends) > self.delta
+        first = int(np.argmin(above)) if not above.all() else above.size
+        return float(answer.tested[0].claims[first - 1]) if first else 0.0
+
+    def _audited(self, pair: Pair, order: float) -> float:
+        """Return the bound of an audit of recorded outputs, as the reals that they stand for."""
+        if math.isinf(order):
+            return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
+        # Bun and Steinke, of pure epsilon
+        claim = Renyi(order, min(pair.epsilon, order * pair.epsilon**2 / 2))
+        evidence, sides = Evidence(claim, 1, _ALPHA), (pair.x, pair.x_prime)
+        gather(successive([sides]), schedule(pair.n, 1), evidence, as_reals=True)
+        return float(evidence.bounds()[claim])
+
+
+def _exact_test(pair: Pair, claim: EventClaim) -> float:
+    """Return the bound of the exact test: some draws choose events, and the others confirm them."""
+    past, fresh = pair.split(fixed.CHOOSING)
+    layout = layout_of(*past, as_reals=True)
+    chosen = [(layout.encode(past[0]), layout.encode(past[1]))]
+    _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
+    made = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
+    return made.lower_bound(claim, _ALPHA)
+
+
+class Exact:
+    """What is true of a pair of inputs, in the larger direction; NaN where it is not known."""
+
+    def __init__(self, law: Law | None, x: Any, x_prime: Any) -> None:
+        self._law, self._ways = law, ((x, x_prime), (x_prime, x))
+        self._known: dict[tuple[float, float | None], float] = {}
+
+    def level(self, order: float, delta: float | None) -> float:
+        """Return the divergence of an order, or the epsilon at a delta, in nats."""
+        key = order, delta
+        if key not in self._known:
+            self._known[key] = self._found(order, delta)
+        return self._known[key]
+
+    def _found(self, order: float, delta: float | None) -> float:
+        if self._law is None:
+            return math.nan
+        if delta is None:
+            return float(max(divergence(self._law, order, *way) for way in self._ways))
+        if not hasattr(self._law, "spectrum"):
+            return math.nan
+        from scipy.optimize import brentq
+
+        def excess(claim: float) -> float:
+            return self._delta(claim) - delta
+
+        if excess(0.0) <= 0:
+            return 0.0
+        high = 1.0
+        while excess(high) > 0:
+            high *= 2
+            if high > _LARGEST:
+                return math.inf
+        return float(brentq(excess, 0.0, high, xtol=1e-9))
+
+    def _delta(self, claim: float) -> float:
+        assert self._law is not None
+        return max(float(spectrum(self._law, [claim], *way)[0]) for way in self._ways)

@@ -1,0 +1,227 @@
+"""A server that forks jobs: to import what they need takes longer than to do most of them.
+
+It is started with a run, imports libraries and stages once, and ends with the run. The process
+that Snakemake starts for a job hands its script over, by a socket of this user, and waits for the
+exit code. Here the script runs in a fork, watched as ever (see `watch`). Where there is no server,
+or a job is not for it, nothing else changes: the job then imports what it uses, and no more. On a
+cluster each submission has a server of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from epsilometer_workflow.runtime.variables import RUN, SERVER
+
+ONE_THREAD = {  # which a fork copies: no other may hold a lock meanwhile
+    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+_STARTED = b"s"
+_HEADER = 64  # bytes: how many follow, and the rule
+_SECONDS = 1.0  # in which who connects has said them
+_CALLED = {  # what the jobs of a rule mostly call, and do not import before
+    **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
+    "estimate": ("scipy.special", "numba"),
+    "audit": (
+        *(
+            "epsilometer.auditing.audit",
+            "epsilometer.auditing.rendering.page",
+            "scipy.special",
+            "numba",
+        ),
+        *("matplotlib.figure", "matplotlib.backends.backend_svg"),
+    ),
+    "summarise": ("scipy.special",),
+    "render": ("matplotlib.pyplot", "matplotlib.backends.backend_pdf"),
+}
+_asker: int | None = None  # in a fork of the server: the socket to who handed the job over
+
+
+def asker() -> int | None:
+    """Return the descriptor that tells when a job that was handed over is wanted no more."""
+    return _asker
+
+
+def handed_over(snakemake: Any) -> int | None:
+    """Let the run's server do a job; return its exit code, or None where there is no server.
+
+    Jobs that use several cores are left alone: libraries read how many when they are imported. So
+    are those of another environment, such as one that conda made, and of another run.
+    """
+    run, _, rest = os.environ.get(SERVER, "").partition("|")
+    environment, _, place = rest.partition("|")
+    if not place or _asker is not None or snakemake.threads != 1:
+        return None
+    if environment != sys.prefix or run != os.environ.get(RUN):
+        return None
+    header, request = _request(snakemake.rule)
+    with socket.socket(socket.AF_UNIX) as server:
+        try:
+            server.connect(place)
+            socket.send_fds(server, [header], [1, 2])
+            server.sendall(request)
+            if server.recv(1) != _STARTED:
+                return None
+        except OSError:
+            return None
+        return _waited(server)
+
+
+def _request(rule: str) -> tuple[bytes, bytes]:
+    """Return what says which script is to be run, where, and with which environment."""
+    import json
+
+    script = os.path.abspath(sys.argv[0])  # noqa: PTH100
+    request = json.dumps([script, os.getcwd(), dict(os.environ)]).encode()  # noqa: PTH109
+    header = len(request).to_bytes(8, "little") + rule.encode().ljust(_HEADER - 8)
+    return header, request
+
+
+def _waited(server: socket.socket) -> int:
+    """Return how a job ended; when this process is asked to end, ask for the job's end first."""
+
+    def wanted_no_more(*_: object) -> None:
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_WR)
+
+    for asked in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(asked, wanted_no_more)
+    try:
+        said = server.recv(1)
+    except OSError:
+        said = b""
+    if not said:
+        with suppress(OSError):
+            os.write(2, b"epsilometer: the process that did this job was killed\n")
+    return said[0] if said else 1
+
+
+class Server:
+    """The server's side: listens, imports, forks, and ends with its run."""
+
+    def __init__(self, place: str, run: int) -> None:
+        self._run = os.pidfd_open(run)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(place)
+        self._listener.listen(64)
+
+    def serve(self) -> None:
+        """Fork for each request, until the run is gone."""
+        import select
+
+        poll = select.poll()
+        poll.register(self._run, select.POLLIN)
+        poll.register(self._listener, select.POLLIN)
+        while self._run not in {descriptor for descriptor, _ in poll.poll()}:
+            try:
+                connection, _ = self._listener.accept()
+                with connection:
+                    self._fork(connection)
+            except OSError as error:  # that job is done by who asked; others go on
+                print(f"not forked: {error}", file=sys.stderr, flush=True)
+
+    def _fork(self, connection: socket.socket) -> None:
+        connection.settimeout(_SECONDS)  # one that says nothing is not waited for
+        header, descriptors, _, _ = socket.recv_fds(connection, _HEADER, 2)
+        connection.settimeout(None)
+        if len(header) == _HEADER and len(descriptors) == 2:
+            _import(header[8:].decode().strip())
+            if os.fork() == 0:
+                self._listener.close()
+                os.close(self._run)
+                _become_job(connection, int.from_bytes(header[:8], "little"), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+@cache
+def _import(rule: str) -> None:
+    """Import what the jobs of a rule need, at the first of them."""
+    import gc
+    from importlib import import_module
+
+    for module in (
+        "snakemake.script",
+        "epsilometer_workflow.runtime.keeping",
+        *_CALLED.get(rule, ()),
+    ):
+        import_module(module)
+    with suppress(Exception):  # the job will tell
+        import_module(f"epsilometer_workflow.stages.{rule}")
+    gc.collect()
+    gc.freeze()  # what is imported stays, and is shared with all forks
+
+
+def _become_job(connection: socket.socket, size: int, descriptors: list[int]) -> None:
+    """Run a script that was handed over, in this process, which then ends."""
+    global _asker  # noqa: PLW0603 (the fork is this job and nothing else)
+    code, watcher = 1, os.getpid()
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor, standard in zip(descriptors, (1, 2), strict=True):
+            os.dup2(descriptor, standard)
+            os.close(descriptor)
+        request = _received(connection, size)
+        _asker = connection.fileno()
+        connection.sendall(_STARTED)
+        code = _ran(request)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        if os.getpid() == watcher:
+            with suppress(OSError):
+                connection.sendall(bytes([code & 0xFF]))
+        os._exit(code & 0xFF)
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """Return a request, of so many bytes."""
+    request = bytearray()
+    while len(request) < size:
+        if not (more := connection.recv(min(size - len(request), 1 << 20))):
+            raise EOFError("the request ends too early")
+        request += more
+    return bytes(request)
+
+
+def _ran(request: bytes) -> int:
+    """Run the script that Snakemake wrote for a job, as its interpreter would."""
+    import json
+    import runpy
+
+    script, folder, environment = json.loads(request)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.environ.pop(SERVER, None)  # a job in a fork hands nothing over
+    sys.argv = [script]
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def main() -> None:
+    """Serve at a socket (first argument) until a process (second argument) is gone."""
+    place, run = sys.argv[1], int(sys.argv[2])
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
+    mask = os.umask(0o077)  # the socket is for this user
+    server = Server(place, run)
+    os.umask(mask)
+    try:
+        server.serve()
+    finally:
+        os.unlink(place)  # noqa: PTH108

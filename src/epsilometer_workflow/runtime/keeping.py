@@ -1,0 +1,173 @@
+"""How a job is kept: a log, progress, a watch, errors in one line, and what it took."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import DamagedError, EpsilometerError, one_line
+from epsilometer_workflow.runtime.forkserver import asker
+from epsilometer_workflow.runtime.watch import OUTSIDE, Limits, Usage, done, failed, watched
+
+_SECONDS_BETWEEN_LINES = 5.0
+_log = logging.getLogger("epsilometer")
+_log.setLevel(logging.INFO)
+
+
+@contextmanager
+def kept(
+    snakemake: Any, stopped: Callable[[str], None] | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Run what follows watched, as the job of a script; gives a function that reports progress.
+
+    The log tells when the job began, how far it is, what it printed, why it failed (with the
+    traceback where the failure is ours) and what it took; the terminal shows one line. What
+    ``stopped`` does, says `epsilometer_workflow.runtime.job.job`.
+    """
+    log_file = Path(str(snakemake.log[0]))
+    what = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
+    _open_log(log_file, what)
+
+    def keep(printed: str) -> None:
+        _log.info("printed: %s", printed.rstrip("\n"))
+
+    def ended(usage: Usage, cause: str | None) -> bool:
+        saved = False
+        if cause is not None:
+            _clear_halves_of(snakemake.output)
+            line = f"{cause}{_higher(cause, snakemake)}"
+            _tell(f"{line} (log: {log_file}) [{what}]")
+            saved = cause not in OUTSIDE and _saved(stopped, line, log_file)
+        _log.info("took %s", usage)
+        with suppress(OSError):
+            _write_benchmark(log_file, usage)
+        return saved
+
+    resources = snakemake.resources
+    limits = Limits(minutes=resources.get("runtime"), megabytes=resources.get("mem_mb"))
+    terminal = watched(limits, keep, ended, asker())
+    last = time.monotonic()
+
+    def progress(message: str) -> None:
+        nonlocal last
+        _log.info(message)
+        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            with suppress(OSError):
+                os.write(terminal, f"{what}: {message}\n".encode())
+
+    try:
+        yield progress
+    except DamagedError as error:
+        message = _set_aside(error)
+    except EpsilometerError as error:
+        message = one_line(error)
+    except OSError as error:
+        _log.exception("failed")
+        message = _cannot(error, snakemake.output[0])
+    except Exception as error:
+        _log.exception("failed")
+        message = f"{type(error).__name__}: {one_line(error)} (traceback in {log_file})"
+    else:
+        done()
+    _tell(f"{message} [{what}]", terminal)
+    failed()
+
+
+def _open_log(log_file: Path, what: str) -> None:
+    try:
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        logging.basicConfig(
+            filename=log_file, filemode="w", format="%(asctime)s %(message)s", level=logging.WARNING
+        )
+    except OSError as error:
+        _tell(f"{_cannot(error, log_file)} [{what}]")
+        raise SystemExit(1) from None
+    logging.raiseExceptions = False  # a full disk ends a job by its output, not by its log
+    _log.info("start %s%s", what, _allocation())
+
+
+def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
+    """Write what takes the place of outputs, and a note of it; tell whether that could be done."""
+    if stopped is None:
+        return False
+    try:
+        stopped(line)
+        with log_file.with_suffix(".stopped").open("a", encoding="utf-8") as notes:
+            notes.write(f"{line}\n")
+    except Exception:
+        _log.exception("failed")
+        return False
+    return True
+
+
+def _clear_halves_of(outputs: Iterable[str]) -> None:
+    """Delete what a job that was stopped left half-written."""
+    for output in map(Path, outputs):
+        for left in output.parent.glob(f"{glob.escape(output.stem)}.*.part.*"):
+            with suppress(OSError):
+                left.unlink()
+
+
+def _write_benchmark(log_file: Path, usage: Usage) -> None:
+    """Write what a job took beside its log, in the columns of Snakemake's own benchmarks.
+
+    Snakemake would measure the process that it started, which may only wait for another.
+    """
+    results, scale, _, *rest = log_file.parts
+    path = Path(results, scale, "benchmarks", *rest).with_suffix(".tsv")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    numbers = f"{usage.seconds:.4f}\t{usage.megabytes:.2f}\t{usage.cpu_seconds:.2f}\n"
+    path.write_text(f"s\tmax_rss\tcpu_time\n{numbers}", encoding="utf-8")
+
+
+def _allocation() -> str:
+    """Return where a cluster runs this job; nothing on a workstation."""
+    number = os.environ.get("SLURM_JOB_ID")
+    node = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
+    return f" (SLURM job {number} on {node})" if number else ""
+
+
+def _tell(message: str, terminal: int = 2) -> None:
+    """Say in log and terminal why a job failed."""
+    _log.error("failed: %s", message)
+    with suppress(OSError):
+        os.write(terminal, f"epsilometer: {message}\n".encode())
+
+
+def _cannot(error: OSError, file: object) -> str:
+    """Return what a file system refused, and what helps."""
+    what = f"{error.filename or file}: {os.strerror(error.errno) if error.errno else error}"
+    helps = {
+        errno.ENOSPC: "; free some space and give the same command again",
+        errno.EDQUOT: "; free some space and give the same command again",
+        errno.EROFS: "; results/ must be writable",
+        errno.EACCES: "; results/ must be writable",
+    }
+    return one_line(what) + helps.get(error.errno or 0, "")
+
+
+def _higher(cause: str, snakemake: Any) -> str:
+    """Return how to raise the limit that a job was stopped at."""
+    for limit, resource in (("memory", "mem_mb"), ("longer", "runtime")):
+        if limit in cause and "limit" in cause:
+            more = 2 * snakemake.resources.get(resource)
+            return f"; if it needs more: --set-resources {snakemake.rule}:{resource}={more}"
+    return ""
+
+
+def _set_aside(error: DamagedError) -> str:
+    """Delete a damaged file, as nothing else can be done with it, and say so."""
+    try:
+        Path(error.path).unlink(missing_ok=True)
+    except OSError:
+        return f"{error}; delete it and give the same command again"
+    return f"{error}; it is deleted now, and the same command makes it again"

@@ -1,0 +1,110 @@
+"""What a run of Snakemake is as a whole: alone in its folder, clean, and with this library."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import EpsilometerError
+from epsilometer_workflow.runtime.forkserver import ONE_THREAD
+from epsilometer_workflow.runtime.variables import RUN, SERVER
+
+
+@dataclass
+class Lock:
+    """Held while Snakemake runs, so that no two runs write into one folder.
+
+    The kernel lets go of it when the process ends, however it ends: nothing is ever to be unlocked.
+    """
+
+    folder: str = ".snakemake"
+
+    def acquire(self) -> None:
+        """Take the lock; raise `EpsilometerError` if another run holds it."""
+        path = Path(self.folder, "epsilometer.lock")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            self._file = path.open("a+", encoding="utf-8")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.seek(0)
+            raise EpsilometerError(
+                f"another run (process {self._file.read() or '?'}) is at work in this folder; "
+                "wait for it or stop it"
+            ) from None
+        except OSError as error:
+            raise EpsilometerError(
+                f"{path}: cannot be locked ({error.strerror}); work in a folder that can"
+            ) from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+
+
+def clear_halves(results: str) -> None:
+    """Delete what an interrupted run left half-written."""
+    for left in Path(results).rglob("*.part.*"):
+        left.unlink(missing_ok=True)
+
+
+def use_this_library(before: Path) -> None:
+    """Let the jobs that this process starts import the library it has imported, and end with it.
+
+    ``before`` is a folder of packages that they are to find first.
+    """
+    others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = dict.fromkeys([str(before), str(Path(__file__).parents[2]), *filter(None, others)])
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    os.environ[RUN] = str(os.getpid())  # with which they end
+
+
+def without_rate_limit(workflow: Any) -> bool:
+    """Take Snakemake's limit of job starts away, and tell whether that could be done.
+
+    With one, however high, each round of the scheduler and each job that ends starts a timer for
+    another round, which looks at every job again: threads and rounds pile up over a long run. The
+    name is internal to Snakemake; where it is gone, the profile's limit stays.
+    """
+    scheduler: Any = getattr(workflow, "scheduler", None)
+    if getattr(scheduler, "job_rate_limiter", None) is None:
+        return False
+    scheduler.job_rate_limiter = None
+    scheduler.resources["_job_count"] = scheduler.global_resources["_job_count"]
+    return True
+
+
+_server: subprocess.Popen[bytes] | None = None
+
+
+def start_forkserver() -> None:
+    """Start the server that forks this run's jobs."""
+    global _server  # noqa: PLW0603 (one a run)
+    if (_server is not None and _server.poll() is None) or sys.platform != "linux":
+        return
+    here = f"epsilometer-{socket.gethostname()[:40]}-"
+    for left in Path(".snakemake").glob(f"{here}*.socket"):
+        run = left.stem.removeprefix(here)
+        if run.isdigit() and not Path("/proc", run).exists():  # which was killed
+            left.unlink(missing_ok=True)
+    place = Path(".snakemake", f"{here}{os.getpid()}.socket")
+    place.unlink(missing_ok=True)
+    # Not by -m, which would make a second module of it beside the one that jobs import.
+    program = "from epsilometer_workflow.runtime.forkserver import main; main()"
+    log = Path(".snakemake", "log", f"{place.stem}.log")
+    log.parent.mkdir(exist_ok=True)
+    with log.open("wb") as said:
+        _server = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-c", program, str(place), str(os.getpid())],
+            env=os.environ | ONE_THREAD,
+            start_new_session=True,  # Ctrl-C is for the run, which tells its jobs
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        )
+    os.environ[SERVER] = f"{os.getpid()}|{sys.prefix}|{place}"

@@ -1,0 +1,273 @@
+"""A job under watch: it runs in a child of its own, and whatever becomes of it is told.
+
+A mechanism under audit is foreign code. It may crash the interpreter, never come back, take all
+memory or print without end; and Snakemake may be killed above it. The process that was started
+stays outside and small: it waits for the child, holds it to its limits, keeps what it prints, stops
+it when the run that asked for it is gone, and gives the cause where the child no longer can.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import math
+import os
+import re
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from epsilometer_workflow.runtime.variables import RUN
+
+_DONE, _TOLD = 100, 101  # how a child ends that says how it ended; a mechanism may exit with 0
+_PRINTED_BYTES = 1_000_000
+_SECONDS_BETWEEN_LOOKS = 0.1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
+_GONE = "the run that asked for it is gone"
+OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
+"""Why a child was stopped that had done nothing wrong."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a job may take; what it does not say is without limit."""
+
+    minutes: float | None = None
+    megabytes: float | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a job took: seconds of wall clock and of CPU, megabytes at its largest."""
+
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s, {self.cpu_seconds:.2f} s of CPU, {self.megabytes:.0f} MB"
+
+
+class _Stopped(Exception):  # noqa: N818
+    """The child had to be stopped; says why."""
+
+
+def watched(
+    limits: Limits,
+    keep: Callable[[str], None],
+    ended: Callable[[Usage, str | None], bool],
+    asker: int | None = None,
+) -> int:
+    """Fork. Return only in the child, with a descriptor of what was standard error before.
+
+    The child must end by `done` or `failed`: any other end is a crash. This process then ends with
+    exit code 0 or 1.
+
+    Parameters
+    ----------
+    limits
+        What the child may take before it is stopped.
+    keep
+        Is given, in this process, what the child prints, up to a megabyte: whole lines, and the
+        beginning of one where it pauses there.
+    ended
+        Is called in this process when the child is gone: with what it took, and why it failed;
+        ``None`` where it did not, or has told so itself. Returns whether all is well even so.
+    asker
+        A descriptor that can be read when who asked for the job wants it no more.
+    """
+    reader, writer = os.pipe()
+    here = os.getpid()
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # whose parent ends is ours; see `_end`
+    child = os.fork()
+    if child == 0:
+        return _become_child(here, reader, writer, asker)
+    os.close(writer)
+    began = time.monotonic()
+    cause = None
+    lines = _Lines(keep)
+    try:
+        signal.signal(signal.SIGTERM, _terminated)
+        _wait(child, reader, limits, lines, asker)
+    except _Stopped as stopped:
+        cause = str(stopped)
+    except KeyboardInterrupt:
+        cause = _INTERRUPTED
+    lines.flush()
+    for further in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(further, signal.SIG_IGN)
+    code, usage = _end(child, began)
+    well = ended(usage, cause or _cause(code))
+    raise SystemExit(0 if well or (cause is None and code == _DONE) else 1)
+
+
+class _Lines:
+    """What a child prints, in whole lines; a crash, for one, is written word by word."""
+
+    def __init__(self, keep: Callable[[str], None]) -> None:
+        self._keep, self._rest = keep, b""
+
+    def add(self, printed: bytes) -> None:
+        """Pass the lines on that are whole."""
+        whole, end, self._rest = (self._rest + printed).rpartition(b"\n")
+        self._pass_on(whole + end)
+
+    def flush(self) -> None:
+        """Pass on what there is of a line."""
+        self._pass_on(self._rest)
+        self._rest = b""
+
+    def _pass_on(self, printed: bytes) -> None:
+        if printed:
+            self._keep(printed.decode(errors="backslashreplace"))
+
+
+def done() -> NoReturn:
+    """End a watched child that has done its job."""
+    raise SystemExit(_DONE)
+
+
+def failed() -> NoReturn:
+    """End a watched child that has told why it failed."""
+    raise SystemExit(_TOLD)
+
+
+def _become_child(watcher: int, reader: int, writer: int, asker: int | None) -> int:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # goes when the watcher is killed
+    if os.getppid() != watcher:
+        os._exit(_TOLD)
+    os.setpgid(0, 0)  # so that it can be stopped with all that it starts
+    terminal = os.dup(2)
+    os.close(reader)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, standard in ((nothing, 0), (writer, 1), (writer, 2)):
+        os.dup2(descriptor, standard)
+    if asker is not None:  # who asked is told by the watcher, and by nobody else
+        os.dup2(nothing, asker)
+    for descriptor in (nothing, writer):
+        os.close(descriptor)
+    faulthandler.enable()  # a crash leaves the lines of Python it happened in
+    return terminal
+
+
+def _wait(
+    child: int,
+    reader: int,
+    limits: Limits,
+    lines: _Lines,
+    asker: int | None,
+) -> None:
+    """Return when the child has ended; raise `_Stopped` when it has to be."""
+    deadline = math.inf if limits.minutes is None else time.monotonic() + 60 * limits.minutes
+    printed = 0
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    if asker is not None:
+        poll.register(asker, select.POLLIN)
+    ended, run_is_gone = _teller(child, poll, own=True), _run_teller(poll)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll(1000 * _SECONDS_BETWEEN_LOOKS)}
+        if reader in ready:
+            text = os.read(reader, 65536)
+            printed += len(text)
+            lines.add(text)
+            if not text:
+                poll.unregister(reader)
+        else:
+            lines.flush()
+            if ended(ready):
+                return
+        if asker in ready:
+            raise _Stopped(_INTERRUPTED)
+        if run_is_gone(ready):
+            raise _Stopped(_GONE)
+        if printed > _PRINTED_BYTES:
+            raise _Stopped(f"printed more than {_PRINTED_BYTES / 1e6:g} MB")
+        if time.monotonic() > deadline:
+            raise _Stopped(f"took longer than its limit of {limits.minutes:g} minutes")
+        if limits.megabytes is not None and _megabytes(child) > limits.megabytes:
+            raise _Stopped(f"took more memory than its limit of {limits.megabytes:g} MB")
+
+
+def _run_teller(poll: select.poll) -> Callable[[set[int]], bool]:
+    """Return what tells whether the Snakemake is gone that started this job."""
+    process = os.environ.get(RUN, "")
+    if not process.isdigit():
+        return lambda _: False
+    return _teller(int(process), poll, own=False)
+
+
+def _teller(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
+    """Return what tells from the descriptors that are ready whether a process has ended.
+
+    The kernel wakes us by a descriptor; where it, or this Python, knows none, we look by turns.
+    """
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return lambda _: True
+    except (AttributeError, OSError):
+        if own:
+            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return lambda _: os.waitid(os.P_PID, process, options) is not None
+        return lambda _: not Path(f"/proc/{process}").exists()
+    poll.register(descriptor, select.POLLIN)
+    return lambda ready: descriptor in ready
+
+
+def _terminated(*_: object) -> None:
+    raise _Stopped(_TERMINATED)
+
+
+def _megabytes(process: int) -> float:
+    """Return how much memory a process holds of its own: files that it maps do not count."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0  # it is just ending
+    found = re.search(r"^RssAnon:\s+(\d+) kB", status, flags=re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
+def _end(child: int, began: float) -> tuple[int, Usage]:
+    """Stop what still runs of a child, and return how it ended and what it took."""
+    for stop in (os.killpg, os.kill):
+        with suppress(ProcessLookupError):
+            stop(child, signal.SIGKILL)
+    _, status, used = os.wait4(child, 0)
+    _end_orphans()
+    usage = Usage(
+        seconds=time.monotonic() - began,
+        cpu_seconds=used.ru_utime + used.ru_stime,
+        megabytes=used.ru_maxrss * 1024 / 1e6,
+    )
+    return os.waitstatus_to_exitcode(status), usage
+
+
+def _end_orphans() -> None:
+    """Stop what a child has started in sessions of their own, such as the workers of an audit."""
+    here = os.getpid()
+    for _ in range(100):  # what an orphan has started is an orphan next
+        try:
+            orphans = Path(f"/proc/{here}/task/{here}/children").read_text(encoding="ascii").split()
+        except OSError:  # a kernel that does not tell
+            return
+        if not orphans:
+            return
+        for orphan in map(int, orphans):
+            with suppress(OSError):
+                os.kill(orphan, signal.SIGKILL)
+                os.waitpid(orphan, 0)
+
+
+def _cause(code: int) -> str | None:
+    """Return why a child ended that was not stopped; ``None`` where there is nothing to add."""
+    if code < 0:
+        return f"crashed: {signal.strsignal(-code)} (signal {-code})"
+    return None if code in (_DONE, _TOLD) else f"ended the interpreter with exit code {code}"

@@ -1,0 +1,1 @@
+"""The jobs: a module for each rule, with the same name; it reads files and writes one."""

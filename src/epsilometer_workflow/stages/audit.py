@@ -1,0 +1,279 @@
+"""The verdicts on all claims about one mechanism on one set of pairs: a row each, and a page.
+
+An audit asks its source for draws by input, size and seed. The audit of another claim asks for the
+same ones, as far as it follows the same pairs. `Remembered` makes them once, so that all claims are
+audited on the same draws. Foreign code runs here and nowhere else in the workflow.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
+from epsilometer.auditing.checks.sampler import Check
+from epsilometer.auditing.formats import as_plain, input_words
+from epsilometer.auditing.question import claim_of, pairs_of, source_of
+from epsilometer.auditing.sources.accounting import ask_all, filled, of_any_level, told, unanswered
+from epsilometer.auditing.sources.callables import Outputs, Source
+from epsilometer.auditing.sources.recorded import digest, read, read_scores
+from epsilometer.auditing.statistics.claims import AnyClaim
+from epsilometer.auditing.verdict import Verdict
+from epsilometer.errors import EpsilometerError, one_line
+from epsilometer.storage import atomic, write_columns
+
+FAILED, MISSING = "failed", "missing"
+"""The words of an audit that could not be made, and of one whose environment could not be."""
+
+_ABOUT_OUTPUTS = ("as_reals", "outcomes", "support", "lipschitz")
+_SHOWN = 400  # letters of an input that is kept as it is
+_log = logging.getLogger("epsilometer")
+
+Row = tuple[Verdict, AnyClaim, str | None]
+"""A verdict, its claim with numbers from accountants, and the word in the verdict's place."""
+Audit = Callable[..., Verdict]
+"""Audits a claim; ``detect`` is the level that should be detected."""
+
+
+def run(
+    output: str,
+    page: str,
+    spec: Mapping[str, Any],
+    made_of: str,
+    folder: str,
+    replay: str,
+    progress: Callable[[str], None],
+    environment: str | None = None,
+) -> None:
+    """Write the verdict on each claim of ``spec``, about a mechanism of ``folder``.
+
+    What goes wrong with the mechanism is an answer, too: to all claims where it goes wrong before
+    any audit, else to the claim whose audit it stops. ``environment`` is what the job that makes
+    the interpreter of the mechanism wrote of it.
+    """
+    began = time.perf_counter()
+    rows: list[Row] = []
+    try:
+        placed = spec if environment is None else _placed(spec, environment, folder)
+        with chdir(folder):
+            accounts = _accounted(placed)
+            with _audits(placed, progress) as audit:
+                for entry in spec["claims"]:
+                    rows.append(_row(audit, entry, accounts, spec, began))
+                    began = time.perf_counter()
+    except _MissingError as error:
+        rows = _all_without(spec, one_line(error), MISSING)
+    except Exception as error:
+        rows = _all_without(spec, _reason(error), FAILED, time.perf_counter() - began)
+    _write(rows, output, page, spec, made_of, replay)
+
+
+def write_failure(
+    output: str, page: str, spec: Mapping[str, Any], made_of: str, cause: str
+) -> None:
+    """Write that there is no verdict, and why: of a job that had to be stopped."""
+    _write(_all_without(spec, cause, FAILED), output, page, spec, made_of)
+
+
+def _write(
+    rows: Sequence[Row],
+    output: str,
+    page: str,
+    spec: Mapping[str, Any],
+    made_of: str,
+    replay: str = "",
+) -> None:
+    from epsilometer.auditing.rendering.page import html_of_all  # the Snakefile imports this module
+
+    rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
+    try:
+        text = html_of_all([(verdict, claim) for verdict, claim, _ in rows])
+    except Exception:  # the verdicts are what was asked for
+        _log.exception("no page")
+        text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)
+        text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
+    with atomic(page) as part:
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
+    wholes = [_plain(verdict, word) for verdict, _, word in rows]
+    columns = {name: [whole[name] for whole in wholes] for name in ("verdict", "claimed")}
+    columns["json"] = [json.dumps(whole) for whole in wholes]
+    write_columns(columns, output, "verdict", {**spec, "made_of": made_of})
+
+
+def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
+    """Return all that a verdict says; of long inputs their beginning."""
+    pair = None if verdict.pair is None else [_shown(x) for x in verdict.pair]
+    return verdict.to_plain() | {"verdict": word or verdict.verdict, "pair": pair}
+
+
+def _shown(x: Any) -> Any:
+    """Return an input as it is where it is short, else in words."""
+    held = as_plain(x)
+    return held if len(json.dumps(held)) <= _SHOWN else input_words(x, _SHOWN)
+
+
+# --- one claim ------------------------------------------------------------------------------------
+
+
+def _row(
+    audit: Audit,
+    entry: Mapping[str, Any],
+    accounts: Sequence[Mapping[str, Any]],
+    spec: Mapping[str, Any],
+    began: float,
+) -> Row:
+    """Return what is said of a claim, also where it cannot be audited."""
+    try:
+        plain, who = filled(entry["claim"], accounts)
+        claim = claim_of(plain)
+        verdict = told(audit(claim, detect=entry["detect"]), who)
+    except Exception as error:
+        return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
+    return replace(verdict, seconds=time.perf_counter() - began), claim, None
+
+
+def _all_without(
+    spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0
+) -> list[Row]:
+    """Return what is said of all claims where nothing can be."""
+    return [_without(spec, entry, reason, word, seconds) for entry in spec["claims"]]
+
+
+def _without(
+    spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
+) -> Row:
+    """Return what is said of a claim where nothing can be, and why."""
+    claim = claim_of(of_any_level(entry["claim"]))
+    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.words())
+    verdict = Verdict(
+        verdict="invalid",
+        claim=plain,
+        claimed=claimed,
+        alpha=spec["alpha"],
+        method=spec["method"] or "anytime",
+        detect=entry["detect"],
+        seed=spec["audit_seed"],
+        reasons=[reason],
+        seconds=seconds,
+    )
+    return verdict, claim, word
+
+
+def _reason(error: Exception) -> str:
+    """Return why there is no verdict; log what nobody foresaw."""
+    if isinstance(error, EpsilometerError):
+        return one_line(error)
+    _log.error("failed", exc_info=error)
+    return f"{type(error).__name__}: {one_line(error)} (traceback in the log)"
+
+
+# --- what is audited ------------------------------------------------------------------------------
+
+
+class _MissingError(EpsilometerError):
+    """There is no environment to draw in."""
+
+
+def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
+    """Return what is to be audited with the interpreter of its environment."""
+    made = json.loads(Path(environment).read_text(encoding="utf-8"))
+    if made["problem"] is not None:
+        raise _MissingError(made["problem"])
+    python = os.path.relpath(made["python"], folder)
+    return {**spec, "mechanism": {**spec["mechanism"], "python": python}}
+
+
+def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what accountants answer, in the mechanism's own interpreter."""
+    entries = [entry["claim"] for entry in spec["claims"]]
+    return ask_all(entries, interpreter=spec["mechanism"].get("python"), timeout=spec["timeout"])
+
+
+@contextmanager
+def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterator[Audit]:
+    """Give what audits a claim; all claims are audited on the same draws."""
+    from epsilometer.auditing.audit import audit, audit_outputs, check_source
+    from epsilometer.auditing.one_run import audit_one_run, draw_canaries
+
+    def options(*names: str) -> dict[str, Any]:
+        return {"seed": spec["audit_seed"]} | {name: spec[name] for name in ("alpha", *names)}
+
+    place = spec["mechanism"]
+    if "outputs" in place:
+        files, columns = place["outputs"], place["columns"]
+        origin: dict[str, Any] = {
+            "source": f"recorded in {' and '.join(Path(f).name for f in files)}"
+        }
+        origin["digest"] = digest(files)
+        if "one_run" in place:
+            scores, coins = read_scores(files[0], columns)
+            yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
+        else:
+            about = options("method", *_ABOUT_OUTPUTS)
+            yield partial(audit_outputs, read(files, columns), **about, **origin)
+        return
+    with closing(_source_of(spec)) as source:
+        progress(f"drawing from {source.description}")
+        if "canaries" in spec["pairs"]:
+            coins, scores = draw_canaries(source, spec["pairs"]["canaries"], spec["audit_seed"])
+            origin = {"source": source.description, "digest": source.digest()}
+            yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
+            return
+        pairs, checks = pairs_of(spec["pairs"]), list[Check]()
+        if isinstance(pairs, Candidates):
+            pairs, checks = accepted(source, pairs, spec["audit_seed"])
+        first = next(iter(pairs.values()))
+        checks += check_source(source, first, spec["samples"], spec["audit_seed"])
+        yield partial(
+            audit,
+            Remembered(source),
+            pairs,
+            checked=checks,
+            progress=lambda part, line: progress(f"{part:.0%}: {line}"),
+            **options("samples", "method", *_ABOUT_OUTPUTS),
+        )
+
+
+def _source_of(spec: Mapping[str, Any]) -> Source:
+    """Return where draws come from; an environment's interpreter goes by its name."""
+    place = spec["mechanism"]
+    source = source_of(place, spec["failures"], spec["timeout"], dict(spec["given"]))
+    if "environment" in place:
+        named = source.description.replace(f"in {place['python']}", f"in {place['environment']}")
+        source.description = named  # type: ignore[misc]
+    return source
+
+
+class Remembered:
+    """A source that draws once for each input, size and seed, and then gives the same again.
+
+    An error is given again, too. Inputs are told apart as objects, and must stay.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._draw, self.digest, self.close = source.draw, source.digest, source.close
+        self.description, self.seeded = source.description, source.seeded
+        self.many = getattr(source, "many", True)
+        self._held: dict[tuple[int, int, int], Outputs | EpsilometerError] = {}
+
+    def draw(self, x: Any, size: int, seed: int) -> Outputs:
+        """Return exactly ``size`` outputs on input ``x``, or raise as the source does."""
+        key = id(x), size, seed
+        if key not in self._held:
+            try:
+                self._held[key] = self._draw(x, size, seed)
+            except EpsilometerError as error:
+                self._held[key] = error
+        held = self._held[key]
+        if isinstance(held, EpsilometerError):
+            raise held
+        return held

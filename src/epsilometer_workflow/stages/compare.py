@@ -1,0 +1,40 @@
+"""All that the benchmark measured, as a table and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from epsilometer.storage import atomic, read_columns, write_table
+from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.benchmark import figures as benchmark
+
+_WHOLE = ("n", "times")
+_CAPTION = "The benchmark: seconds, bounds of audits, and how seconds grow with the draws."
+
+
+def run(measured: Sequence[str], made: Any, spec: Mapping[str, Any]) -> None:
+    """Write the table, as CSV and Parquet, and the figure, as PDF and PNG."""
+    rows = table(
+        [
+            (member["title"], read_columns(path, "measured", member["identity"]))
+            for path, member in zip(measured, spec["members"], strict=True)
+        ]
+    )
+    write_table(rows, made.parquet, "table", spec["identity"])
+    with atomic(made.csv) as part:
+        rows.to_csv(part, index=False)
+    style.save(benchmark.benchmark(rows), made.pdf, _CAPTION)
+
+
+def table(measured: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:
+    """Return the rows of all tasks, each with its title."""
+    parts = []
+    for title, columns in measured:
+        part = pd.DataFrame(dict(columns))
+        part.insert(1, "title", title)
+        parts.append(part)
+    rows = pd.concat(parts, ignore_index=True)
+    return rows.astype(dict.fromkeys(_WHOLE, "Int64"))

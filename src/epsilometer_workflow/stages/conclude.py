@@ -1,0 +1,151 @@
+"""What came of a file of audits: a table of all verdicts, and a page."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from epsilometer.auditing.formats import short
+from epsilometer.storage import atomic, read_columns, write_table
+
+WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
+_AS_GOOD = {"holds": "not refuted"}
+_WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
+_NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
+
+
+def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
+    """Write the table, as CSV and Parquet, and the page of one file of audits."""
+    answers = read(verdicts, spec["members"])
+    rows = [row(member, verdict) for member, verdict in answers]
+    about = {"title": spec["title"], "alpha_of_all": spec["alpha"]}
+    write(rows, made, {**spec["identity"], **about})
+    words = [one["verdict"] for one in rows]
+    show(
+        made.page,
+        template,
+        **spec["identity"],
+        **about,
+        counts=[(word, words.count(word)) for word in WORDS if word in words],
+        rows=[
+            shown(one, member, Path(made.page).parent)
+            for one, (member, _) in zip(rows, answers, strict=True)
+        ],
+    )
+
+
+def read(
+    files: Sequence[str], members: Sequence[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Any]]:
+    """Return what is known of each verdict, and all that it says; a file has those of a case."""
+    return [
+        ({**member, "section": section}, json.loads(text))
+        for path, member in zip(files, members, strict=True)
+        for section, text in enumerate(read_columns(path, "verdict", member["identity"])["json"], 1)
+    ]
+
+
+def write(rows: Sequence[Mapping[str, Any]], made: Any, identity: Mapping[str, Any]) -> None:
+    """Write rows as CSV and Parquet."""
+    types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
+    table = pd.DataFrame(rows).astype(types)
+    write_table(table, made.parquet, "table", identity)
+    with atomic(made.csv) as part:
+        table.to_csv(part, index=False)
+
+
+def show(page: str, template: str, **values: Any) -> None:
+    """Write a page from a Jinja template."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    text = environment.from_string(Path(template).read_text(encoding="utf-8")).render(**values)
+    with atomic(page) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a verdict as a row of the table."""
+    audited = member["identity"]
+    worst = _worst(verdict)
+    witness = verdict["witness"] or {}
+    return {
+        "audit": audited["entry"],
+        "mechanism": mechanism(audited["mechanism"]),
+        "parameters": arguments(audited["arguments"]),
+        "pairs": audited["set"],
+        "claim": verdict["claimed"],
+        "verdict": verdict["verdict"],
+        "expected": member["expected"],
+        "as_expected": as_expected(verdict["verdict"], member["expected"]),
+        "quantity": worst.get("quantity"),
+        "claimed_level": worst.get("claimed"),
+        "bound": verdict["bound"],
+        "upper": worst.get("upper"),
+        "detectable": verdict["detectable"],
+        "p_value": verdict["p_value"],
+        "witness": witness.get("event") or guessed(verdict["guesses"]),
+        **{key: witness.get(key) for key in ("count", "draws", "count_prime", "draws_prime")},
+        "pair": verdict["name"],
+        "direction": verdict["direction"],
+        "pairs_drawn": verdict["pairs"],
+        "draws_a_side": verdict["draws"],
+        "outputs": verdict["outputs"] or None,
+        "alpha": verdict["alpha"],
+        "seed": verdict["seed"],
+        "seconds": verdict["seconds"],
+        "error": "; ".join(verdict["reasons"]) or None,
+        "source": verdict["source"] or None,
+        "path": member["path"],
+    }
+
+
+def as_expected(word: str, expected: str | None) -> str | None:
+    """Return yes or no; nothing where nothing is expected, or nothing could be found out."""
+    if expected is None or word == "missing":
+        return None
+    return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
+
+
+def guessed(seen: Mapping[str, Any] | None) -> str | None:
+    """Return guesses about canaries in a line."""
+    if seen is None:
+        return None
+    return "{right} of {guesses} guesses about {canaries} canaries are right".format(**seen)
+
+
+def mechanism(place: Mapping[str, Any]) -> str:
+    """Return where draws come from, as an entry says it."""
+    if "outputs" in place:
+        return " and ".join(place["outputs"])
+    if "command" in place:
+        given = place["command"]
+        return given if isinstance(given, str) else " ".join(given)
+    inside = place.get("environment", place.get("python"))
+    return f"{place['function']} in {inside}" if inside else str(place["function"])
+
+
+def arguments(given: Mapping[str, Any]) -> str | None:
+    """Return parameters in a line."""
+    return ", ".join(f"{key} = {value}" for key, value in given.items()) or None
+
+
+def _worst(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the bound that is the verdict's own."""
+    own = [bound for bound in verdict["bounds"] if bound["lower"] == verdict["bound"]]
+    return own[0] if own else {}
+
+
+def shown(made: Mapping[str, Any], member: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a row as the page shows it: numbers in few digits, nothing where there is none."""
+    rounded = {key: None if made[key] is None else short(made[key]) for key in _NUMBERS}
+    seen = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
+    counts = seen.format(**made) if made["count"] is not None else ""
+    page = Path(os.path.relpath(made["path"], folder)).with_suffix(".html")
+    link = f"{page.as_posix()}#claim-{member['section']}"
+    cells = {**made, **rounded, "counts": counts, "page": link}
+    return {key: "" if value is None else value for key, value in cells.items()}

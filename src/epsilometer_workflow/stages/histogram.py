@@ -1,0 +1,32 @@
+"""From a file of samples to histograms of every prefix that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from epsilometer.densities.histogram import histogram
+from epsilometer.densities.ladder import ladder
+from epsilometer.errors import ArgumentError, DataError
+from epsilometer.sizes import Draws
+from epsilometer.storage import read_samples, write_counts
+
+Spec = Mapping[str, Any]
+
+
+def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+    """Count one batch of samples."""
+    write_counts(counted(samples, spec, progress), output, spec["cells"], spec)
+
+
+def counted(path: str, spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """Yield run, side, the prefix lengths n and their counts, in the order of the samples."""
+    n = Draws.parse(spec["n"])
+    stops = ladder(n.first) if n.searched else [n.first]
+    for run, side, outputs in read_samples(path, spec["samples"]):
+        try:
+            counts = histogram(outputs, spec["cells"], spec["support"], stops)
+        except ArgumentError as error:
+            raise DataError(path, f"run {run}, side {side}: {error}") from None
+        progress(f"run {run}, side {side} of runs {spec['samples']['runs']}")
+        yield {"run": run, "side": side, "n": stops, "counts": counts}

@@ -1,0 +1,314 @@
+"""A report on one page, or all of them: what papers state and what came out, figures and tables.
+
+The page is one file. Figures are in it, nothing is asked for elsewhere, and what it says of its
+content is counted from the tables. What was made beside the reports (audits, the museum, the
+benchmark) is shown where it is there; what jobs took is read from their logs.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from epsilometer.errors import DataError
+from epsilometer.storage import atomic, read_table
+from epsilometer_workflow.reports.scorecard.told import (
+    ERRATUM,
+    NO,
+    NOT_HERE,
+    UNDECIDED,
+    VERDICTS,
+    YES,
+)
+
+_SCORECARD = "scorecard/scorecard"
+_LONG = 28  # letters from where a cell may break into lines
+_STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
+_TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
+_AUDITS = (  # the columns of a table of verdicts that a reader asks for, as far as they are there
+    *("package", "version", "fault", "audit", "parameters", "pairs", "claim", "verdict"),
+    *("expected", "quantity", "claimed_level", "bound", "upper", "detectable", "witness"),
+    *("draws_a_side", "seconds", "error"),
+)
+_WORDS = {  # what a mechanism is said to be, in the order of what asks for attention
+    "violated": "bad",
+    "failed": "bad",
+    "missing": "none",
+    "invalid": "bad",
+    "undecided": "open",
+    "not refuted": "good",
+    "holds": "good",
+    YES: "good",
+    ERRATUM: "fair",
+    NO: "bad",
+    UNDECIDED: "open",
+    NOT_HERE: "none",
+}
+
+
+def run(made: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
+    """Write the page of some reports; what stands ``beside`` is for the page of all only.
+
+    ``made`` has the files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
+    """
+    folder = Path(output).parent
+    artifacts = list(_artifacts(made.tables, made.figures, spec["reports"], folder))
+    frames = {one["place"]: one.pop("frame") for one in artifacts}
+    claims = _claims(frames.get(_SCORECARD), set(frames))
+    for one in artifacts:
+        one["claims"] = [row["agrees"] for row in claims if row["place"] == one["place"]]
+        if one["place"] != _SCORECARD:
+            one["table"] = _table(frames[one["place"]].head(one["rows_shown"]))
+    papers = list(dict.fromkeys(row["paper"] for row in claims))
+    reports = [
+        {**about, "artifacts": [one for one in artifacts if one["report"] == about["id"]]}
+        for about in sorted(spec["reports"], key=lambda about: about["id"] not in papers)
+    ]
+    common = {key: spec[key] for key in ("seed", "scale", "version")}
+    jobs = took(folder / "logs") if spec["beside"] else []
+    beside = {kind: _beside(kind, told, common, folder) for kind, told in spec["beside"].items()}
+    page = _environment(Path(template)).get_template(Path(template).name)
+    text = page.render(
+        **common,
+        reports=reports,
+        papers=papers,
+        claims=claims,
+        shares=[shares(paper, claims) for paper in ["all", *papers]] if claims else [],
+        words=_WORDS,
+        verdicts=VERDICTS,
+        beside=beside,
+        jobs=jobs,
+        total=total(jobs),
+        when=_when(folder / "logs") if jobs else None,
+    )
+    with atomic(output) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def _environment(template: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template.parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["duration"] = duration
+    return environment
+
+
+# --- the reports ----------------------------------------------------------------------------------
+
+
+def _artifacts(
+    tables: Sequence[str],
+    figures: Sequence[str],
+    reports: Iterable[Mapping[str, Any]],
+    folder: Path,
+) -> Iterator[dict[str, Any]]:
+    """Yield what the page shows of each artifact, with its table as ``frame``."""
+    every, drawn = iter(tables), iter(figures)
+    for report in reports:
+        for about in report["artifacts"]:
+            path = Path(next(every))
+            frame = read_table(str(path), "table", about["identity"])
+            yield {
+                **about,
+                "report": report["id"],
+                "place": f"{report['id']}/{about['id']}",
+                "frame": frame,
+                "rows": len(frame),
+                "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
+                "image": _image(next(drawn)) if about["figure"] else None,
+            }
+
+
+def _image(path: str) -> dict[str, Any]:
+    """Return a PNG as a URI of its own bytes, and its size on the page: 100 points an inch."""
+    png = Path(path).read_bytes()
+    if not png.startswith(b"\x89PNG"):
+        raise DataError(path, "is no PNG; delete it and run again")
+    width, height = struct.unpack(">II", png[16:24])
+    data = base64.b64encode(png).decode()
+    return {"uri": f"data:image/png;base64,{data}", "width": width // 2, "height": height // 2}
+
+
+def _table(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return column names, which of them are a paper's, and rows of (text, class)."""
+    names = [str(name) for name in frame]
+    numeric = [
+        pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+        for kind in frame.dtypes
+    ]
+    rows = [
+        [_cell(value, number=number) for value, number in zip(row, numeric, strict=True)]
+        for row in frame.itertuples(index=False, name=None)
+    ]
+    return {"columns": list(zip(names, numeric, strict=True)), "rows": rows}
+
+
+def cell(value: object) -> str:
+    """Return a cell as a reader wants it: whole numbers grouped, others to five digits."""
+    if pd.isna(value):
+        return ""
+    if isinstance(value, str | bool | np.bool_):
+        return str(value)
+    number = float(value)  # type: ignore[arg-type]
+    if number.is_integer() and abs(number) < 1e13:
+        return f"{int(number):,}"
+    return f"{number:.5g}"
+
+
+def _cell(value: object, *, number: bool) -> tuple[str, str]:
+    text = cell(value)
+    return text, "n" if number else "l" if len(text) > _LONG else ""
+
+
+# --- the scorecard --------------------------------------------------------------------------------
+
+
+def _claims(scorecard: pd.DataFrame | None, places: set[str]) -> list[dict[str, Any]]:
+    """Return the rows of a scorecard, with the artifact each of them is shown by."""
+    if scorecard is None:
+        return []
+    rows: list[dict[str, Any]] = scorecard.astype(object).map(cell).to_dict("records")
+    for row in rows:
+        own = f"{row['paper']}/{row['artifact']}"
+        shown = [place for place in (own, *row["from"].split()) if place in places]
+        row["place"] = shown[0] if shown else ""
+        row["between"] = _between(row["low"], row["high"])
+    return rows
+
+
+def _between(low: str, high: str) -> str:
+    if low and high:
+        return low if low == high else f"{low} to {high}"
+    return f"at least {low}" if low else f"at most {high}" if high else ""
+
+
+def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Count the verdicts on the claims of a paper, or of ``all``; the share is of the decided."""
+    words = [row["agrees"] for row in claims if paper in ("all", row["paper"])]
+    counts = {word: words.count(word) for word in VERDICTS}
+    decided = len(words) - counts[NOT_HERE]
+    agree = counts[YES] + counts[ERRATUM]
+    share = agree / decided if decided else None
+    return {
+        "paper": paper,
+        "counts": counts,
+        "claims": len(words),
+        "decided": decided,
+        "agree": agree,
+        "share": share,
+    }
+
+
+# --- what was made beside -------------------------------------------------------------------------
+
+
+def _beside(
+    kind: str, told: Mapping[str, Any], common: Mapping[str, Any], folder: Path
+) -> dict[str, Any]:
+    """Return what there is of a kind: its files as tables, or why they cannot be read."""
+    parts = []
+    for file in (one for one in told["files"] if one.endswith(".csv")):
+        path = Path(file)
+        part: dict[str, Any] = {"name": path.stem, "csv": path.relative_to(folder).as_posix()}
+        figure = str(path.with_suffix(".png"))
+        part["image"] = _image(figure) if figure in told["files"] else None
+        page = path.with_suffix(".html")
+        part["page"] = page.relative_to(folder).as_posix() if page.is_file() else None
+        try:
+            frame = read_table(str(path.with_suffix(".parquet")), "table", common)
+        except DataError as error:
+            parts.append({**part, "error": str(error), "rows": 0, "counts": [], "unlike": 0})
+            continue
+        counts, unlike = [], 0
+        if "verdict" in frame:
+            words = list(frame["verdict"])
+            counts = [(word, words.count(word)) for word in _WORDS if word in words]
+            unlike = int((frame["as_expected"] == "no").sum())
+            frame = frame[[name for name in _AUDITS if name in frame]]
+            frame = frame.dropna(axis="columns", how="all")
+        part |= {"error": None, "rows": len(frame), "counts": counts, "unlike": unlike}
+        parts.append({**part, "table": _table(frame), "verdict": _place(frame, "verdict")})
+    return {"kind": kind, "command": told["command"], "parts": parts}
+
+
+def _place(frame: pd.DataFrame, column: str) -> int:
+    return list(frame).index(column) if column in frame else -1
+
+
+# --- what jobs took -------------------------------------------------------------------------------
+
+
+def took(logs: Path) -> list[dict[str, Any]]:
+    """Return what the jobs of each rule took, of those whose log says so; the longest rule first.
+
+    Seconds on the clock and of CPU of all its jobs, the median and the longest of one, and the
+    largest memory.
+    """
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for text in _logs(logs):
+        start, end = _STARTED.search(text), _TOOK.search(text)
+        if start and end:
+            numbers = float(end[2]), float(end[3]), float(end[4])
+            found.setdefault(start[2], []).append(numbers)
+    rows = [
+        {
+            "rule": rule,
+            "jobs": len(jobs),
+            "seconds": sum(wall for wall, _, _ in jobs),
+            "cpu": sum(cpu for _, cpu, _ in jobs),
+            "median": median(wall for wall, _, _ in jobs),
+            "longest": max(wall for wall, _, _ in jobs),
+            "megabytes": max(memory for _, _, memory in jobs),
+        }
+        for rule, jobs in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["cpu"], row["rule"]))
+
+
+def total(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all rules took together."""
+    sums = {key: sum(row[key] for row in jobs) for key in ("jobs", "seconds", "cpu")}
+    return sums | {
+        key: max((row[key] for row in jobs), default=0) for key in ("longest", "megabytes")
+    }
+
+
+def _when(logs: Path) -> tuple[str, str] | None:
+    """Return when the first of these jobs began and the last of them ended."""
+    began = [found[1] for text in _logs(logs) if (found := _STARTED.search(text))]
+    ended = [found[1] for text in _logs(logs) if (found := _TOOK.search(text))]
+    return (min(began)[:16], max(ended)[:16]) if began and ended else None
+
+
+def _logs(folder: Path) -> Iterator[str]:
+    """Yield what the logs say; one of a job that begins anew beside this one may just be gone."""
+    for file in sorted(folder.rglob("*.log")):
+        with suppress(FileNotFoundError):
+            yield file.read_text(encoding="utf-8", errors="replace")
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as a reader says them.
+
+    >>> duration(0.26), duration(75), duration(8100)
+    ('0.3 s', '1.2 min', '2.2 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"

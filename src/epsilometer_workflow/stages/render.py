@@ -1,0 +1,18 @@
+"""From the table of an artifact to its figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from epsilometer.registry import load
+from epsilometer.storage import read_table
+from epsilometer_workflow.reports import style
+
+
+def run(table: str, pdf: str, spec: Mapping[str, Any]) -> None:
+    """Draw one figure from its table, as PDF and, beside it, as PNG."""
+    rows: pd.DataFrame = read_table(table, "table", spec["identity"])
+    style.save(load(spec["renderer"])(rows), pdf, spec["caption"])

@@ -1,0 +1,64 @@
+"""From files of samples to the losses of all pairs, and the pair that each run selects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from epsilometer.errors import ArgumentError, DataError
+from epsilometer.estimators.base import pairs_of
+from epsilometer.registry import load
+from epsilometer.storage import by_run, read_columns, read_samples, write_columns
+
+Spec = Mapping[str, Any]
+Progress = Callable[[str], None]
+
+
+def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
+    """Compute the local loss of every pair in one batch of samples, and select."""
+    write_columns(losses_of(samples, spec, progress), output, "losses", spec)
+
+
+def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
+    """Return columns with the loss of every pair in every run, from one file of samples.
+
+    Column ``found`` tells, of the selected pairs, what fresh samples are to be asked, as JSON.
+    """
+    method, rows = load(spec["registered"])(**spec["parameters"]), []
+    for run, sides in by_run(read_samples(path, spec["samples"])):
+        pairs = pairs_of(len(sides), spec["pairing"])
+        drawn = ((sides[i], sides[j]) for i, j in pairs)
+        try:
+            chosen, each = method.screen(drawn, draws=spec["draws"], region=spec["region"])
+        except ArgumentError as error:
+            raise DataError(path, f"run {run}: {error}") from None
+        for pair, loss in zip(pairs, each, strict=True):
+            events = None if loss.found is None else json.dumps(loss.found, allow_nan=False)
+            rows.append((run, *pair, loss.loss, events, pair == pairs[chosen]))
+        progress(f"run {run} of runs {spec['samples']['runs']}")
+    runs, side_x, side_x_prime, losses, found, selected = zip(*rows, strict=True)
+    return {
+        "run": np.array(runs, np.int32),
+        "n": np.full(len(rows), spec["samples"]["n"], np.int64),
+        "fresh": np.zeros(len(rows), np.int64),
+        "side_x": np.array(side_x, np.int32),
+        "side_x_prime": np.array(side_x_prime, np.int32),
+        "loss": np.array(losses, np.float64),
+        "found": found,
+        "selected": np.array(selected, bool),
+    }
+
+
+def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Mapping[str, Any]]]:
+    """Return for each run the selected sides, and what fresh samples of them are to be asked."""
+    losses = read_columns(path, "losses", expected)
+    return {
+        int(losses["run"][row]): (
+            (int(losses["side_x"][row]), int(losses["side_x_prime"][row])),
+            json.loads(losses["found"][row]),
+        )
+        for row in np.flatnonzero(losses["selected"])
+    }

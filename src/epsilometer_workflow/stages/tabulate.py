@@ -1,0 +1,231 @@
+"""From summaries to the tables of a report, beside the numbers that a paper prints.
+
+How a builder is called is read from its signature, and errors are placed.
+
+A builder's options are its keyword-only parameters, typed. Its one positional parameter, if it has
+any, is what there is of one experiment (a data frame) or of several (a list of data frames), and
+its name says what that is:
+
+``summary``, ``summaries``
+    Statistics over runs (`epsilometer_workflow.stages.summarise.summarise`).
+``runs``
+    Every run beside the exact value (`epsilometer_workflow.stages.summarise.with_truth`).
+``samples``
+    The draws themselves; for few.
+``draws``
+    The same as files that are read run by run (`epsilometer.storage.SampleFile`); for many.
+``timings``
+    Measured seconds (`epsilometer_workflow.stages.time`).
+
+Or it is what there is beyond experiments:
+
+``tables``
+    Other tables, in a mapping by ``report/artifact``.
+``settings``
+    The configuration, a row a value, with columns ``setting`` and ``value``, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, get_type_hints
+
+import pandas as pd
+
+from epsilometer import options as typed
+from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.registry import load
+from epsilometer.storage import SampleFile, atomic, read_samples, read_table, write_table
+
+Builder = Callable[..., pd.DataFrame]
+_READS = {
+    "summary": "summary",
+    "summaries": "summary",
+    "runs": "runs",
+    "samples": "samples",
+    "draws": "draws",
+    "timings": "timings",
+    "tables": "table",
+    "settings": "settings",
+}
+
+
+def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) -> None:
+    """Build one table, as CSV and Parquet."""
+    identity = spec["identity"]
+    file = f"config/reports/{identity['report']}.yaml"
+    key = f"artifacts.{identity['artifact']}"
+    builder = load(spec["builder"])
+    rows = read(data, spec["data"], builder, spec.get("provided", ()))
+    if reads(builder) == "settings":
+        rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
+    table = build(builder, rows, spec["options"], file, key)
+    table = beside_paper(table, spec["paper"], file, key)
+    write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
+    with atomic(csv) as part:
+        table.to_csv(part, index=False)
+
+
+def check(
+    builder: Builder,
+    data: Sequence[Any],
+    options: Mapping[str, Any],
+    file: str,
+    key: str,
+    *,
+    files: Mapping[str, Any] | None = None,
+    tables: Sequence[str] = (),
+    settings: Sequence[str] = (),
+) -> None:
+    """Raise `ConfigError` unless the builder takes what it is to be given.
+
+    A builder of options alone is called with them: only there can their values be wrong.
+    """
+    _parse(builder, {**options, **(files or {})}, file, key)
+    name = _data(builder)
+    if name is not None and name not in _READS:
+        message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
+        raise ConfigError(file, f"{key}.table.builder", message)
+    wanted = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
+    for given, some in (("data", data), ("tables", tables), ("settings", settings)):
+        kind = _takes(builder) if given == wanted else None
+        thing = {"data": "experiment", "tables": "other table", "settings": "settings"}[given]
+        if not {None: not some, "one": len(some) == 1}.get(kind, bool(some)):
+            number = {None: f"no {thing}", "one": f"one {thing}"}.get(kind, f"{thing.rstrip('s')}s")
+            raise ConfigError(file, f"{key}.table.{given}", f"{builder.__name__} takes {number}")
+    if name is None and options and not files:
+        build(builder, [], options, file, key)
+
+
+def reads(builder: Builder) -> str | None:
+    """Return what a builder is given of each experiment: a value of `_READS`, or nothing."""
+    name = _data(builder)
+    return None if name is None else _READS[name]
+
+
+def read(
+    files: Sequence[str],
+    expected: Sequence[Sequence[Any]],
+    builder: Builder,
+    provided: Sequence[Sequence[Mapping[str, Any]]] = (),
+) -> list[Any]:
+    """Read a data frame for each experiment; ``expected`` holds its files' identities, in order.
+
+    Of draws it is a list of files, for each of which ``provided`` says what the provider claims.
+    """
+    kind, rest = reads(builder), iter(files)
+    if kind == "draws":
+        return [
+            [SampleFile(next(rest), made, **said) for made, said in zip(parts, told, strict=True)]
+            for parts, told in zip(expected, provided, strict=True)
+        ]
+    read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
+    if kind == "table":
+        named = [f"{one['report']}/{one['artifact']}" for (one,) in expected]
+        made = (read_one(next(rest), expected=one) for (one,) in expected)
+        return [dict(zip(named, made, strict=True))]
+    return [
+        pd.concat([read_one(next(rest), expected=made) for made in parts], ignore_index=True)
+        for parts in expected
+    ]
+
+
+def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row a draw."""
+    inputs = expected["inputs"]["values"]
+    frames = [
+        pd.DataFrame(
+            {
+                "mechanism": expected["mechanism"],
+                "registered": expected["registered"],
+                "parameters": json.dumps(expected["parameters"], sort_keys=True),
+                "epsilon": expected["epsilon"],
+                "n": expected["n"],
+                "run": run,
+                "side": side,
+                "x": json.dumps(inputs[side]),
+                "output": outputs,
+            }
+        )
+        for run, side, outputs in read_samples(path, expected)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def build(
+    builder: Builder,
+    data: list[Any],
+    options: Mapping[str, Any],
+    file: str,
+    key: str,
+) -> pd.DataFrame:
+    """Build the table; an argument it refuses is an error of the artifact's configuration."""
+    arguments = {None: [], "several": [data]}.get(_takes(builder), data)
+    try:
+        return builder(*arguments, **_parse(builder, options, file, key))
+    except ArgumentError as error:
+        raise ConfigError(file, f"{key}.table.options", str(error)) from None
+
+
+def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
+    model = typed.options_model(builder)
+    return dict(typed.parse(model, dict(options), file, f"{key}.table.options"))
+
+
+def _data(builder: Builder) -> str | None:
+    """Return the name of the positional parameter."""
+    code = builder.__code__
+    return code.co_varnames[0] if code.co_argcount else None
+
+
+def _takes(builder: Builder) -> str | None:
+    name = _data(builder)
+    if name is None:
+        return None
+    if reads(builder) in ("table", "settings"):
+        return "all"
+    return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
+
+
+def beside_paper(
+    frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
+) -> pd.DataFrame:
+    """Join a paper's printed numbers to ours, as columns ``paper_*``.
+
+    Keys are compared to nine digits. A printed row that matches none of ours is an error, as it
+    would drop out of sight.
+    """
+    if paper is None:
+        return frame
+    keys: Sequence[str] = paper["keys"]
+    missing = [key for key in keys if key not in frame]
+    if missing:
+        raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
+    printed = pd.DataFrame(paper["rows"], columns=paper["columns"])
+    joined = _rounded(frame, keys).merge(
+        _rounded(printed, keys).rename(columns=lambda name: f"paper_{name}"),
+        left_on=list(keys),
+        right_on=[f"paper_{key}" for key in keys],
+        how="outer",
+        indicator=True,
+        sort=False,
+    )
+    lost = joined[joined["_merge"] == "right_only"]
+    if len(lost):
+        row = " ".join(f"{key}={lost.iloc[0][f'paper_{key}']}" for key in keys)
+        raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {row}")
+    values = [f"paper_{name}" for name in paper["columns"] if name not in keys]
+    ordered = _rounded(frame, keys)[list(keys)].merge(
+        joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"
+    )
+    return pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
+
+
+def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    rounded = frame.copy()
+    for key in keys:
+        if pd.api.types.is_numeric_dtype(rounded[key]):
+            rounded[key] = rounded[key].astype(float).round(9)
+    return rounded

@@ -1,0 +1,88 @@
+"""Seconds of one estimate, from drawing to the answer, in this process alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from epsilometer import seeds
+from epsilometer.estimators.answering import answers
+from epsilometer.estimators.base import Claims, pairs_of
+from epsilometer.registry import load
+from epsilometer.storage import write_columns
+from epsilometer_workflow.stages.sample import draw
+
+Spec = Mapping[str, Any]
+
+
+def run(output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+    """Time the estimates of one experiment, one run after another."""
+    write_columns(time_runs(spec, progress), output, "timings", spec["identity"])
+
+
+def time_runs(spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Return columns with a row for every combination and run; one run before them warms up."""
+    rows = []
+    for member in spec["members"]:
+        first, last = member["samples"]["runs"]
+        _time(member, first)
+        for run in range(first, last + 1):
+            rows.append(_time(member, run))
+            progress(f"{rows[-1]['mechanism']} run {run}: {rows[-1]['seconds']:.3f} s")
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return {k: v if isinstance(v[0], str) else np.array(v) for k, v in columns.items()}
+
+
+def _time(member: Spec, run: int) -> dict[str, Any]:
+    """Draw and answer once, for all pairs; the largest answer from x to x' is kept."""
+    samples, estimates, fresh = member["samples"], member["estimates"], member["fresh"]
+    estimator = load(estimates["registered"])(**estimates["parameters"])
+    mechanism = load(samples["registered"])(epsilon=samples["epsilon"], **samples["parameters"])
+    name, keys, after = samples["mechanism"], (samples["seed"], "timing"), estimates["after"]
+    rng = seeds.generator(*keys, name, run)
+    spent, last = {"sampling": 0.0, "estimating": 0.0}, time.perf_counter()
+
+    def charge(activity: str) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        spent[activity] += now - last
+        last = now
+
+    def sides(which: Iterable[int], n: int) -> Iterator[np.ndarray]:
+        for side in which:
+            charge("estimating")
+            outputs = draw(mechanism, samples["inputs"]["values"][side], n, rng, name=name)
+            charge("sampling")
+            yield outputs
+
+    found = list(
+        answers(
+            estimator,
+            sides(range(samples["sides"]), samples["n"]),
+            order=float(estimates["lambda"]),
+            pairing=estimates["inputs"]["pairing"],
+            claims=Claims(**estimates["claims"]),
+            screen=after and load(after["registered"])(**after["parameters"]),
+            draws=fresh,
+            fresh=lambda pair: list(sides(pair, fresh)),
+            region=estimates["region"],
+            rng=seeds.generator(*keys, "classify", name, run),
+        )
+    )
+    charge("estimating")
+    return {
+        "mechanism": name,
+        "epsilon": samples["epsilon"],
+        "lambda": estimates["lambda"],
+        "estimator": estimates["estimator"],
+        "run": run,
+        "n": samples["n"],
+        "fresh": fresh,
+        "pairs": len(pairs_of(samples["sides"], estimates["inputs"]["pairing"])),
+        **spent,
+        "seconds": sum(spent.values()),
+        "bound": float(np.fmax.reduce([np.max(answer.forward) for answer in found])),
+    }

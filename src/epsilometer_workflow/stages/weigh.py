@@ -1,0 +1,46 @@
+"""From files of fresh samples to what they say about the selected pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from epsilometer.registry import load
+from epsilometer.storage import by_run, read_samples, write_columns
+from epsilometer_workflow.stages.screen import selected
+
+Spec = Mapping[str, Any]
+
+
+def run(samples: str, losses: str, output: str, spec: Spec) -> None:
+    """Reduce one batch of fresh samples to what they say about the selected pairs."""
+    write_columns(evidence_of(samples, losses, spec), output, "evidence", spec)
+
+
+def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
+    """Return columns with what the fresh samples say, a row for every run."""
+    fresh = spec["fresh"]
+    by = fresh["selected_by"]
+    chosen = selected(losses_path, by)
+    method = load(by["registered"])(**by["parameters"])
+    keys, said = [], []
+    for run, (x, x_prime) in by_run(read_samples(path, fresh)):
+        sides, found = chosen[run]
+        keys.append((run, *sides))
+        said.append(vars(method.weigh(x, x_prime, found)))
+    runs, side_x, side_x_prime = np.array(keys, np.int32).T
+    return {
+        "run": runs,
+        "n": np.full(runs.size, by["samples"]["n"], np.int64),
+        "fresh": np.full(runs.size, fresh["n"], np.int64),
+        "side_x": side_x,
+        "side_x_prime": side_x_prime,
+        **{name: _column([one[name] for one in said]) for name in said[0]},
+    }
+
+
+def _column(values: list[Any]) -> Any:
+    """Return what all runs say of one thing: an array of numbers, or a list of lists."""
+    return values if np.ndim(values[0]) else np.array(values)

@@ -1,0 +1,1 @@
+"""The configuration, checked, and the products that follow from it: needs, cost, code."""

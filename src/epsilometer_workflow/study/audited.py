@@ -1,0 +1,316 @@
+"""The products of audits: the verdicts on all claims of a case, what came of a file of them.
+
+Which code and data an audit is made of, is found out when the DAG is made, from files and without
+running any of them (`made_of`); it is one of the job's parameters, so that a changed line in a
+mechanism, or in what it imports from its folder, makes its audits again.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import platform
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from epsilometer.auditing.serving.digests import sha256
+from epsilometer.auditing.serving.loading import parsed
+from epsilometer.auditing.sources.callables import digests
+from epsilometer.auditing.sources.worker import WorkerSource
+from epsilometer.errors import EpsilometerError, one_line
+from epsilometer.seeds import generator
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.cases import Audits, Case
+from epsilometer_workflow.study.costs import Load
+from epsilometer_workflow.study.environments import Environment
+from epsilometer_workflow.study.products import Needs, Product, Rule, Spec, entry
+from epsilometer_workflow.study.study import Study
+
+_TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
+_BAD, _TOLD = ("violated", "failed", "missing", "invalid"), 12
+
+
+@dataclass(frozen=True)
+class _Of(Product):
+    """What is made of one file of audits."""
+
+    audits: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a file."""
+        entry(self.study.every_audits, "file of audits", self.audits)
+
+    @property
+    def file_of_audits(self) -> Audits:
+        """The file, read."""
+        return self.study.every_audits[self.audits]
+
+
+@dataclass(frozen=True)
+class Audit(_Of):
+    """The verdicts on all claims of a case: one mechanism on one set of pairs."""
+
+    rule: ClassVar[str] = "audit"
+    template: ClassVar[str] = paths.AUDIT
+
+    entry: str
+    parameters: str
+    pairs: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a case."""
+        super().check()
+        found: Any = self.file_of_audits.cases
+        for kind in ("entry", "parameters", "pairs"):
+            what = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
+            found = entry(found, what, getattr(self, kind))
+
+    @property
+    def case(self) -> Case:
+        """What the file says of it."""
+        return self.file_of_audits.cases[self.entry][self.parameters][self.pairs]
+
+    def folder(self) -> str:
+        """Return what paths in the file are relative to."""
+        return os.path.relpath(self.file_of_audits.folder)
+
+    def replay(self) -> str:
+        """Return the command that makes it again."""
+        file = os.path.relpath(self.file_of_audits.path)
+        settings = f"scale={self.study.scale} seed={self.study.main.seed}"
+        audits = shlex.quote(f"audits={file}")
+        named = "" if self.audits in self.study.museum else f" {audits}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings}{named}"
+
+    def load(self) -> Load:
+        """Return the numbers that are drawn or read."""
+        kinds = {"outputs": "recorded", "command": "command", "python": "function"}
+        kind = next((kinds[key] for key in kinds if key in self.case.mechanism), "function")
+        if kind == "command" and "{input}" in str(self.case.mechanism["command"]):
+            kind = "program" if "{size}" not in str(self.case.mechanism["command"]) else kind
+        n = self.case.samples
+        return Load(name=kind, numbers=2 * n, side=n)
+
+    def needs(self) -> Needs:
+        """Return its environment, if it has one; else it begins with files of others'."""
+        place = self.case.mechanism
+        if "environment" not in place:
+            return {}
+        key = "{environment}~{lock}".format(**place)
+        return {"environment": [Environment(self.study, key)]}
+
+    def spec(self) -> Spec:
+        """Return what is audited, against which claims, and how."""
+        case, file = self.case, self.file_of_audits
+        options = file.file.audits[self.entry]
+        words = (self.audits, self.entry, self.parameters, self.pairs)
+        seed = generator(self.study.main.seed, "audits", *words).integers(2**31)
+        return self.common | {
+            "audits": self.audits,
+            "entry": self.entry,
+            "set": self.pairs,
+            "mechanism": dict(case.mechanism),
+            "arguments": dict(case.arguments),
+            "given": dict(case.given),
+            "pairs": case.inputs,
+            "samples": case.samples,
+            "method": options.method,
+            "failures": options.failures,
+            "as_reals": options.as_reals or options.support is not None,
+            "timeout": options.timeout,
+            "outcomes": options.outcomes,
+            "support": None if options.support is None else list(options.support),
+            "lipschitz": options.lipschitz,
+            "guesses": options.guesses,
+            "audit_seed": int(seed),
+            "alpha": file.alpha,
+            "claims": list(case.claims),
+        }
+
+    def made_of(self) -> str:
+        """Return digests of all files that it is made of, and versions of libraries."""
+        options = self.file_of_audits.file.audits[self.entry]
+        files = (*self.case.files, *options.reads)
+        folder = str(self.file_of_audits.folder)
+        place, *others = (
+            json.dumps(place, sort_keys=True)
+            for place in (self.case.mechanism, *self.case.accountants)
+        )
+        return " + ".join(
+            [made_of(place, files, folder), *(made_of(o, (), folder) for o in others)]
+        )
+
+    def member(self) -> Spec:
+        """Return what a table of verdicts is told of it."""
+        said = {"about": dict(self.case.about), "expected": self.case.expected}
+        return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **said}
+
+
+@dataclass(frozen=True)
+class Conclusion(_Of):
+    """A table of all verdicts of a file, and its page."""
+
+    rule: ClassVar[str] = "conclude"
+    template: ClassVar[str] = paths.AUDITS
+
+    @cached_property
+    def cases(self) -> list[Audit]:
+        """All of the file, in its order."""
+        return [
+            Audit(self.study, self.audits, case.entry, case.parameters, case.pairs)
+            for case in self.file_of_audits.all_cases()
+        ]
+
+    def needs(self) -> Needs:
+        """Return the verdicts."""
+        return {"verdicts": list(self.cases)}
+
+    def spec(self) -> Spec:
+        """Return what is shown."""
+        members = [one.member() for one in self.cases]
+        file = self.file_of_audits
+        spec = {
+            "title": file.title,
+            "alpha": file.file.alpha,
+            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
+            "members": members,
+        }
+        named = {"audits": self.audits, "made_of": digest_of(spec)}
+        return {"identity": self.common | named, **spec}
+
+
+KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
+
+
+class AuditRule(Rule):
+    """What a rule asks that runs what is not the workflow's own."""
+
+    def made_of(self, wildcards: Any) -> str:
+        """Return the digests of what a job audits."""
+        return self._of(wildcards).made_of()
+
+    def folder(self, wildcards: Any) -> str:
+        """Return the folder that files of a job are relative to."""
+        return self._of(wildcards).folder()
+
+    def replay(self, wildcards: Any) -> str:
+        """Return the command that does a job again."""
+        return self._of(wildcards).replay()
+
+    def _of(self, wildcards: Any) -> Audit:
+        found = self.product(wildcards)
+        assert isinstance(found, Audit)
+        return found
+
+
+def told(study: Study, name: str) -> list[str]:
+    """Return a line about a file of audits that was made: how many verdicts of which kind."""
+    made = Conclusion(study, name)
+    page = Path(paths.beside(made.path, ".html"))
+    try:
+        with Path(made.path).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        words = [row["verdict"] for row in rows]
+        bad = [line_of(row) for row in rows if _is_bad(row)]
+    except (OSError, KeyError, ValueError):
+        return []
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    unlike = sum(row["as_expected"] == "no" for row in rows)
+    counts += f" ({unlike} not as expected)" if unlike else ""
+    more = [f"    ... and {len(bad) - _TOLD} more"] if len(bad) > _TOLD else []
+    return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
+
+
+def _is_bad(row: Mapping[str, str]) -> bool:
+    return row["as_expected"] == "no" or (row["verdict"] in _BAD and row["as_expected"] != "yes")
+
+
+def line_of(row: Mapping[str, str]) -> str:
+    """Return what is wrong with a row of a table."""
+    of = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    said = row["error"]
+    if row["bound"] and not said:
+        said = f"{row['quantity']} is at least {float(row['bound']):.3g}"
+    unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
+    return f"    {row['verdict']}{unlike}: {of}: {row['claim']}: {said}"
+
+
+# --- what audits are made of ----------------------------------------------------------------------
+
+
+@cache
+def made_of(place: str, files: tuple[str, ...], folder: str) -> str:
+    """Return digests of a mechanism's code and of files, relative to a folder, on one line.
+
+    What is missing is said, too: an audit of it fails, until it is there.
+
+    Parameters
+    ----------
+    place
+        The mechanism as its case has it, in JSON.
+    """
+    found: dict[str, str] = {}
+    try:
+        found |= _code(json.loads(place), folder)
+    except (EpsilometerError, OSError) as error:
+        found["missing"] = one_line(error)
+    found |= _files(files, folder)
+    return " ".join(f"{key}={_short(value)}" for key, value in sorted(found.items()))
+
+
+def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
+    if "command" in mechanism:
+        return WorkerSource(mechanism["command"], folder=folder).digest()
+    if "function" not in mechanism:
+        return {}
+    function = mechanism["function"]
+    if "environment" in mechanism:
+        told = {key: mechanism[key] for key in ("environment", "lock")}
+        return _own_files(function, folder) | told | {"python": platform.python_version()}
+    if "python" not in mechanism:
+        return digests(function, folder=folder)
+    return _own_files(function, folder) | _elsewhere(mechanism["python"], folder)
+
+
+def _own_files(spec: str, folder: str) -> dict[str, str]:
+    """Return what a function in another interpreter is made of, as far as files here tell."""
+    where, _, is_file = parsed(spec)
+    if not is_file and not Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
+        return {}
+    here = digests(spec, folder=folder)
+    return {name: value for name, value in here.items() if name.endswith(".py")}
+
+
+def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
+    """Return what another interpreter is."""
+    python = Path(folder, interpreter) if os.sep in interpreter else Path(interpreter)
+    installed = sorted(
+        path.name
+        for kind in ("*.dist-info", "*.egg-info")
+        for path in python.parent.parent.glob(f"lib/python*/site-packages/{kind}")
+    )
+    return {"interpreter": interpreter, "installed": digest_of(installed)}
+
+
+def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
+    found = {}
+    for file in files:
+        path = Path(folder, file)
+        found[file] = sha256(path) if path.is_file() else "missing"
+    return found
+
+
+def _short(text: str) -> str:
+    is_digest = len(text) == 64 and set(text) <= set("0123456789abcdef")
+    return text[:16] if is_digest else one_line(text)
+
+
+def digest_of(spec: object) -> str:
+    """Return a short name for what a file was made of."""
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,265 @@
+"""The types of ``config/audits/<name>.yaml``: what a file of audits may say."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
+
+from epsilometer.auditing.question import check_claim
+from epsilometer.options import Fractional, Id, Model
+
+_SOME = Field(min_length=1)
+_EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
+
+
+def _number(value: object) -> object:
+    """Read ``1e-5`` as a number, which it is to everybody but YAML 1.1."""
+    return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
+
+
+def _order(value: object) -> object:
+    """Read a key in quotes, as JSON has it, as the number that it is."""
+    quoted = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value)
+    return float(value) if quoted else value  # type: ignore[arg-type]
+
+
+def _function(value: object) -> object:
+    """Read ``{function: file.py:function}`` as that place."""
+    if isinstance(value, dict) and list(value) == ["function"]:
+        place = value["function"]
+        return place if isinstance(place, str) else value
+    return _number(value)
+
+
+def _reference(value: float | str) -> float | str:
+    if isinstance(value, str) and ":" not in value and not re.fullmatch(r"\$\w+", value):
+        raise ValueError("must be a number, or $name of a parameter, or file.py:function")
+    return value
+
+
+Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
+Order = Annotated[float, BeforeValidator(_order)]
+Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
+Values = Annotated[
+    Annotated[Scalar, Tag("one")] | Annotated[list[Scalar], _SOME, Tag("several")],
+    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
+Texts = Annotated[
+    Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
+    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+]
+
+
+class Command(Model):
+    """A program: a worker, or one that is run with ``{input}`` filled in."""
+
+    command: Texts
+
+
+class Python(Model):
+    """A function in another interpreter."""
+
+    python: str
+    function: str
+
+
+class Environment(Model):
+    """A function in an environment that is made for it, from the lock of that name."""
+
+    environment: str
+    function: str
+
+
+class Recorded(Model):
+    """Outputs in one file of two columns, or in two files."""
+
+    outputs: Texts
+    columns: Annotated[list[str], _SOME] | None = None
+
+
+class OneRun(Model):
+    """Scores of canaries of one run, and which of them were included, in a file."""
+
+    one_run: Annotated[str, Field(alias="one run")]
+    columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+
+
+def _kind_of_mechanism(value: object) -> str:
+    if not isinstance(value, dict):
+        return "a function"
+    for key, kind in (
+        ("one run", "canaries"),
+        *(("outputs", "recorded"), ("columns", "recorded")),
+        *(("command", "a command"), ("environment", "an environment")),
+    ):
+        if key in value:
+            return kind
+    return "another interpreter" if {"python", "function"} & set(value) else "a command"
+
+
+Mechanism = Annotated[
+    Annotated[str, Tag("a function")]
+    | Annotated[Command, Tag("a command")]
+    | Annotated[Python, Tag("another interpreter")]
+    | Annotated[Environment, Tag("an environment")]
+    | Annotated[Recorded, Tag("recorded")]
+    | Annotated[OneRun, Tag("canaries")],
+    Discriminator(_kind_of_mechanism),
+]
+
+
+class Patterns(Model):
+    """The ten patterns of askin2022, of so many answers."""
+
+    patterns: Annotated[int, Field(ge=2)]
+
+
+class Rows(Model):
+    """A table beside itself with a row removed or replaced, for so many of its rows."""
+
+    remove: Annotated[str | None, Field(alias="remove a row")] = None
+    replace: Annotated[str | None, Field(alias="replace a row")] = None
+    limit: PositiveInt = 100
+
+    @model_validator(mode="after")
+    def _has_one_table(self) -> Rows:
+        if (self.remove is None) == (self.replace is None):
+            raise ValueError("must name a table: either remove a row, or replace a row")
+        return self
+
+
+def _numbers(value: object) -> object:
+    """Read numbers as `_number` does, but for words that may be chosen."""
+    if isinstance(value, dict):
+        return {key: one if key == "choices" else _numbers(one) for key, one in value.items()}
+    return [_numbers(one) for one in value] if isinstance(value, list) else _number(value)
+
+
+class Domain(Model):
+    """Inputs of a declared domain: so many pairs of neighbours at most."""
+
+    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
+    limit: PositiveInt | None = None
+
+
+Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
+
+
+def _kind_of_set(value: object) -> str:
+    if isinstance(value, dict) and isinstance(value.get("domain"), dict):
+        return "a domain"
+    if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
+        return "named pairs"
+    return (
+        "rows of a table"
+        if any(isinstance(part, str) for part in value.values())
+        else "ten patterns"
+    )
+
+
+def _kind_of_pairs(value: object) -> str:
+    if not isinstance(value, list):
+        return "one set"
+    return "several sets" if any(isinstance(part, dict) for part in value) else "pairs"
+
+
+Set = Annotated[
+    Annotated[dict[str, Pair], _SOME, Tag("named pairs")]
+    | Annotated[Patterns, Tag("ten patterns")]
+    | Annotated[Rows, Tag("rows of a table")]
+    | Annotated[Domain, Tag("a domain")],
+    Discriminator(_kind_of_set),
+]
+Pairs = Annotated[
+    Annotated[Set, Tag("one set")]
+    | Annotated[list[Pair], _SOME, Tag("pairs")]
+    | Annotated[list[Set], _SOME, Tag("several sets")],
+    Discriminator(_kind_of_pairs),
+]
+
+
+class ClaimEntry(Model):
+    """What is claimed: one notion, at a level that may be a parameter's (``$name``).
+
+    Or it is what an accountant answers, ``file.py:function``.
+    """
+
+    epsilon: Level | None = None
+    delta: Level | None = None
+    renyi: Annotated[dict[Order, Level], _SOME] | None = None
+    gdp: Level | None = None
+    zcdp: Level | None = None
+    detect: Level | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> ClaimEntry:
+        check_claim(self.model_dump())
+        return self
+
+
+Sizes = Annotated[
+    Annotated[PositiveInt, Tag("one")] | Annotated[dict[Id, PositiveInt], _SOME, Tag("by scale")],
+    Discriminator(lambda value: "by scale" if isinstance(value, dict) else "one"),
+]
+
+
+class About(Model):
+    """What is known of a mechanism; each may be the value of a parameter (``$name``)."""
+
+    package: str | None = None
+    version: str | None = None
+    fault: str | None = None
+    source: str | None = None
+
+
+Guesses = Annotated[
+    Annotated[PositiveInt, Tag("one")]
+    | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2), Tag("two")],
+    Discriminator(lambda value: "two" if isinstance(value, list) else "one"),
+]
+
+
+class AuditEntry(Model):
+    """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it.
+
+    In place of pairs, ``canaries`` are how many it is given in one run.
+    """
+
+    mechanism: Mechanism
+    parameters: dict[Name, Values] = Field(default_factory=dict)
+    pairs: Pairs | None = None
+    canaries: Annotated[int, Field(ge=10)] | None = None
+    guesses: Guesses | None = None
+    claims: Annotated[list[ClaimEntry], _SOME]
+    samples: Sizes | None = None
+    reads: list[str] = Field(default_factory=list)
+    method: Literal["anytime", "exact"] | None = None
+    failures: bool = False
+    as_reals: bool = False
+    timeout: Annotated[float, Field(gt=0)] = 60.0
+    outcomes: Annotated[int, Field(ge=2)] | None = None
+    support: tuple[float, float] | None = Field(default=None, strict=False)
+    lipschitz: Annotated[float, Field(gt=0)] | None = None
+    about: About = About()
+    expected: Literal["violated", "not refuted"] | None = None
+
+
+class AuditsFile(Model):
+    """``config/audits/<name>.yaml``."""
+
+    title: str | None = None
+    alpha: Fractional = 0.05
+    samples: Sizes = 100_000
+    audits: Annotated[dict[Id, AuditEntry], _SOME]

@@ -1,0 +1,155 @@
+"""The benchmark as products: what each task took and answered, and all of it in a table."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from epsilometer.errors import EpsilometerError
+from epsilometer.seeds import generator
+from epsilometer_workflow.study import paths, sources
+from epsilometer_workflow.study.audited import digest_of
+from epsilometer_workflow.study.comparison import OURS, PROGRAMS, Comparisons, Sizes, Task
+from epsilometer_workflow.study.costs import Load
+from epsilometer_workflow.study.environments import Environment
+from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+from epsilometer_workflow.study.study import Study
+
+STEEPEST = 2.2  # times the seconds, at twice the draws
+
+
+@dataclass(frozen=True)
+class Measured(Product):
+    """What implementations of one task took and answered, one after another, alone."""
+
+    rule: ClassVar[str] = "measure"
+    template: ClassVar[str] = paths.MEASURED
+
+    task: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there is such a task at this scale."""
+        entry(tasks_of(self.study), "task", self.task)
+
+    @property
+    def _all(self) -> Comparisons:
+        if self.study.comparisons is None:
+            raise EpsilometerError(f"unknown task {self.task!r}")
+        return self.study.comparisons
+
+    @property
+    def asked(self) -> Task:
+        """What the configuration says of it."""
+        return self._all.tasks[self.task]
+
+    @property
+    def sizes(self) -> Sizes:
+        """How often and how long is measured at this scale."""
+        return self._all.scales[self.study.scale]
+
+    @cached_property
+    def every_n(self) -> list[int]:
+        """Draws a side, in rising order: where all are measured, and where ours grow."""
+        first, last = self.sizes.grows
+        growing = [2**i for i in range(first, last + 1)] if self.asked.grows else []
+        return sorted({self.asked.n[self.study.scale], *growing})
+
+    def needs(self) -> Needs:
+        """Return the environment of what is not ours."""
+        name = self._all.environment
+        if name is None:
+            return {}
+        return {"environment": [Environment(self.study, self.study.lock(name).key)]}
+
+    def spec(self) -> Spec:
+        """Return what is measured, and digests of the programs that do."""
+        task, sizes, scale = self.asked, self.sizes, self.study.scale
+        seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
+        name = self._all.environment
+        return self.common | {
+            "task": self.task,
+            "measures": task.kind,
+            "data": task.data,
+            "compares": task.compares,
+            "parameters": dict(task.parameters),
+            "level": task.level,
+            "n": task.n[scale],
+            "every_n": self.every_n,
+            "repeats": 1 if task.kind == "audit" else sizes.repeats,
+            "runs": sizes.runs if task.kind == "audit" else 1,
+            "enough": sizes.enough,
+            "limit": sizes.limit,
+            "task_seed": int(seed),
+            "ours": OURS,
+            "implementations": [
+                {"name": name, "call": one.call, "package": one.package}
+                for name, one in task.implementations.items()
+            ],
+            "environment": None if name is None else self.study.lock(name).digest,
+            "programs": digest_of([one.read_text(encoding="utf-8") for one in _programs()]),
+        }
+
+    def code(self) -> str:
+        """Return a digest of its own code, and of all of ours that is measured."""
+        return sources.digest(self.rule, PROGRAMS / "data.py", PROGRAMS / "ours.py")
+
+    def load(self) -> Load:
+        """Return the numbers that implementations are given."""
+        return Load(
+            numbers=2 * sum(self.every_n) * self.sizes.repeats,
+            side=max(self.every_n),
+        )
+
+
+@dataclass(frozen=True)
+class Compared(Product):
+    """All that was measured, as a table and a figure."""
+
+    rule: ClassVar[str] = "compare"
+    template: ClassVar[str] = paths.BENCHMARK
+
+    @cached_property
+    def measured(self) -> list[Measured]:
+        """All tasks, in the order of the configuration."""
+        return [Measured(self.study, name) for name in tasks_of(self.study)]
+
+    def needs(self) -> Needs:
+        """Return what was measured."""
+        return {"measured": list(self.measured)}
+
+    def spec(self) -> Spec:
+        """Return what is shown."""
+        spec = {"members": [{"identity": m.spec(), "title": m.asked.title} for m in self.measured]}
+        return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
+
+
+def tasks_of(study: Study) -> dict[str, Task]:
+    """Return the tasks of a study at its scale."""
+    found = study.comparisons
+    return {} if found is None or study.scale not in found.scales else dict(found.tasks)
+
+
+def _growing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["implementation"] == OURS and row["growth"]]
+
+
+def _programs() -> list[Path]:
+    return sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
+
+
+def told_of_benchmark(study: Study) -> list[str]:
+    """Return a line about the benchmark if it was made."""
+    made = Path(paths.BENCHMARK.format(scale=study.scale))
+    try:
+        with made.open(encoding="utf-8", newline="") as file:
+            rows: list[dict[str, Any]] = list(csv.DictReader(file))
+        missing = {row["implementation"] for row in rows if row["missing"]}
+        steep = sum(float(row["growth"]) > STEEPEST for row in _growing(rows))
+    except (OSError, KeyError, ValueError):
+        return []
+    said = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"
+    said += f", missing: {', '.join(sorted(missing))}" if missing else ""
+    return [f"  benchmark: {said}: {made}"]

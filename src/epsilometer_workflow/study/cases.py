@@ -1,0 +1,422 @@
+"""The grids of a file of audits: mechanism x parameters x sets of pairs x claims.
+
+Each point of a grid but for its claims is a `Case`, one job, which audits all claims. Nothing of a
+mechanism is run or imported here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from epsilometer.auditing.question import Question, check_together, claim_of
+from epsilometer.auditing.sources.accounting import (
+    check_place,
+    functions,
+    of_any_level,
+    unanswered,
+    with_given,
+)
+from epsilometer.auditing.statistics.schedule import least_samples
+from epsilometer.auditing.statistics.upper import Smooth
+from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
+from epsilometer.options import ID
+from epsilometer_workflow.study import audits, config
+from epsilometer_workflow.study.locks import Lock, find_lock
+from epsilometer_workflow.study.naming import (
+    grid_of,
+    is_referred,
+    listed,
+    number_of,
+    parameters_name,
+    plain_set,
+    text_of,
+    texts_of,
+)
+
+_IN_BRACES = re.compile(r"\{(\w+)\}")
+_FILLED = ("input", "size", "seed")  # by who runs a program
+_OPTIONS = (
+    *("pairs", "samples", "failures", "canaries", "guesses"),
+    *("as_reals", "outcomes", "support", "lipschitz"),
+)
+_MECHANISMS = (  # kinds, as options know and readers know them
+    (audits.OneRun, "one_run", "one run"),
+    (audits.Recorded, "outputs", "recorded outputs"),
+    (audits.Command, "command", "a command"),
+    (str | audits.Python | audits.Environment, "source", "a function"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is audited by one job: a mechanism with its parameters, on a set of pairs.
+
+    All parts are plain, as jobs are told them. ``entry``, ``parameters`` and ``pairs`` are parts of
+    paths. Of the ``arguments``, those that were not filled in elsewhere are
+    ``given`` to the function. A claim is what it is, and the level to be detected.
+    """
+
+    entry: str
+    parameters: str
+    pairs: str
+    mechanism: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    given: Mapping[str, Any]
+    inputs: Mapping[str, Any] | None
+    samples: int
+    claims: Sequence[Mapping[str, Any]]
+    about: Mapping[str, str | None] = field(default_factory=dict)
+    expected: str | None = None
+
+    @property
+    def accountants(self) -> list[dict[str, Any]]:
+        """The functions that answer levels, in the interpreter of the mechanism."""
+        where = ("python", "environment", "lock")
+        there = {key: self.mechanism[key] for key in where if key in self.mechanism}
+        named = functions([one["claim"] for one in self.claims])
+        return [{**there, "function": function} for function in named]
+
+    @property
+    def files(self) -> list[str]:
+        """The files of data that it names."""
+        tables = [self.inputs[k] for k in ("remove", "replace") if self.inputs and k in self.inputs]
+        return [*tables, *self.mechanism.get("outputs", ())]
+
+
+class Audits:
+    """One file of audits at one scale.
+
+    Parameters
+    ----------
+    path
+        The YAML file; all that it names is relative to its folder.
+    scale, scales
+        Which of several sizes is meant, and which there are.
+    locks
+        The folder of locks beside ``envs`` in the file's own folder.
+    """
+
+    def __init__(self, path: Path, scale: str, scales: Collection[str], locks: Path) -> None:
+        self.path, self.scale = path, scale
+        self._folders_of_locks = [path.parent / "envs", locks]
+        self._locks: dict[str, Lock] = {}
+        self.file = config.read(path, audits.AuditsFile)
+        self.title = self.file.title or path.stem
+        for key, sizes in self._sizes.items():
+            for unknown in [name for name in sizes if name not in scales]:
+                wrong = f"unknown scale{suggest(unknown, scales)}"
+                raise ConfigError(str(path), f"{key}.{unknown}", wrong)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether it says how much is to be drawn at this scale."""
+        return all(self.scale in sizes for sizes in self._sizes.values())
+
+    @property
+    def _sizes(self) -> dict[str, dict[str, int]]:
+        """How much is to be drawn, by key, where that depends on the scale."""
+        sizes: dict[str, Any] = {"samples": self.file.samples}
+        sizes |= {f"audits.{name}.samples": one.samples for name, one in self.file.audits.items()}
+        return {key: size for key, size in sizes.items() if isinstance(size, dict)}
+
+    @property
+    def folder(self) -> Path:
+        """What paths in the file are relative to."""
+        return self.path.parent
+
+    @cached_property
+    def cases(self) -> dict[str, dict[str, dict[str, Case]]]:
+        """All cases, by entry, parameters and pairs, in the order of the file."""
+        cases: dict[str, dict[str, dict[str, Case]]] = {}
+        for name, entry in self.file.audits.items():
+            try:
+                cases[name] = self._cases_of(name, entry)
+            except ArgumentError as error:
+                key = f"audits.{name}.{error.argument}"
+                message = str(error).removeprefix(f"{error.argument} ")
+                raise ConfigError(str(self.path), key, message) from None
+        return cases
+
+    def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
+        """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
+        self._check(entry)
+        sets = _sets(entry)
+        cases: dict[str, dict[str, Case]] = {}
+        for arguments in grid_of(entry):
+            by_pairs = {
+                key: self._case(name, entry, arguments, key, plain) for key, plain in sets.items()
+            }
+            key = parameters_name(arguments)
+            if key in cases:
+                raise ArgumentError("parameters", f"asks twice for {key}")
+            cases[key] = by_pairs
+        return cases
+
+    def all_cases(self) -> list[Case]:
+        """Return them in a row."""
+        return [
+            case
+            for by_parameters in self.cases.values()
+            for by_pairs in by_parameters.values()
+            for case in by_pairs.values()
+        ]
+
+    @cached_property
+    def verdicts(self) -> int:
+        """How many there are, over which alpha is split evenly."""
+        return sum(len(case.claims) for case in self.all_cases())
+
+    @property
+    def locks(self) -> dict[str, Lock]:
+        """The locks that its environments are made from, by what paths call these."""
+        self.all_cases()
+        return {lock.key: lock for lock in self._locks.values()}
+
+    @property
+    def alpha(self) -> float:
+        """What each verdict gets of the file's alpha."""
+        return self.file.alpha / self.verdicts
+
+    def _check(self, entry: audits.AuditEntry) -> None:
+        """Check what an entry says as a whole."""
+        given = {key: key for key in _OPTIONS if getattr(entry, key)}
+        mechanism = entry.mechanism
+        given |= {key: words for kind, key, words in _MECHANISMS if isinstance(mechanism, kind)}
+        if entry.method == "exact":
+            given["exact"] = "method"
+        check_together(given, lambda key: key.replace("_", " "))
+        if entry.support is not None and entry.lipschitz is not None:
+            Smooth(entry.support, entry.lipschitz)
+        if isinstance(mechanism, audits.Recorded) and len(listed(mechanism.outputs)) > 2:
+            raise ArgumentError("mechanism.outputs", "must be one file or two")
+        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(given):
+            raise ArgumentError("pairs", "is missing")
+        self._check_braces(entry)
+
+    def _check_braces(self, entry: audits.AuditEntry) -> None:
+        """Check that what stands in braces will be filled in."""
+        filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
+        for key in entry.parameters:
+            if key in filled:
+                message = f"{key!r} is filled in for every batch; take another name"
+                raise ArgumentError("parameters", message)
+        for key, text in texts_of(entry.mechanism):
+            for place in _IN_BRACES.findall(text):
+                if place not in (*entry.parameters, *filled):
+                    near = suggest(place, entry.parameters)
+                    raise ArgumentError(key, f"unknown parameter {place!r} in braces{near}")
+
+    def _case(
+        self,
+        name: str,
+        entry: audits.AuditEntry,
+        arguments: Mapping[str, Any],
+        pairs: str,
+        inputs: Mapping[str, Any] | None,
+    ) -> Case:
+        mechanism, rest = self._mechanism(entry, arguments)
+        samples = self._samples(name, entry)
+        if inputs is not None and not {"remove", "replace", "canaries"} & set(inputs):
+            number = number_of(inputs)
+            if samples < (least := least_samples(number)):
+                message = f"must be at least {least} for {number} pairs, got {samples}"
+                raise ArgumentError("samples", message)
+        about = {
+            key: text_of(_parameter(f"about.{key}", text, arguments))
+            if text is not None and re.fullmatch(r"\$\w+", text)
+            else text
+            for key, text in entry.about.model_dump().items()
+        }
+        return Case(
+            entry=name,
+            parameters=parameters_name(arguments),
+            pairs=pairs,
+            mechanism=mechanism,
+            arguments=arguments,
+            given=rest,
+            inputs=inputs,
+            samples=samples,
+            claims=_claims(entry, arguments),
+            about=about,
+            expected=entry.expected,
+        )
+
+    def _mechanism(
+        self, entry: audits.AuditEntry, arguments: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return where draws come from, braces filled, and the arguments that are left to give."""
+
+        def filled(text: str) -> str:
+            return _IN_BRACES.sub(
+                lambda m: text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
+            )
+
+        used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
+        rest = {key: value for key, value in arguments.items() if key not in used}
+        given = entry.mechanism
+        if isinstance(given, audits.Command | audits.Recorded | audits.OneRun):
+            if unused := [key for key in rest if not is_referred(entry, key)]:
+                where = "command" if isinstance(given, audits.Command) else "outputs"
+                first = min(unused)
+                message = f"{first!r} is used nowhere; write {{{first}}} into the {where}"
+                raise ArgumentError("parameters", message)
+            if isinstance(given, audits.Command):
+                several = isinstance(given.command, list)
+                command: Any = [filled(word) for word in listed(given.command)]
+                return {"command": command if several else command[0]}, {}
+            if isinstance(given, audits.OneRun):
+                file = filled(given.one_run)
+                return {"outputs": [file], "columns": given.columns, "one_run": True}, {}
+            outputs = [filled(file) for file in listed(given.outputs)]
+            return {"outputs": outputs, "columns": given.columns}, {}
+        spec = filled(given if isinstance(given, str) else given.function)
+        try:
+            check_place(spec)
+        except ArgumentError as error:
+            raise ArgumentError("mechanism", str(error)) from None
+        if isinstance(given, str):
+            return {"function": spec}, rest
+        if isinstance(given, audits.Environment):
+            lock = self._lock(filled(given.environment))
+            return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
+        return {"python": filled(given.python), "function": spec}, rest
+
+    def _lock(self, environment: str) -> Lock:
+        """Return the lock that an entry names."""
+        try:
+            if environment not in self._locks:
+                self._locks[environment] = find_lock(environment, self._folders_of_locks)
+        except KeyError as error:
+            raise ArgumentError("mechanism.environment", error.args[0]) from None
+        return self._locks[environment]
+
+    def _samples(self, name: str, entry: audits.AuditEntry) -> int:
+        key, sizes = f"audits.{name}.samples", entry.samples
+        if sizes is None:
+            key, sizes = "samples", self.file.samples
+        if isinstance(sizes, int):
+            return sizes
+        if self.scale not in sizes:
+            raise ConfigError(str(self.path), f"{key}.{self.scale}", "is missing")
+        return sizes[self.scale]
+
+
+def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
+    """Return the sets of pairs by the names that paths have, as jobs get them."""
+    if entry.canaries is not None:
+        return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
+    if entry.pairs is None:
+        return {"recorded": None}
+    several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
+    sets: dict[str, dict[str, Any] | None] = {}
+    for pairs in entry.pairs if several else [entry.pairs]:
+        try:
+            key, plain = plain_set(pairs)
+        except ArgumentError as error:
+            raise ArgumentError("pairs", one_line(error)) from None
+        if plain in sets.values():
+            raise ArgumentError("pairs", f"names {key} twice")
+        times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
+        sets[f"{key}~{times + 1}" if times else key] = plain
+    return sets
+
+
+def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the claims as jobs get them, each with the level to be detected."""
+    claims: list[dict[str, Any]] = []
+    for i, said in enumerate(entry.claims):
+        key = f"claims.{i}"
+        levels = said.model_dump(exclude_none=True)
+        levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
+        detect = levels.pop("detect", None)
+        if isinstance(detect, Mapping):
+            raise ArgumentError(f"{key}.detect", "must be a number, or $name of one")
+        if "renyi" in levels:
+            levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
+        claim = with_given(levels, arguments)
+        try:
+            _question(entry, claim, detect)
+        except ArgumentError as error:
+            raise ArgumentError(key, one_line(error)) from None
+        for j, other in enumerate(claims):
+            if other["claim"] == claim:
+                raise ArgumentError(key, f"is the same as claims.{j}")
+        claims.append({"claim": claim, "detect": detect})
+    return claims
+
+
+def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float | None) -> Question:
+    """Return the question about a claim, with some number for a level that is not known yet."""
+    one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
+    recorded = isinstance(entry.mechanism, audits.Recorded)
+    return Question(
+        audited="one run" if one_run else "recorded outputs" if recorded else "mechanism",
+        claim=claim_of(of_any_level(claim)),
+        detect=None if unanswered(claim) else detect,
+        method=entry.method,
+        outcomes=entry.outcomes,
+        support=entry.support,
+        lipschitz=entry.lipschitz,
+        as_reals=entry.as_reals,
+    )
+
+
+def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return a number, that of the parameter that is referred to, or the function to ask."""
+    if isinstance(level, dict):
+        return {order: _level(key, each, arguments) for order, each in level.items()}
+    if not isinstance(level, str):
+        return level
+    if ":" in level:
+        try:
+            check_place(level)
+        except ArgumentError as error:
+            raise ArgumentError(key, str(error)) from None
+        return {"function": level}
+    value = _parameter(key, level, arguments)
+    if isinstance(value, bool | str):
+        raise ArgumentError(key, f"{level} is {value!r}, not a number")
+    return float(value)
+
+
+def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
+    """Return the value of the parameter that ``$name`` refers to."""
+    if reference[1:] not in arguments:
+        near = suggest(reference[1:], arguments)
+        raise ArgumentError(key, f"unknown parameter {reference[1:]!r}{near}")
+    return arguments[reference[1:]]
+
+
+def read_audits(
+    place: Path, scale: str, scales: Collection[str], locks: Path, *, asked: bool
+) -> dict[str, Audits]:
+    """Return the files of a folder, or the one file that is named, by their names.
+
+    Where none was ``asked`` for, those are left out that are not made at this scale.
+
+    Raises
+    ------
+    ConfigError
+        If ``place`` was asked for and is not there, or a file says what cannot be.
+    """
+    files = sorted(place.glob("*.yaml")) if place.is_dir() or not asked else [place]
+    if asked and not place.exists():
+        known = [str(p) for p in place.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
+        raise ConfigError("--config", "audits", f"{str(place)!r} is not there{_near(place, known)}")
+    if asked and not files:
+        raise ConfigError("--config", "audits", f"{str(place)!r} holds no file *.yaml")
+    for file in files:
+        if not re.fullmatch(ID, file.stem):
+            raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
+    found = {file.stem: Audits(file, scale, scales, locks) for file in files}
+    return {name: one for name, one in found.items() if asked or one.has_sizes}
+
+
+def _near(place: Path, known: Iterable[str]) -> str:
+    found = suggest(str(place), known)
+    return found if "did you mean" in found else ""

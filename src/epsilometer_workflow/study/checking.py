@@ -1,0 +1,236 @@
+"""Checks of a whole study, before there is a DAG: a mistake ends in one line with file and key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.errors import ConfigError, UnknownNameError, suggest
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.options import ID
+from epsilometer.registry import Registry, load
+from epsilometer_workflow.reports.scorecard.claims import lines_of, read_claims, read_rules
+from epsilometer_workflow.stages import tabulate
+from epsilometer_workflow.study import config, paths
+from epsilometer_workflow.study.comparison import check_comparisons
+from epsilometer_workflow.study.estimates import Estimates
+from epsilometer_workflow.study.functions import BUILDERS, RENDERERS, Functions
+from epsilometer_workflow.study.reports import KINDS
+from epsilometer_workflow.study.study import Study, check_known, listed, placed
+
+
+def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:
+    """Return the study of a folder; raise `ConfigError` unless all of it is sound."""
+    study = Study(folder, overrides)
+    file = "--config" if "reports" in study.overrides else str(study.file("config.yaml"))
+    for name, report in study.every_report.items():
+        _check_scales(study, name, report)
+    for name, times in Counter(study.wanted).items():
+        if name in study.every_report and name not in study.reports:
+            raise ConfigError(study.report_file(name), f"scales.{study.scale}", "is missing")
+        check_known(file, "reports", "report", name, study.reports)
+        if times > 1:
+            raise ConfigError(file, "reports", f"names {name!r} twice")
+    _check_mechanisms(study)
+    _check_estimators(study)
+    _check_rates(str(study.file("rates.yaml")), study.rates)
+    for name in study.reports:
+        _check_report(study, name)
+    for audits in study.every_audits.values():
+        audits.all_cases()
+    _check_museum(study)
+    if study.comparisons is not None:
+        check_comparisons(study.comparisons, study.file("benchmark.yaml"), study.scale)
+        _ = study.locks
+    _check_writable(study)
+    return study
+
+
+def _check_museum(study: Study) -> None:
+    """Check that rooms have names of their own, and that those exist that are asked for."""
+    rooms: dict[str, Path] = {}
+    for name, audits in study.museum.items():
+        if name in study.audits:
+            message = f"cannot be called {name!r}, as a file of the museum is"
+            raise ConfigError(str(study.audits[name].path), "", message)
+        for room in audits.file.audits:
+            if room in rooms:
+                raise ConfigError(str(audits.path), f"audits.{room}", f"is also in {rooms[room]}")
+            rooms[room] = audits.path
+    file = "--config" if "rooms" in study.overrides else str(study.file("config.yaml"))
+    for room in study.main.rooms or ():
+        check_known(file, "rooms", "room", room, rooms)
+
+
+def _check_mechanisms(study: Study) -> None:
+    file = str(study.file("mechanisms.yaml"))
+    for name, mechanism in study.mechanisms.items():
+        _check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
+        if mechanism.region is not None:
+            with placed(file, f"{name}.region"):
+                checks.interval("region", *mechanism.region)
+        for inputs in mechanism.inputs:  # also where no grid uses it
+            study.check_inputs(name, 1.0, inputs)
+        study.claims(name, 1.0)
+
+
+def _check_estimators(study: Study) -> None:
+    file = str(study.file("estimators.yaml"))
+    for name, estimator in study.estimators.items():
+        _check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
+        study.estimator(name)
+    for name in study.estimators:
+        study.screen(name)
+
+
+def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
+    rules = [kind.rule for kind in KINDS]
+    for rule in rates:
+        if rule not in rules:
+            raise ConfigError(file, rule, f"unknown rule{suggest(rule, rules)}")
+    for rule in rules:
+        if rule not in rates:
+            raise ConfigError(file, rule, "is missing")
+
+
+def _check_registered(file: str, key: str, registry: Registry, name: str) -> None:
+    try:
+        _ = registry[name]
+    except UnknownNameError as error:
+        raise ConfigError(file, key, str(error)) from None
+
+
+def _check_report(study: Study, report: str) -> None:
+    file, entry = study.report_file(report), study.reports[report]
+    for experiment in entry.experiments:
+        if experiment not in entry.scales[study.scale]:
+            raise ConfigError(file, f"scales.{study.scale}.{experiment}", "is missing")
+    for name, definition in entry.experiments.items():
+        _check_experiment(study, file, name, definition)
+        combinations = Counter(study.combinations(report, name))
+        if twice := [c for c, times in combinations.items() if times > 1]:
+            first = min(Estimates.of(study, c).path for c in twice)
+            raise ConfigError(file, f"experiments.{name}.grid", f"asks twice for {first}")
+        for combination in combinations:
+            study.check(combination)
+    for name, artifact in entry.artifacts.items():
+        _check_artifact(study, f"artifacts.{name}", report, artifact)
+
+
+def _check_scales(study: Study, name: str, report: config.Report) -> None:
+    """Check what a report says that may be made at another scale only."""
+    file = study.report_file(name)
+    if not re.fullmatch(ID, name):
+        raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
+    reserved = ("all", "audits", "benchmark", "museum", "provenance")
+    if name in (*reserved, *(kind.rule for kind in KINDS)):
+        raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
+    for scale, sizes in report.scales.items():
+        if scale not in study.main.scales:
+            wrong = f"unknown scale{suggest(scale, study.main.scales)}"
+            raise ConfigError(file, f"scales.{scale}", wrong)
+        for experiment in sizes:
+            if experiment not in report.experiments:
+                wrong = f"unknown experiment{suggest(experiment, report.experiments)}"
+                raise ConfigError(file, f"scales.{scale}.{experiment}", wrong)
+
+
+def _check_experiment(study: Study, file: str, name: str, definition: config.Experiment) -> None:
+    if definition.plan and definition.plan.estimator:
+        planner, key = definition.plan.estimator, f"experiments.{name}.plan.estimator"
+        check_known(file, key, "estimator", planner, study.estimators)
+    for i, block in enumerate(definition.grid):
+        key = f"experiments.{name}.grid.{i}"
+        for mechanism in block.mechanism:
+            check_known(file, f"{key}.mechanism", "mechanism", mechanism, study.mechanisms)
+        for estimator in block.estimator:
+            check_known(file, f"{key}.estimator", "estimator", estimator, study.estimators)
+        for mechanism, wanted in product(block.mechanism, block.inputs):
+            inputs = study.mechanisms[mechanism].inputs
+            check_known(file, f"{key}.inputs", f"inputs of {mechanism}", wanted, inputs)
+
+
+def _check_tables(study: Study, file: str, key: str, wanted: Sequence[str]) -> list[str]:
+    """Return the tables that are read; raise `ConfigError` for a name that is none's."""
+    every_table = ["/".join(one) for one in study.tables(["*"])]
+    for name in wanted:
+        if not study.tables([name]):
+            raise ConfigError(file, key, f"unknown table {name!r}{suggest(name, every_table)}")
+    return ["/".join(one) for one in study.tables(wanted)]
+
+
+def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
+    """Check that a scorecard's lines are about claims, and read tables that it has."""
+    rules = {file: read_rules(file) for file in listed({"rules": files["rules"]})}
+    for claim, line in lines_of(read_claims(str(files["claims"])), rules):
+        for table in line.rule.tables(claim.paper).values():
+            check_known(line.file, line.pattern, "table", table, tables)
+
+
+def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
+    file, entry = study.report_file(report), study.reports[report]
+    table = artifact.table
+    builder = _check_found(file, f"{key}.table.builder", BUILDERS, report, table.builder)
+    if artifact.figure is not None:
+        _check_found(file, f"{key}.figure", RENDERERS, report, artifact.figure)
+    for experiment in table.data:
+        check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
+    named = study.files(table.files)
+    for option in named:
+        if option in table.options:
+            raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
+    for path in listed(named):
+        if not Path(path).is_file():
+            raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
+    beyond: dict[str, Any] = {"files": named, "tables": table.tables, "settings": table.settings}
+    tabulate.check(load(builder), table.data, table.options, file, key, **beyond)
+    tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
+    if "rules" in named:
+        _check_rules(named, tables)
+    drawn = [
+        name
+        for experiment in table.data
+        for block in entry.experiments[experiment].grid
+        for name in block.mechanism
+    ]
+    for name in table.options.get("panels", {}):
+        mechanism = str(name).partition(" ")[0]  # its inputs may follow
+        check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
+    if artifact.paper is not None:
+        for where, wrong in _wrong_numbers(artifact.paper):
+            raise ConfigError(file, f"{key}.paper.{where}", wrong)
+
+
+def _check_found(file: str, key: str, modules: Functions, report: str, name: str) -> str:
+    try:
+        return modules.target(report, name)
+    except UnknownNameError as error:
+        raise ConfigError(file, key, str(error)) from None
+
+
+def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the numbers that a paper prints: where, and what."""
+    for column, times in Counter(paper.columns).items():
+        if times > 1:
+            yield "columns", f"names {column!r} twice"
+    for unknown in set(paper.keys) - set(paper.columns):
+        yield "keys", f"unknown column {unknown!r}{suggest(unknown, paper.columns)}"
+    for i, row in enumerate(paper.rows):
+        if len(row) != len(paper.columns):
+            yield f"rows.{i}", f"has {len(row)} of {len(paper.columns)} numbers"
+
+
+def _check_writable(study: Study) -> None:
+    results = Path(paths.RESULTS.format(scale=study.scale))
+    existing = next(p for p in [results, *results.parents] if p.exists())
+    if not existing.is_dir():
+        raise ConfigError(str(existing), "", "is not a folder, so no results can be written")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(str(existing), "", "is not writable, so no results can be written")

@@ -1,0 +1,100 @@
+"""What is measured beside what: the types of ``config/benchmark.yaml``, and its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
+
+from epsilometer.errors import ConfigError, suggest
+from epsilometer.options import Id, Model
+from epsilometer_workflow.study.config import Scalar, read
+
+OURS = "ours"
+PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"
+_FUNCTION = StringConstraints(pattern=r"^[a-z][a-z_]*:[a-z][a-z0-9_]*$")
+_POWER = Field(ge=1, le=30)
+
+
+class Implementation(Model):
+    """A function ``module:function`` of the programs, and the package whose version is told."""
+
+    call: Annotated[str, _FUNCTION]
+    package: str | None = None
+
+
+class Task(Model):
+    """Data that several implementations are given, and how their answers are compared.
+
+    ``n`` is draws a side, by scale. A task that ``grows`` is also measured at powers of two, of
+    ours alone. ``level`` is what an audit's bound should come to.
+    """
+
+    title: str
+    kind: Literal["estimator", "sampler", "audit"]
+    data: Id
+    compares: Literal["relative", "peak", "difference", "distribution", "bound"]
+    parameters: Annotated[dict[str, Scalar], Field(default_factory=dict)]
+    level: float | None = None
+    grows: bool = False
+    n: dict[Id, PositiveInt]
+    implementations: dict[str, Implementation]
+
+    @model_validator(mode="after")
+    def _has_ours(self) -> Self:
+        if next(iter(self.implementations), None) != OURS:
+            raise ValueError(f"implementations must begin with {OURS!r}")
+        return self
+
+
+class Sizes(Model):
+    """How often and how long is measured at one scale."""
+
+    repeats: PositiveInt
+    runs: PositiveInt
+    enough: PositiveFloat
+    limit: PositiveInt
+    grows: Annotated[list[Annotated[int, _POWER]], Field(min_length=2, max_length=2)]
+
+
+class Comparisons(Model):
+    """All of the file; ``environment`` is the lock of what others run in, or ours if none."""
+
+    environment: str | None = None
+    scales: dict[Id, Sizes]
+    tasks: dict[Id, Task]
+
+
+def read_comparisons(file: Path) -> Comparisons | None:
+    """Return what a file says; nothing where there is none."""
+    return read(file, Comparisons) if file.is_file() else None
+
+
+def check_comparisons(found: Comparisons, file: Path, scale: str) -> None:
+    """Raise `ConfigError` unless all tasks have a size at a scale, and programs there are."""
+    for name, task in found.tasks.items():
+        if scale in found.scales and scale not in task.n:
+            raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
+        for key, call in _calls(task):
+            module, _, function = call.partition(":")
+            known = sorted(functions(module))
+            if function not in known:
+                message = f"{module}.py has no {function!r}{suggest(function, known)}"
+                raise ConfigError(str(file), f"tasks.{name}.{key}", message)
+
+
+def _calls(task: Task) -> Iterator[tuple[str, str]]:
+    yield "data", f"data:{task.data}"
+    for name, one in task.implementations.items():
+        yield f"implementations.{name}", one.call
+
+
+def functions(module: str) -> set[str]:
+    """Return the functions that a program defines, by its text."""
+    import ast
+
+    file = PROGRAMS / f"{module}.py"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}

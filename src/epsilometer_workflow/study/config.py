@@ -1,0 +1,360 @@
+"""The configuration's types, and how its YAML files are read.
+
+What a user may write is checked here or in `checking`, before the DAG exists.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import combinations, product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
+
+from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer.options import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
+from epsilometer.sizes import Draws
+from epsilometer.yaml_files import load
+
+PLANNED = "planned"  # the n that a theorem gives
+
+
+def _draws(value: int | str) -> int | str:
+    if isinstance(value, int) and value < 1:
+        raise ValueError("must be positive")
+    try:
+        if value != PLANNED:
+            Draws.parse(str(value))
+        if isinstance(value, str) and value.isdigit():
+            raise EpsilometerError("a number needs no quotes")
+    except EpsilometerError:
+        raise ValueError(
+            "must be a positive integer, 1..N for a search up to N, n+N to confirm by N fresh "
+            "samples, or planned"
+        ) from None
+    return value
+
+
+Scalar = bool | int | float | str
+_SOME = Field(min_length=1)
+
+
+class Scale(Model):
+    """What holds for everything at one scale; sizes are in the reports."""
+
+    temporary_samples: bool
+
+
+class Main(Model):
+    """``config/config.yaml``; ``reports`` are all there are, unless some are named.
+
+    So are ``audits``, the files of ``config/audits``, unless a file or a folder is named, and
+    ``rooms``, the entries of the museum's files.
+    """
+
+    seed: Annotated[int, Field(ge=0)]
+    scale: Id
+    scales: Annotated[dict[Id, Scale], _SOME]
+    batch_bytes: PositiveInt
+    reports: Annotated[list[Id], _SOME] | None = None
+    audits: Annotated[str, _SOME] | None = None
+    rooms: Annotated[list[Id], _SOME] | None = None
+
+
+class Rate(Model):
+    """What a job of one rule takes, in ``rates.yaml``.
+
+    ``seconds`` and ``megabytes`` come with any job; ``nanoseconds`` with each number drawn or read,
+    by what draws or reads it, and ``bytes`` of memory with each number of one side of one run.
+    """
+
+    seconds: Annotated[float, Field(ge=0)]
+    megabytes: Annotated[float, Field(ge=0)]
+    bytes: dict[Id, Annotated[float, Field(ge=0)]] = {}
+    nanoseconds: dict[Id, Annotated[float, Field(ge=0)]] = {}
+
+
+class Grid(Model):
+    """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets.
+
+    All their pairs are estimated, from one sample an input (``shared``) or from two samples a pair
+    (``fresh``), of which there are ``points`` - 1 times as many.
+    """
+
+    start: Annotated[float, Field(alias="from")]
+    stop: Annotated[float, Field(alias="to")]
+    points: Annotated[int, Field(ge=2)]
+    at: Literal["ends", "midpoints"] = "ends"
+    samples: Literal["shared", "fresh"] = "shared"
+
+    def sides(self) -> list[float]:
+        """Return the input of every side: a grid point each, or two a pair."""
+        if self.samples == "shared":
+            return self._points()
+        return [x for pair in combinations(self._points(), 2) for x in pair]
+
+    def _points(self) -> list[float]:
+        width = self.stop - self.start
+        if self.at == "ends":
+            return [self.start + width * i / (self.points - 1) for i in range(self.points)]
+        return [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
+
+
+class Pairs(Model):
+    """Pairs of inputs by name; each side of each pair has samples of its own."""
+
+    pairs: Annotated[dict[str, Annotated[list[Any], Field(min_length=2, max_length=2)]], _SOME]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [x for pair in self.pairs.values() for x in pair]
+
+    def names(self) -> list[str]:
+        """Return the pairs' names."""
+        return list(self.pairs)
+
+
+class Neighbourhood(Model):
+    """An input and all its neighbours: vectors of as many entries, each one of ``entries``.
+
+    The largest level of its pairs is the data-centric level of ``around``.
+    """
+
+    around: Annotated[list[float], _SOME]
+    entries: Annotated[list[float], _SOME]
+
+    @model_validator(mode="after")
+    def _has_neighbours(self) -> Neighbourhood:
+        if len(set(self.entries)) < len(self.entries):
+            raise ValueError("entries must differ")
+        if not self.neighbours():
+            raise ValueError("entries give no neighbour other than the input itself")
+        return self
+
+    def neighbours(self) -> list[list[float]]:
+        """Return every vector of the entries but ``around`` itself."""
+        every = product(self.entries, repeat=len(self.around))
+        return [list(vector) for vector in every if list(vector) != self.around]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [x for neighbour in self.neighbours() for x in (self.around, neighbour)]
+
+    def names(self) -> list[str]:
+        """Return the neighbours, written out."""
+        return [" ".join(f"{entry:g}" for entry in vector) for vector in self.neighbours()]
+
+
+class RowsRemoved(Model):
+    """Databases of rows, each beside itself without one row, for every row in turn.
+
+    The largest level of its pairs, in both directions, is that of privacy relative to the databases
+    (lu2022, Definition 13).
+    """
+
+    databases: Annotated[list[Annotated[list[Any], _SOME]], _SOME]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair."""
+        return [
+            x
+            for rows in self.databases
+            for i in range(len(rows))
+            for x in (rows, rows[:i] + rows[i + 1 :])
+        ]
+
+    def names(self) -> list[str]:
+        """Return which row of which database is removed."""
+        return [
+            f"{d}-{i}" for d, rows in enumerate(self.databases, 1) for i in range(1, len(rows) + 1)
+        ]
+
+
+class ClaimsEntry(Model):
+    """What the provider of a mechanism states; ``exact`` takes the true value."""
+
+    support: tuple[float, float] | None = Field(default=None, strict=False)
+    lipschitz: float | Literal["exact"] | None = None
+    outcomes: int | None = None
+    smallest_probability: float | Literal["exact"] | None = None
+
+
+def _kind_of_inputs(value: object) -> str:
+    """Tell which kind is meant, so that only its own errors are told."""
+    if isinstance(value, dict):
+        if "pairs" in value:
+            return "named pairs"
+        if "databases" in value:
+            return "databases"
+        return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
+    return "a list"
+
+
+Inputs = Annotated[
+    Annotated[list[Any], Field(min_length=2), Tag("a list")]
+    | Annotated[Grid, Tag("a grid")]
+    | Annotated[Pairs, Tag("named pairs")]
+    | Annotated[Neighbourhood, Tag("a neighbourhood")]
+    | Annotated[RowsRemoved, Tag("databases")],
+    Discriminator(_kind_of_inputs),
+]
+
+
+class MechanismEntry(Model):
+    """One entry of ``config/mechanisms.yaml``.
+
+    ``region`` is where an auditor looks for the local loss, in each dimension.
+    """
+
+    mechanism: str
+    parameters: dict[str, Scalar] = {}
+    claims: ClaimsEntry = ClaimsEntry()
+    region: tuple[float, float] | None = Field(default=None, strict=False)
+    inputs: Annotated[dict[Id, Inputs], _SOME]
+
+
+class EstimatorEntry(Model):
+    """One entry of ``config/estimators.yaml``."""
+
+    estimator: str
+    parameters: dict[str, JsonValue] = {}
+
+
+Samples = Annotated[int | str, AfterValidator(_draws)]
+
+
+class Size(Model):
+    """How much an experiment draws: runs, and samples a side in each (several sizes, if a list)."""
+
+    runs: PositiveInt
+    n: Annotated[
+        Annotated[Samples, Tag("one")] | Annotated[list[Samples], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
+
+    def draws(self) -> list[Draws | None]:
+        """Return every n; none where it is planned."""
+        every = self.n if isinstance(self.n, list) else [self.n]
+        return [None if n == PLANNED else Draws.parse(str(n)) for n in every]
+
+
+class Block(Model):
+    """A grid: every mechanism x epsilon x inputs x lambda x estimator."""
+
+    mechanism: Annotated[list[str], Field(min_length=1)]
+    epsilon: Annotated[list[Epsilon], Field(min_length=1)]
+    inputs: Annotated[list[str], Field(min_length=1)]
+    order: Annotated[list[Order], Field(alias="lambda", min_length=1)]
+    estimator: Annotated[list[str], Field(min_length=1)]
+
+
+class Plan(Model):
+    """Where n comes from at ``n: planned``: the theorem of this estimator at this confidence.
+
+    ``as_published`` takes the paper's n where the theorem needs a larger one.
+    """
+
+    delta: Fractional
+    estimator: str | None = None
+    as_published: bool = False
+
+
+class Experiment(Model):
+    """A grid of estimates, summarised together."""
+
+    grid: Annotated[list[Block], Field(min_length=1)]
+    plan: Plan | None = None
+
+
+class TableEntry(Model):
+    """The table of an artifact: its builder, what it reads and its options.
+
+    What is read are experiments of the report (``data``), tables of any report (``tables``:
+    ``report/artifact``, or ``report/*``), or parts of the configuration (``settings``). ``files``
+    are options that name files of the configuration's folder.
+    """
+
+    builder: str
+    data: list[str] = []
+    tables: list[str] = []
+    settings: list[Literal["main", "reports", "mechanisms", "estimators"]] = []
+    files: dict[str, str | list[str]] = {}
+    options: dict[str, Any] = {}
+
+
+class PaperNumbers(Model):
+    """The numbers a paper prints: rows that join ours on the key columns."""
+
+    keys: Annotated[list[str], Field(min_length=1)]
+    columns: Annotated[list[str], Field(min_length=1)]
+    rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
+
+
+class Artifact(Model):
+    """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
+
+    caption: str
+    table: TableEntry
+    figure: str | None = None
+    paper: PaperNumbers | None = None
+    rows_shown: PositiveInt = 40
+
+
+class Report(Model):
+    """``config/reports/<report>.yaml``: a paper's tables and figures, or any others.
+
+    ``scales`` gives every experiment its size, at every scale that the report can be made at.
+    """
+
+    title: str
+    scales: dict[Id, dict[Id, Size]] = {}
+    experiments: dict[Id, Experiment] = {}
+    artifacts: Annotated[dict[Id, Artifact], _SOME]
+
+
+def read(path: Path, model: type[ModelType]) -> ModelType:
+    """Read one YAML file as a model."""
+    return parse(model, load(path), str(path))
+
+
+def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
+    """Read one YAML file that maps ids to entries of one model."""
+    entries = load(path)
+    if not isinstance(entries, dict) or not entries:
+        raise ConfigError(str(path), "", "must map ids to entries")
+    for name in entries:
+        if not isinstance(name, str) or not re.fullmatch(ID.strip("^$"), name):
+            raise ConfigError(str(path), str(name), "an id has letters, digits and ._=- only")
+    return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
+
+
+_WORDS = {"title", "caption", "paper"}  # of a report: they decide nothing
+
+
+def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield each value of a part of the configuration, as JSON, with the keys that lead to it.
+
+    >>> list(flat({"bounds": {"runs": 2, "n": [10, 20]}}, "scales"))
+    [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
+    """
+    if isinstance(value, Model):
+        named = {field.alias or name: name for name, field in type(value).model_fields.items()}
+        value = {key: getattr(value, name) for key, name in named.items() if key not in _WORDS}
+    if isinstance(value, list | tuple) and any(isinstance(one, Model | dict) for one in value):
+        value = dict(enumerate(value))
+    if not isinstance(value, dict):
+        yield prefix, json.dumps(value)
+        return
+    for key, inner in value.items():
+        yield from flat(inner, f"{prefix}.{key}")

@@ -1,0 +1,69 @@
+"""What a job costs: seconds of CPU, memory, bytes on the disk, from measured rates.
+
+A job has a fixed part (it starts, imports and writes) and a part for each number that is drawn or
+read. `config/rates.yaml` holds both for every rule, and for every mechanism, classifier and
+screening estimator where these differ; one that was never measured counts as slow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from epsilometer_workflow.study.config import Rate
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a job has to do: how many numbers it draws or reads, and of what.
+
+    ``numbers`` counts all entries of all outputs of a batch, ``side`` those of one side of one run,
+    which a job holds in memory at once; ``bytes`` is what the batch takes as a file.
+    """
+
+    name: str = "default"
+    numbers: int = 0
+    side: int = 0
+    bytes: int = 0
+
+    @classmethod
+    def together(cls, loads: Sequence[Load], name: str = "default") -> Load:
+        """Return what a job has to do that does all of these, one after the other."""
+        numbers, side = sum(one.numbers for one in loads), max(one.side for one in loads)
+        return cls(name=name, numbers=numbers, side=side)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a job takes: seconds on one core, and megabytes at its largest."""
+
+    seconds: float
+    megabytes: float
+
+    @property
+    def minutes_asked(self) -> int:
+        """Whole minutes to ask for: three, and ten times what the job should take."""
+        return math.ceil(3 + 10 * self.seconds / 60)
+
+    @property
+    def megabytes_asked(self) -> int:
+        """Memory to ask for, in whole hundreds: 500 MB, and half more than it should take.
+
+        The 500 are for Snakemake and for the server of forks, where these run beside it and a
+        cluster counts what they share once for each.
+        """
+        return 100 * math.ceil((500 + 1.5 * self.megabytes) / 100)
+
+
+def cost(rates: Mapping[str, Rate], rule: str, load: Load) -> Cost:
+    """Return what one job of a rule costs."""
+    rate = rates[rule]
+    return Cost(
+        seconds=rate.seconds + 1e-9 * _of(rate.nanoseconds, load.name) * load.numbers,
+        megabytes=rate.megabytes + 1e-6 * _of(rate.bytes, load.name) * load.side,
+    )
+
+
+def _of(by_name: Mapping[str, float], name: str) -> float:
+    return by_name.get(name, by_name.get("default", 0.0))

@@ -1,0 +1,36 @@
+"""An environment for audits as a product: made once from its lock, for all scales and files."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from typing import ClassVar
+
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+
+
+@dataclass(frozen=True)
+class Environment(Product):
+    """A folder with an interpreter and what a lock names; or why there is none.
+
+    Its name holds a digest of the lock, so that another lock is another environment.
+    """
+
+    rule: ClassVar[str] = "environment"
+    template: ClassVar[str] = paths.ENVIRONMENT
+
+    environment: str
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless some audit names such an environment."""
+        entry(self.study.locks, "environment", self.environment)
+
+    def needs(self) -> Needs:
+        """Return nothing: what the lock says is told."""
+        return {}
+
+    def spec(self) -> Spec:
+        """Return what is to be installed, and for which Python."""
+        requirements = list(self.study.locks[self.environment].statements)
+        return {"requirements": requirements, "python": platform.python_version()}

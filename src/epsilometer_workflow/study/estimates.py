@@ -1,0 +1,103 @@
+"""The product of estimating: the answers of one estimator on one mechanism, in every run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Self
+
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.parsing import written
+from epsilometer.sizes import Batch, Draws
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+from epsilometer_workflow.study.reductions import REDUCTIONS, Samples, region_of
+from epsilometer_workflow.study.study import Combination, Study
+
+
+@dataclass(frozen=True)
+class Estimates(Product):
+    """The answers of an estimator in every run of one combination."""
+
+    rule: ClassVar[str] = "estimate"
+    template: ClassVar[str] = paths.ESTIMATE
+
+    mechanism: str
+    epsilon: float
+    inputs: str
+    order: float
+    estimator: str
+    n: Draws
+    runs: int
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination) -> Self:
+        """Return the estimates of a combination."""
+        return cls(study, **vars(combination))
+
+    @property
+    def combination(self) -> Combination:
+        """The point of a grid that it would be."""
+        keys = {name: getattr(self, name) for name in Combination.__dataclass_fields__}
+        return Combination(**keys)
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless the estimator applies to such draws."""
+        entry(self.study.estimators, "estimator", self.estimator)
+        keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
+        Samples(self.study, *keys).check()
+        self.study.check(self.combination)
+
+    def needs(self) -> Needs:
+        """Return what every batch of samples was reduced to."""
+        kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
+        c = self.combination
+        return {"data": [kind.of(self.study, c, batch) for batch in self.study.batches(c)]}
+
+    def spec(self) -> Spec:
+        """Return the identity of one file of estimates, and that of each file it reads."""
+        return {
+            "identity": self.identity(),
+            "reads": self.study.estimator(self.estimator).reads,
+            "data": [one.spec() for one in self.needs()["data"]],
+        }
+
+    def identity(self) -> Spec:
+        """Return what the estimates are of, and whose."""
+        mechanism = self.study.mechanisms[self.mechanism]
+        estimator = self.study.estimators[self.estimator]
+        claims = self.study.claims(self.mechanism, self.epsilon)
+        screened = self.study.screen(self.estimator)
+        return self.common | {
+            "mechanism": self.mechanism,
+            "mechanism_registered": MECHANISMS[mechanism.mechanism],
+            "mechanism_parameters": dict(mechanism.parameters),
+            "epsilon": self.epsilon,
+            "inputs": {
+                "id": self.inputs,
+                "values": self.study.input_values(self.mechanism, self.inputs),
+                "pairing": self.study.pairing(self.mechanism, self.inputs),
+                "names": self.study.pair_names(self.mechanism, self.inputs),
+            },
+            "lambda": written(self.order),
+            "estimator": self.estimator,
+            "registered": ESTIMATORS[estimator.estimator],
+            "parameters": dict(estimator.parameters),
+            "after": self._after(screened),
+            "region": region_of(self.study, self.mechanism) if screened else None,
+            "claims": asdict(claims),
+            "cells": self.study.cells(self.combination),
+            "n": str(self.n),
+            "runs": self.runs,
+        }
+
+    def _after(self, screen: str | None) -> Spec | None:
+        """Return what chose the pairs that the estimator reads, where there is a choice."""
+        if screen in (None, self.estimator):
+            return None
+        method = self.study.estimators[screen]
+        return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
+
+    def modules(self) -> list[str]:
+        """Return the estimator."""
+        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

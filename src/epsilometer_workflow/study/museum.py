@@ -1,0 +1,89 @@
+"""The museum: known faults and controls, what was expected of each beside what was found.
+
+``python -m epsilometer_workflow.study.museum SCALE`` fails unless the verdicts at a scale are as
+expected.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.audited import Audit, digest_of, line_of
+from epsilometer_workflow.study.products import Needs, Product, Spec
+from epsilometer_workflow.study.study import Study
+
+_TEMPLATE = Path(__file__).parents[3] / "workflow/report/museum.html.j2"
+_ORDER = ("violated", "not refuted", None)
+
+
+@dataclass(frozen=True)
+class Exhibition(Product):
+    """A table of the verdicts of all rooms that are open, and its page."""
+
+    rule: ClassVar[str] = "exhibit"
+    template: ClassVar[str] = paths.MUSEUM
+
+    @cached_property
+    def cases(self) -> list[Audit]:
+        """Rooms first, then controls; by package, and then as in their files."""
+        open_ = self.study.main.rooms
+        found = [
+            Audit(self.study, name, case.entry, case.parameters, case.pairs)
+            for name, file in self.study.museum.items()
+            for case in file.all_cases()
+            if open_ is None or case.entry in open_
+        ]
+        return sorted(found, key=_place)
+
+    def needs(self) -> Needs:
+        """Return the verdicts."""
+        return {"verdicts": list(self.cases)}
+
+    def spec(self) -> Spec:
+        """Return what is shown."""
+        spec = {
+            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
+            "members": [one.member() for one in self.cases],
+        }
+        return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
+
+
+def _place(audit: Audit) -> tuple[int, str]:
+    case = audit.case
+    return _ORDER.index(case.expected), (case.about["package"] or "").lower()
+
+
+def told_of(study: Study) -> list[str]:
+    """Return lines about the museum if it was made: what is not as it was expected."""
+    made = Path(paths.MUSEUM.format(scale=study.scale))
+    try:
+        rows = _rows(made)
+        words = [row["as_expected"] for row in rows]
+        bad = [line_of(row) for row in rows if "no" in row["as_expected"] or row["error"]]
+    except (OSError, KeyError, ValueError):
+        return []
+    missing = sum(row["verdict"] == "missing" for row in rows)
+    counts = f"{words.count('yes')} of {len(rows)} as expected, {words.count('no')} not"
+    counts += f", {missing} missing" if missing else ""
+    return [f"  museum: {counts}: {made.with_suffix('.html')}", *bad]
+
+
+def is_as_expected(made: Path) -> bool:
+    """Tell whether something in a table is as it was expected, and nothing is not."""
+    words = {row["as_expected"] for row in _rows(made)}
+    return "yes" in words and "no" not in words
+
+
+def _rows(made: Path) -> list[dict[str, str]]:
+    with made.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    raise SystemExit(not is_as_expected(Path(paths.MUSEUM.format(scale=sys.argv[1]))))

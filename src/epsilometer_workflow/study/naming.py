@@ -1,0 +1,100 @@
+"""What stands in an entry of a file of audits: its texts, and what paths call its parts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+from epsilometer.auditing.inputs.domains import KINDS, domain
+from epsilometer.auditing.question import named_pairs
+from epsilometer.parsing import written
+from epsilometer_workflow.study import audits
+
+_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
+_PATTERNS = 10
+
+
+def grid_of(entry: audits.AuditEntry) -> list[dict[str, Any]]:
+    """Return all combinations of parameters."""
+    values = [v if isinstance(v, list) else [v] for v in entry.parameters.values()]
+    return [dict(zip(entry.parameters, point, strict=True)) for point in product(*values)]
+
+
+def listed(texts: str | list[str]) -> list[str]:
+    """Return texts that may be one."""
+    return [texts] if isinstance(texts, str) else texts
+
+
+def texts_of(mechanism: Any) -> list[tuple[str, str]]:
+    """Return the texts of a mechanism that may have braces, with their keys."""
+    if isinstance(mechanism, str):
+        return [("mechanism", mechanism)]
+    return [
+        (f"mechanism.{key}", text)
+        for key in ("command", "python", "environment", "function", "outputs", "one_run")
+        if hasattr(mechanism, key)
+        for text in listed(getattr(mechanism, key))
+    ]
+
+
+def is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
+    """Tell whether a claim refers to a parameter; an accountant may."""
+    said = json.dumps([claim.model_dump() for claim in entry.claims])
+    if re.search(r'"[^"\s]+:[^"\s]+"', said):
+        return True
+    return re.search(rf"\${parameter}\b", said) is not None
+
+
+def text_of(value: Any) -> str:
+    """Return a parameter as a command is given it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return written(value) if isinstance(value, float) else str(value)
+
+
+def _safe(text: str) -> str:
+    """Return a text as a part of a path: itself, or what is left of it with a digest of it all."""
+    if _SAFE.fullmatch(text):
+        return text
+    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _left(text: str) -> str:
+    """Return what may stand in a path of a text."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
+
+
+def parameters_name(arguments: Mapping[str, Any]) -> str:
+    """Return what paths call a combination of parameters."""
+    return (
+        "_".join(f"{key}={_safe(text_of(value))}" for key, value in arguments.items()) or "default"
+    )
+
+
+def number_of(inputs: Mapping[str, Any]) -> int:
+    """Return how many pairs a set has that names no table."""
+    if "domain" in inputs:
+        return len(domain(inputs["domain"]))
+    return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
+
+
+def plain_set(one: Any) -> tuple[str, dict[str, Any]]:
+    """Return a set of pairs as jobs are told it, and what paths call it."""
+    if isinstance(one, audits.Domain):
+        declared = one.domain if one.limit is None else {**one.domain, "limit": one.limit}
+        domain(declared)
+        kind = next(kind for kind in KINDS if kind in declared)
+        return f"domain-{kind}", {"domain": declared}
+    if isinstance(one, audits.Patterns):
+        return f"patterns={one.patterns}", {"patterns": one.patterns}
+    if isinstance(one, audits.Rows):
+        kind, table = ("remove", one.remove) if one.remove else ("replace", one.replace)
+        return f"{kind}-a-row", {kind: table, "limit": one.limit}
+    named = named_pairs(one)
+    pairs = [[name, *pair] for name, pair in named.items()]
+    first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
+    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}

@@ -1,0 +1,203 @@
+"""A product is a file that knows itself: its path, what it is made of, by which code, at what cost.
+
+Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
+parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
+`reports` (what is shown). Everything that the rules of the workflow, the plan and the tests ask
+about a job follows from these, in `Rule` and `everything`.
+
+A spec is plain numbers and words, the full identity of what a job makes. Snakemake compares it,
+and the digest of the code, with the last run's: a changed parameter or line of code makes the file
+again, a comment does not. Any well-formed path can be asked for, also one that is in no grid.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from epsilometer import __version__, parsing
+from epsilometer.errors import EpsilometerError, suggest
+from epsilometer.sizes import Batch, Draws
+from epsilometer_workflow.study import paths, sources
+from epsilometer_workflow.study.costs import Cost, Load, cost
+from epsilometer_workflow.study.study import Study
+
+Spec = dict[str, Any]
+Needs = dict[str, list["Product"]]
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {  # fields that are not names
+    "epsilon": lambda text: parsing.positive("epsilon", text),
+    "order": parsing.order,
+    "n": Draws.parse,
+    "batch": Batch.parse,
+    "runs": lambda text: parsing.whole("runs", text),
+    "cells": lambda text: parsing.whole("cells", text),
+    "reduction": parsing.Reduction.parse,
+}
+
+
+@dataclass(frozen=True)
+class Product(ABC):
+    """One file of the results, or several that one job makes together."""
+
+    rule: ClassVar[str]
+    """The rule that makes it, which is also the name of its script and of its stage."""
+
+    template: ClassVar[str]
+    """Its path, with a wildcard for each field and for the scale."""
+
+    study: Study = field(repr=False)
+
+    @classmethod
+    def asked_for(cls, study: Study, wildcards: Any) -> Self:
+        """Return what a path asks for; raise `EpsilometerError` if it means nothing here."""
+        given = dict(wildcards.items())
+        scale = given.pop("scale", study.scale)
+        if scale not in study.main.scales:
+            raise EpsilometerError(f"unknown scale {scale!r}{suggest(scale, study.main.scales)}")
+        if scale != study.scale:
+            raise EpsilometerError(
+                f"results/{scale} is of another scale than the chosen {study.scale!r}; "
+                f"add --config scale={scale}"
+            )
+        names = [f.name for f in fields(cls) if f.name != "study"]
+        values = {name: _PARSERS.get(name, str)(given[name]) for name in names}
+        asked = cls(study, **values)
+        asked.check()
+        return asked
+
+    def check(self) -> None:  # noqa: B027 (most kinds are checked by making their spec)
+        """Raise `EpsilometerError` unless there is such a thing."""
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """The fields, as paths write them."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
+        written = {
+            name: parsing.written(value) if isinstance(value, float) else str(value)
+            for name, value in values.items()
+        }
+        return {"scale": self.study.scale, **written}
+
+    @cached_property
+    def path(self) -> str:
+        """Where it lies, as the rule says it."""
+        return self.template.format(**self.wildcards)
+
+    @property
+    def file(self) -> str:
+        """What those read that are made of it."""
+        return self.path
+
+    @abstractmethod
+    def needs(self) -> Needs:
+        """Return what it is made of, by the names of the rule's input."""
+
+    @abstractmethod
+    def spec(self) -> Spec:
+        """Return what its job is told: identities, and nothing that can change no number."""
+
+    def modules(self) -> list[str]:
+        """Return the registered code that its job will load, by dotted names."""
+        return []
+
+    def load(self) -> Load:
+        """Return what its job has to do."""
+        return Load()
+
+    @property
+    def common(self) -> Spec:
+        """What the identities of all files of a study have in common."""
+        return {
+            "seed": self.study.main.seed,
+            "scale": self.study.scale,
+            "version": __version__,
+        }
+
+    def code(self) -> str:
+        """Return a digest of the code that its job runs, and the versions of what that imports."""
+        return sources.digest(self.rule, *self.modules())
+
+    def cost(self) -> Cost:
+        """Return what its job takes."""
+        return cost(self.study.rates, self.rule, self.load())
+
+    def stopped(self) -> str:
+        """Return why jobs that made this had to be stopped so far; one more makes it again."""
+        log = Path(paths.log(self.template).format(**self.wildcards))
+        try:
+            return log.with_suffix(".stopped").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+
+def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
+    """Return an entry of the configuration by its name."""
+    if name not in entries:
+        raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
+    return entries[name]
+
+
+def everything(products: Iterable[Product]) -> Iterator[Product]:
+    """Yield products and all that they need, each job once, what is needed first."""
+    seen: set[tuple[str, ...]] = set()
+    stack = [(product, False) for product in products]
+    stack.reverse()
+    while stack:
+        product, met = stack.pop()
+        if met:
+            yield product
+            continue
+        job = (product.rule, *product.wildcards.values())
+        if job in seen:
+            continue
+        seen.add(job)
+        stack.append((product, True))
+        needed = [one for some in product.needs().values() for one in some]
+        stack.extend((one, False) for one in reversed(needed))
+
+
+class Rule:
+    """What a rule of the workflow asks; its functions take a job's wildcards, as Snakemake's do."""
+
+    def __init__(self, study: Study, kind: type[Product]) -> None:
+        self.path = kind.template
+        self.log = paths.log(kind.template)
+        self._study, self._kind = study, kind
+        self._product = cache(self._asked_for)
+
+    def _asked_for(self, keys: tuple[tuple[str, str], ...]) -> Product:
+        return self._kind.asked_for(self._study, dict(keys))
+
+    def product(self, wildcards: Any) -> Product:
+        """Return what a job makes."""
+        return self._product(tuple(wildcards.items()))
+
+    def needs(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return the files that a job reads, by name."""
+        needs = self.product(wildcards).needs()
+        return {name: [one.file for one in some] for name, some in needs.items()}
+
+    def spec(self, wildcards: Any) -> Spec:
+        """Return what a job is told."""
+        return self.product(wildcards).spec()
+
+    def code(self, wildcards: Any) -> str:
+        """Return the digest of a job's code."""
+        return self.product(wildcards).code()
+
+    def stopped(self, wildcards: Any) -> str:
+        """Return why a job had to be stopped before."""
+        return self.product(wildcards).stopped()
+
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:
+        """Return the memory that a job asks for; more at every attempt."""
+        return attempt * self.product(wildcards).cost().megabytes_asked
+
+    def runtime(self, wildcards: Any, attempt: int) -> int:
+        """Return the minutes that a job asks for; more at every attempt."""
+        return attempt * self.product(wildcards).cost().minutes_asked

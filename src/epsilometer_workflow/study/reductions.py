@@ -1,0 +1,402 @@
+"""The products of sampling, and what samples are reduced to before anything is estimated.
+
+Rules are named as in `workflow/rules`: a batch of samples is reduced, once for all estimators that
+ask alike, to histograms, to densities or losses of pairs, to a classifier's verdicts, to what fresh
+samples say.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Self
+
+from epsilometer.classifiers import CLASSIFIERS
+from epsilometer.errors import ArgumentError, EpsilometerError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.parsing import Reduction
+from epsilometer.sizes import Batch, Draws
+from epsilometer_workflow.study import paths
+from epsilometer_workflow.study.costs import Load
+from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+from epsilometer_workflow.study.study import Combination, Study
+
+
+@dataclass(frozen=True)
+class _Drawn(Product):
+    """What is made of draws of one mechanism at one epsilon on one set of inputs."""
+
+    mechanism: str
+    epsilon: float
+    inputs: str
+    n: Draws
+    batch: Batch
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are such draws."""
+        mechanism = entry(self.study.mechanisms, "mechanism", self.mechanism)
+        entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
+        self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
+
+    @property
+    def samples(self) -> Samples:
+        """The samples that all begins with."""
+        drawn = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, self.batch)
+        return Samples(self.study, *drawn)
+
+    @property
+    def pairing(self) -> str:
+        """Which sides make pairs."""
+        return self.study.pairing(self.mechanism, self.inputs)
+
+    def provided(self) -> Spec:
+        """Return what the provider says of the mechanism, as numbers."""
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        return {"claims": claims, "region": region_of(self.study, self.mechanism)}
+
+    def load(self) -> Load:
+        """Return the numbers of a batch of samples."""
+        return self._numbers(self.samples.sides, self.n.first)
+
+    def _numbers(self, sides: int, n: int, name: str = "default") -> Load:
+        entries, size = self.study.numbers(self.mechanism, self.epsilon)
+        numbers = len(self.batch) * sides * n * entries
+        return Load(name=name, numbers=numbers, side=n * entries, bytes=numbers * size)
+
+    def _refuse_two_sizes(self) -> None:
+        if self.n.fresh:
+            message = f"n={self.n} must be one size: fresh samples are confirmations"
+            raise EpsilometerError(message)
+
+    def _refuse_searched(self) -> None:
+        if self.n.searched:
+            raise EpsilometerError(f"n={self.n} cannot be searched, only counted in histograms")
+
+    def _check_outputs(self, estimator: str) -> None:
+        """Raise `EpsilometerError` unless an estimator applies to what the mechanism returns."""
+        outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
+        try:
+            self.study.estimator(estimator).check(outputs, math.inf)
+        except ArgumentError as error:
+            raise EpsilometerError(f"{estimator} on {self.mechanism}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Samples(_Drawn):
+    """One batch of samples, of every side."""
+
+    rule: ClassVar[str] = "sample"
+    template: ClassVar[str] = paths.SAMPLE
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are such draws, of one size."""
+        self._refuse_two_sizes()
+        super().check()
+
+    def needs(self) -> Needs:
+        """Return nothing: all begins here."""
+        return {}
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of samples."""
+        mechanism = self.study.mechanisms[self.mechanism]
+        values = self.study.input_values(self.mechanism, self.inputs)
+        return self.common | {
+            "stage": "main",
+            "mechanism": self.mechanism,
+            "registered": MECHANISMS[mechanism.mechanism],
+            "parameters": dict(mechanism.parameters),
+            "epsilon": self.epsilon,
+            "inputs": {"id": self.inputs, "values": values},
+            "sides": self.sides,
+            "n": self.n.first,
+            "runs": [self.batch.first, self.batch.last],
+        }
+
+    def modules(self) -> list[str]:
+        """Return the mechanism."""
+        return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
+
+    def load(self) -> Load:
+        """Return the numbers that are drawn, and by what."""
+        registered = self.study.mechanisms[self.mechanism].mechanism
+        return self._numbers(self.sides, self.n.first, registered)
+
+    @property
+    def sides(self) -> int:
+        """How many inputs are sampled."""
+        return len(self.study.input_values(self.mechanism, self.inputs))
+
+
+@dataclass(frozen=True)
+class _Reduced(_Drawn):
+    """What samples are reduced to for estimators of some kind."""
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are such draws, of one size."""
+        self._refuse_two_sizes()
+        super().check()
+
+    def needs(self) -> Needs:
+        """Return the samples."""
+        return {"samples": [self.samples]}
+
+    @classmethod
+    @abstractmethod
+    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
+        """Return what a combination's estimates read of one batch."""
+
+
+@dataclass(frozen=True)
+class Histograms(_Reduced):
+    """Counts of every side; of every prefix, in a search."""
+
+    rule: ClassVar[str] = "histogram"
+    template: ClassVar[str] = paths.HISTOGRAM
+
+    cells: int
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
+        """Return the histograms with the cells that the estimator wants."""
+        return cls(study, *_keys(combination, batch), study.cells(combination))
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of histograms."""
+        claims = self.study.claims(self.mechanism, self.epsilon)
+        return self.common | {
+            "samples": self.samples.spec(),
+            "support": None if claims.support is None else list(claims.support),
+            "cells": self.cells,
+            "n": str(self.n),
+        }
+
+
+@dataclass(frozen=True)
+class PairDensities(_Reduced):
+    """The densities of both sides of every pair."""
+
+    rule: ClassVar[str] = "density"
+    template: ClassVar[str] = paths.DENSITY
+
+    reduction: Reduction
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
+        """Return the densities that the estimator reads."""
+        reduction = Reduction.of(study.estimator(combination.estimator).reduction)
+        return cls(study, *_keys(combination, batch), reduction)
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are such draws, of one size."""
+        self._refuse_searched()
+        super().check()
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of densities."""
+        samples = {"samples": self.samples.spec(), "pairing": self.pairing}
+        return self.common | samples | self.reduction.settings
+
+
+@dataclass(frozen=True)
+class Verdicts(_Reduced):
+    """What a classifier makes of test draws of every pair."""
+
+    rule: ClassVar[str] = "classify"
+    template: ClassVar[str] = paths.VERDICTS
+
+    classifier: str
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
+        """Return the verdicts of the estimator's own classifier."""
+        return cls(study, *_keys(combination, batch), combination.estimator)
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless the classifier applies to such draws."""
+        self._refuse_searched()
+        super().check()
+        entry(self.study.estimators, "estimator", self.classifier)
+        if self.study.estimator(self.classifier).reads != "verdicts":
+            raise EpsilometerError(f"{self.classifier} is no classifier")
+        self._check_outputs(self.classifier)
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of verdicts."""
+        method = self.study.estimators[self.classifier]
+        training = self.study.estimator(self.classifier).TRAINING
+        kind = CLASSIFIERS.get(str(method.parameters.get("classifier")))
+        return self.common | {
+            "samples": self.samples.spec(),
+            "pairing": self.pairing,
+            "registered": ESTIMATORS[method.estimator],
+            "classifier": kind,
+            "parameters": {k: v for k, v in method.parameters.items() if k in training},
+        }
+
+    def modules(self) -> list[str]:
+        """Return the estimator, and the classifier that it trains."""
+        method = self.study.estimators[self.classifier]
+        found = [ESTIMATORS.module(method.estimator)]
+        kind = str(method.parameters.get("classifier"))
+        return [*found, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else found
+
+    def load(self) -> Load:
+        """Return the numbers that are read, and by which classifier, or class of scikit-learn."""
+        parameters = self.study.estimators[self.classifier].parameters
+        options = parameters.get("options")
+        named = options.get("name") if isinstance(options, dict) else None
+        kind = str(named or parameters["classifier"]).rpartition(".")[2]
+        return self._numbers(self.samples.sides, self.n.first, kind)
+
+
+@dataclass(frozen=True)
+class _Screened(_Drawn):
+    """What an entry that screens pairs has to do with: ``n`` may name fresh draws, too."""
+
+    screen: str
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
+        """Return what the entry makes that screens pairs for the estimator."""
+        screen = str(study.screen(combination.estimator))
+        return cls(study, *_keys(combination, batch), screen)
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless the entry screens pairs, of such draws."""
+        super().check()
+        entry(self.study.estimators, "estimator", self.screen)
+        if self.study.screen(self.screen) != self.screen:
+            raise EpsilometerError(f"{self.screen} chooses no pair, so it cannot screen pairs")
+        self._refuse_searched()
+        self._check_outputs(self.screen)
+
+    @property
+    def losses(self) -> Losses:
+        """The losses that select a pair."""
+        drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
+        return Losses(self.study, *drawn, self.screen)
+
+    def modules(self) -> list[str]:
+        """Return the estimator that screens."""
+        return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
+
+
+@dataclass(frozen=True)
+class Losses(_Screened):
+    """The local loss of every pair, and which pair is selected."""
+
+    rule: ClassVar[str] = "screen"
+    template: ClassVar[str] = paths.LOSSES
+
+    def needs(self) -> Needs:
+        """Return the first samples."""
+        return {"samples": [self.samples]}
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of losses."""
+        screen = self.study.estimators[self.screen]
+        return self.common | {
+            "samples": self.samples.spec(),
+            "registered": ESTIMATORS[screen.estimator],
+            "parameters": dict(screen.parameters),
+            "region": region_of(self.study, self.mechanism),
+            "pairing": self.pairing,
+            "draws": self.n.fresh or self.n.first,
+        }
+
+    def load(self) -> Load:
+        """Return the numbers that are read, and by what."""
+        return self._numbers(
+            self.samples.sides, self.n.first, self.study.estimators[self.screen].estimator
+        )
+
+
+@dataclass(frozen=True)
+class Confirmation(_Screened):
+    """Fresh samples of the pair that each run selected."""
+
+    rule: ClassVar[str] = "confirm"
+    template: ClassVar[str] = paths.CONFIRMATION
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are fresh samples."""
+        super().check()
+        if not self.n.fresh:
+            raise EpsilometerError(f"n={self.n} must be n+N, with N fresh samples")
+
+    def needs(self) -> Needs:
+        """Return the losses, which select the pairs."""
+        return {"losses": [self.losses]}
+
+    def spec(self) -> Spec:
+        """Return the identity of one batch of fresh samples, and that of the losses before it."""
+        drawn = {"stage": "confirm", "sides": 2, "n": self.n.fresh}
+        return self.samples.spec() | drawn | {"selected_by": self.losses.spec()}
+
+    def modules(self) -> list[str]:
+        """Return the mechanism."""
+        return self.samples.modules()
+
+    def load(self) -> Load:
+        """Return the numbers that are drawn, and by what."""
+        return self._numbers(2, self.n.fresh, self.samples.load().name)
+
+
+@dataclass(frozen=True)
+class Evidence(_Screened):
+    """What fresh samples say about the selected pairs."""
+
+    rule: ClassVar[str] = "weigh"
+    template: ClassVar[str] = paths.EVIDENCE
+
+    def check(self) -> None:
+        """Raise `EpsilometerError` unless there are fresh samples."""
+        super().check()
+        self._confirmation.check()
+
+    @property
+    def _confirmation(self) -> Confirmation:
+        drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
+        return Confirmation(self.study, *drawn, self.screen)
+
+    def needs(self) -> Needs:
+        """Return the fresh samples, and what is to be asked of them."""
+        return {"samples": [self._confirmation], "losses": [self.losses]}
+
+    def spec(self) -> Spec:
+        """Return the identity of what one batch of fresh samples says."""
+        return self.common | {"fresh": self._confirmation.spec()}
+
+    def load(self) -> Load:
+        """Return the numbers that are read."""
+        return self._numbers(2, self.n.fresh)
+
+
+REDUCTIONS: dict[str, type[_Reduced | _Screened]] = {
+    "histograms": Histograms,
+    "densities": PairDensities,
+    "verdicts": Verdicts,
+    "losses": Losses,
+    "evidence": Evidence,
+}
+"""By what an estimator says that it ``reads``."""
+
+
+def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
+    """Return the first samples that a combination needs in one batch of runs."""
+    mechanism, epsilon, inputs, n, _ = _keys(combination, batch)
+    return Samples(study, mechanism, epsilon, inputs, n.first_stage, batch)
+
+
+def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
+    """Return the fields that all that is made of draws begins with."""
+    return c.mechanism, c.epsilon, c.inputs, c.n, batch
+
+
+def region_of(study: Study, mechanism: str) -> list[float] | None:
+    """Return where the local loss of a mechanism is looked for; none where anywhere."""
+    region = study.mechanisms[mechanism].region
+    return None if region is None else list(region)

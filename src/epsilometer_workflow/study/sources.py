@@ -1,0 +1,125 @@
+"""A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
+
+The answer is the closure of the imports, read from the syntax, of the job's script and of the
+registered modules it will load. What counts are statements: comments and docstrings do not, nor
+when a file was written, nor packages' ``__init__`` files, which hold registries (tables of names),
+nor `runtime`, which only keeps a job. A page's template counts with the module of its name. Of the
+libraries that compute, versions count.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+_SOURCE = Path(__file__).parents[2]
+_PACKAGES = ("epsilometer", "epsilometer_workflow")
+_SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
+_KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
+_COMPUTE = {  # what is imported, and what it is called where it is installed
+    name: name for name in ("jinja2", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
+} | {"seaborn": "seaborn", "sklearn": "scikit-learn"}
+
+
+def contents(files: Iterable[str]) -> dict[str, str]:
+    """Return a digest of each file's bytes."""
+    return {
+        file: hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] for file in sorted(files)
+    }
+
+
+@cache
+def digest(script: str, *modules: str | Path) -> str:
+    """Return a digest of what a script and registered modules run, and what that imports.
+
+    >>> digest("histogram").split()[1].partition("=")[0]
+    'numba'
+    """
+    files = closure(_SCRIPTS / f"{script}.py", *modules)
+    code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
+    imported = sorted({name for file in files for name in _imports(file)[1]})
+    versions = [f"{name}={version(_COMPUTE[name])}" for name in imported]
+    return " ".join([code.hexdigest()[:16], *versions])
+
+
+def closure(*starts: Path | str) -> list[Path]:
+    """Return the files reached from scripts (paths) and modules (dotted names), sorted."""
+    seen: set[Path] = set()
+    queue = [start if isinstance(start, Path) else _file(start) for start in starts]
+    while queue:
+        path = queue.pop()
+        if path is None or path in seen or path.is_relative_to(_KEEPS_JOBS):
+            continue
+        seen.add(path)
+        queue.extend(_imports(path)[0])
+    return sorted(path for path in seen if path.name != "__init__.py")
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _statements(path: Path) -> str:
+    """Return a digest of a file's statements, docstrings left out, and of its template if any."""
+    tree = _parsed(path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
+            ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:]
+    template = path.with_suffix(".html.j2")
+    text = template.read_text(encoding="utf-8") if template.is_file() else ""
+    return hashlib.sha256((ast.dump(tree) + text).encode()).hexdigest()
+
+
+@cache
+def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Return the files of these packages that a file imports, and the libraries that compute."""
+    names: set[str] = set()
+    for node in _executed(_parsed(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = ".".join(filter(None, [_package(path, node.level), node.module]))
+            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    libraries = {name.partition(".")[0] for name in names} & set(_COMPUTE)
+    for name in list(names):  # a module's packages are imported with it
+        parts = name.split(".")
+        names |= {".".join(parts[:i]) for i in range(1, len(parts))}
+    files = {file for name in names if (file := _file(name))}
+    return tuple(sorted(files)), tuple(sorted(libraries))
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, but for what only type checkers look at."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _executed(child)
+
+
+def _package(path: Path, level: int) -> str:
+    """Return the package that the dots of a relative import stand for; none without dots."""
+    if not level or not path.is_relative_to(_SOURCE):
+        return ""
+    parts = path.relative_to(_SOURCE).parts
+    return ".".join(parts[: len(parts) - level])
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module of these packages, if the name is one."""
+    parts = module.split(".")
+    if parts[0] not in _PACKAGES:
+        return None
+    path = _SOURCE.joinpath(*parts)
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None

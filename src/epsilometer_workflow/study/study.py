@@ -1,0 +1,440 @@
+"""The study: the configuration at one scale.
+
+It knows what entries stand for (a calibrated mechanism, an estimator, a provider's claims) and
+expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. Whether
+all of it makes sense is checked in `checking`; what a rule reads and writes for it is in
+`products`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import MISSING, dataclass, fields
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from epsilometer.errors import (
+    ArgumentError,
+    ConfigError,
+    UnknownNameError,
+    one_line,
+    suggest,
+)
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims, Estimator, pairs_of
+from epsilometer.exact import LAWS
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.base import Mechanism, dimension_of
+from epsilometer.options import parse
+from epsilometer.outputs import KINDS
+from epsilometer.parsing import written
+from epsilometer.registry import Registry
+from epsilometer.sizes import Batch, Draws
+from epsilometer_workflow.study import config
+from epsilometer_workflow.study.cases import Audits, read_audits
+from epsilometer_workflow.study.comparison import Comparisons, read_comparisons
+from epsilometer_workflow.study.locks import Lock, find_lock
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One point of a grid, with how much is drawn for it: a file of estimates."""
+
+    mechanism: str
+    epsilon: float
+    inputs: str
+    order: float
+    estimator: str
+    n: Draws
+    runs: int
+
+
+class Study:
+    """Everything the configuration asks for at one scale."""
+
+    def __init__(
+        self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None
+    ) -> None:
+        """Read a folder's configuration; `checking.checked` also checks it."""
+        self._folder = Path(folder)
+        main = config.read(self.file("config.yaml"), config.Main)
+        self.overrides = dict(overrides or {})
+        self.main = self._overridden(main)
+        self.scale = self.main.scale
+        if self.scale not in self.main.scales:
+            file = "--config" if "scale" in self.overrides else str(self.file("config.yaml"))
+            message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
+            raise ConfigError(file, "scale", message)
+        self.mechanisms = config.read_entries(self.file("mechanisms.yaml"), config.MechanismEntry)
+        self.estimators = config.read_entries(self.file("estimators.yaml"), config.EstimatorEntry)
+        self.rates = config.read_entries(self.file("rates.yaml"), config.Rate)
+        self.every_report = {
+            file.stem: config.read(file, config.Report)
+            for file in sorted(self.file("reports").glob("*.yaml"))
+        }
+        self.reports = {  # that can be made at this scale
+            name: report
+            for name, report in self.every_report.items()
+            if self.scale in report.scales or not report.experiments
+        }
+
+    def file(self, name: str) -> Path:
+        """Return a file of the configuration."""
+        return self._folder / name
+
+    def report_file(self, report: str) -> str:
+        """Return the file of a report."""
+        return str(self.file(f"reports/{report}.yaml"))
+
+    @cached_property
+    def audits(self) -> dict[str, Audits]:
+        """The files of audits, by name."""
+        asked = self.main.audits
+        place = self.file("audits") if asked is None else Path(asked)
+        return self._read_audits(place, asked=asked is not None)
+
+    @cached_property
+    def museum(self) -> dict[str, Audits]:
+        """The files of the museum, by what they are called among all files of audits."""
+        found = self._read_audits(self.file("audits/museum"), asked=False)
+        return {f"museum-{name}": one for name, one in found.items()}
+
+    @cached_property
+    def every_audits(self) -> dict[str, Audits]:
+        """The files of audits, those of the museum among them."""
+        return {**self.audits, **self.museum}
+
+    def _read_audits(self, place: Path, *, asked: bool) -> dict[str, Audits]:
+        locks = self._folder.parent / "envs/museum"
+        return read_audits(place, self.scale, self.main.scales, locks, asked=asked)
+
+    @cached_property
+    def locks(self) -> dict[str, Lock]:
+        """What environments are made from, by what paths call these."""
+        found = {key: lock for one in self.every_audits.values() for key, lock in one.locks.items()}
+        if self.comparisons is not None and self.comparisons.environment is not None:
+            lock = self.lock(self.comparisons.environment)
+            found[lock.key] = lock
+        return found
+
+    @cached_property
+    def comparisons(self) -> Comparisons | None:
+        """What the benchmark measures, if there is one."""
+        return read_comparisons(self.file("benchmark.yaml"))
+
+    def lock(self, name: str) -> Lock:
+        """Return what the benchmark's environment is made from."""
+        try:
+            return find_lock(name, [self._folder.parent / "envs"])
+        except KeyError as error:
+            file = str(self.file("benchmark.yaml"))
+            raise ConfigError(file, "environment", str(error.args[0])) from None
+
+    @property
+    def wanted(self) -> list[str]:
+        """The reports that are made where none is asked for: all, unless some are named."""
+        return self.main.reports or list(self.reports)
+
+    def tables(self, wanted: Iterable[str]) -> list[tuple[str, str]]:
+        """Return reports and artifacts of patterns such as ``report/*``, each once."""
+        known = [(r, a) for r, report in self.reports.items() for a in report.artifacts]
+        found = [one for text in wanted for one in known if fnmatchcase("/".join(one), text)]
+        return list(dict.fromkeys(found))
+
+    def files(self, named: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+        """Return the paths of files of the configuration that options name."""
+        return {
+            option: str(self.file(name))
+            if isinstance(name, str)
+            else [str(self.file(one)) for one in name]
+            for option, name in named.items()
+        }
+
+    def settings(self, parts: Iterable[str]) -> dict[str, str]:
+        """Return every value of parts of the configuration, as JSON, by the keys that lead to it.
+
+        ``main`` has seed, scale and the scales' names; captions and what papers print are left out.
+        Mechanisms and estimators have all their parameters, also those at their defaults.
+        """
+        main = {"seed": self.main.seed, "scale": self.scale, "scales": [*self.main.scales]}
+        values: dict[str, Mapping[str, Any]] = {
+            "main": main,
+            "reports": self.every_report,
+            "mechanisms": self.mechanisms,
+            "estimators": self.estimators,
+        }
+        made: dict[str, Callable[[str], Any]] = {
+            "mechanisms": lambda name: self.mechanism(name, 1.0),
+            "estimators": self.estimator,
+        }
+        found: dict[str, str] = {}
+        for part in parts:
+            found |= config.flat(dict(values[part]), part)
+            for name in values[part] if part in made else ():
+                one = made[part](name)
+                for field in fields(one):
+                    if field.name != "epsilon":
+                        key = f"{part}.{name}.parameters.{field.name}"
+                        found |= config.flat(getattr(one, field.name), key)
+        return found
+
+    @property
+    def temporary_samples(self) -> bool:
+        """Whether samples go as soon as they have been reduced."""
+        return self.main.scales[self.scale].temporary_samples
+
+    def _overridden(self, main: config.Main) -> config.Main:
+        known = list(config.Main.model_fields)
+        for key in self.overrides:
+            if key not in known:
+                raise ConfigError("--config", str(key), f"unknown key{suggest(str(key), known)}")
+        given = {name: getattr(main, name) for name in known} | self.overrides
+        return parse(config.Main, given, "--config")
+
+    # -- what entries stand for -----------------------------------------------------------------
+
+    @cache  # noqa: B019 (a study lives as long as the process)
+    def mechanism(self, name: str, epsilon: float) -> Mechanism:
+        """Return the mechanism of an entry, calibrated."""
+        entry = self.mechanisms[name]
+        file = str(self.file("mechanisms.yaml"))
+        kind = load_entry(MECHANISMS, entry.mechanism, file, f"{name}.mechanism")
+        for part in ("__dataclass_fields__", "outputs", "check_input", "sample"):
+            if not hasattr(kind, part):
+                lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
+                raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
+        if kind.outputs not in KINDS:
+            message = f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(KINDS)}"
+            raise ConfigError(file, f"{name}.mechanism", message)
+        self._check_parameters(file, name, kind, entry.parameters)
+        with placed(file, f"{name}.parameters"):
+            mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
+        if KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
+            message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
+            raise ConfigError(file, f"{name}.mechanism", message)
+        return mechanism
+
+    @cache  # noqa: B019
+    def check_inputs(self, name: str, epsilon: float, inputs: str) -> None:
+        """Raise `ConfigError` unless a mechanism takes its inputs of this name."""
+        mechanism = self.mechanism(name, epsilon)
+        with placed(str(self.file("mechanisms.yaml")), f"{name}.inputs.{inputs}"):
+            for x in self.input_values(name, inputs):
+                mechanism.check_input(x)
+
+    @cache  # noqa: B019
+    def estimator(self, name: str) -> Any:
+        """Return the estimator of an entry."""
+        entry = self.estimators[name]
+        file = str(self.file("estimators.yaml"))
+        kind = load_entry(ESTIMATORS, entry.estimator, file, f"{name}.estimator")
+        self._check_parameters(file, name, kind, entry.parameters)
+        with placed(file, f"{name}.parameters"):
+            estimator: Estimator = kind(**entry.parameters)
+        return estimator
+
+    def _check_parameters(self, file: str, name: str, kind: Any, given: Mapping[str, Any]) -> None:
+        if "epsilon" in given:
+            raise ConfigError(file, f"{name}.parameters", "must not hold epsilon; grids give it")
+        known = {field.name for field in fields(kind)} - {"epsilon"}
+        for parameter in given:
+            if parameter not in known:
+                raise ConfigError(
+                    file, f"{name}.parameters", f"unknown {parameter!r}{suggest(parameter, known)}"
+                )
+        for field in fields(kind):
+            required = field.default is MISSING and field.default_factory is MISSING
+            if required and field.name in known - set(given):
+                raise ConfigError(file, f"{name}.parameters", f"{field.name!r} is missing")
+
+    @cache  # noqa: B019
+    def screen(self, name: str) -> str | None:
+        """Return the entry that screens pairs for an entry; none where nothing is screened."""
+        reads = self.estimator(name).reads
+        if reads not in ("losses", "evidence"):
+            return None
+        file, key = str(self.file("estimators.yaml")), f"{name}.parameters.after"
+        screen = name if reads == "losses" else self.estimators[name].parameters["after"]
+        kind = self.estimator(name).evidence
+        screens = [
+            n
+            for n in self.estimators
+            if (method := self.estimator(n)).reads == "losses" and method.evidence is kind
+        ]
+        check_known(file, key, "first stage", str(screen), screens)
+        return str(screen)
+
+    def input_values(self, mechanism: str, inputs: str) -> list[Any]:
+        """Return the inputs, one a side."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        return entry if isinstance(entry, list) else entry.sides()
+
+    def pairing(self, mechanism: str, inputs: str) -> Literal["all", "consecutive"]:
+        """Return which sides make pairs: ``all``, or ``consecutive`` where each has its own."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        if isinstance(entry, list) or (isinstance(entry, config.Grid) and entry.samples != "fresh"):
+            return "all"
+        return "consecutive"
+
+    def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
+        """Return what the pairs are called, where they have names."""
+        entry = self.mechanisms[mechanism].inputs[inputs]
+        return (
+            entry.names()
+            if isinstance(entry, config.Pairs | config.Neighbourhood | config.RowsRemoved)
+            else None
+        )
+
+    @cache  # noqa: B019
+    def claims(self, name: str, epsilon: float) -> Claims:
+        """Return what the provider claims; ``exact`` claims are the truth."""
+        entry = self.mechanisms[name]
+        file, key = str(self.file("mechanisms.yaml")), f"{name}.claims"
+        values = entry.claims.model_dump()
+        for claim, attribute in [
+            ("lipschitz", "lipschitz_output"),
+            ("smallest_probability", "smallest_probability"),
+        ]:
+            if values[claim] == "exact":
+                law = load_entry(LAWS, entry.mechanism, file, f"{key}.{claim}")
+                if not hasattr(law, attribute):
+                    raise ConfigError(file, f"{key}.{claim}", "has no exact value, give a number")
+                with placed(file, f"{key}.{claim}"):
+                    values[claim] = getattr(law(self.mechanism(name, epsilon)), attribute)
+        with placed(file, key):
+            return Claims(**values)
+
+    # -- grids ----------------------------------------------------------------------------------
+
+    @cache  # noqa: B019
+    def combinations(self, report: str, experiment: str) -> list[Combination]:
+        """Expand an experiment's grid."""
+        definition = self.reports[report].experiments[experiment]
+        size = self.reports[report].scales[self.scale][experiment]
+        found = []
+        for block in definition.grid:
+            for mechanism, epsilon, inputs, order, estimator, n in product(
+                block.mechanism,
+                block.epsilon,
+                block.inputs,
+                block.order,
+                block.estimator,
+                size.draws(),
+            ):
+                if (draws := n) is None:
+                    draws = self._planned(report, experiment, mechanism, epsilon, order, estimator)
+                found.append(
+                    Combination(mechanism, epsilon, inputs, order, estimator, draws, size.runs)
+                )
+        return found
+
+    def _planned(
+        self, report: str, experiment: str, mechanism: str, epsilon: float, order: float, own: str
+    ) -> Draws:
+        file, key = self.report_file(report), f"experiments.{experiment}.plan"
+        plan = self.reports[report].experiments[experiment].plan
+        if plan is None:
+            raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
+        name = plan.estimator or own
+        if name not in self.estimators:
+            raise ConfigError(
+                file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
+            )
+        claims = self.claims(mechanism, epsilon)
+        estimator = self.estimator(name)
+        if not hasattr(estimator, "planned_samples"):
+            raise ConfigError(file, key, f"{name} has no theorem that gives n")
+        with placed(file, f"{key}: {name} on {mechanism}"):
+            published = plan.as_published
+            n = estimator.planned_samples(claims, order, plan.delta, as_published=published)
+            return Draws(int(n))
+
+    @cache  # noqa: B019
+    def check(self, combination: Combination) -> None:
+        """Raise `ConfigError` unless the estimator applies to the mechanism and to such an n."""
+        mechanism = self.mechanism(combination.mechanism, combination.epsilon)
+        self.check_inputs(combination.mechanism, combination.epsilon, combination.inputs)
+        estimator = self.estimator(combination.estimator)
+        two_stages = estimator.reads == "evidence"
+        with self._estimating(combination):
+            estimator.check(mechanism.outputs, combination.order)
+            if estimator.reads == "densities":
+                sides = len(self.input_values(combination.mechanism, combination.inputs))
+                pairing = self.pairing(combination.mechanism, combination.inputs)
+                own = pairing == "consecutive"
+                estimator.check_pairs(len(pairs_of(sides, pairing)), own_samples=own)
+            if two_stages != bool(combination.n.fresh):
+                wanted = "two sizes, n+N" if two_stages else "one size"
+                raise ArgumentError("n", f"must be {wanted}, got {combination.n}")
+            if estimator.reads != "histograms" and combination.n.searched:
+                raise ArgumentError(
+                    "n", "cannot be searched: only histograms are made of every prefix"
+                )
+        self.cells(combination)
+
+    @cache  # noqa: B019
+    def cells(self, combination: Combination) -> int:
+        """Return the number of histogram cells an estimator wants; 0 if it reads none."""
+        estimator = self.estimator(combination.estimator)
+        if estimator.reads != "histograms":
+            return 0
+        claims = self.claims(combination.mechanism, combination.epsilon)
+        with self._estimating(combination):
+            return int(estimator.cells(claims, combination.order))
+
+    def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
+        where = f"{combination.mechanism} at epsilon={written(combination.epsilon)}"
+        return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {where}")
+
+    def batches(self, combination: Combination) -> list[Batch]:
+        """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
+        entries, size_of_one = self.numbers(combination.mechanism, combination.epsilon)
+        sides = len(self.input_values(combination.mechanism, combination.inputs))
+        draws = max(sides * combination.n.first, 2 * combination.n.fresh)
+        size = max(1, self.main.batch_bytes // (size_of_one * draws * entries))
+        return [
+            Batch(first, min(first + size, combination.runs) - 1)
+            for first in range(0, combination.runs, size)
+        ]
+
+    def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
+        """Return how many numbers an output is, and the bytes of each."""
+        made = self.mechanism(mechanism, epsilon)
+        return dimension_of(made) or 1, KINDS[made.outputs].bytes
+
+
+def listed(files: Mapping[str, str | list[str]]) -> list[str]:
+    """Return the paths of all options that name files."""
+    return [
+        path for paths in files.values() for path in ([paths] if isinstance(paths, str) else paths)
+    ]
+
+
+def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str]) -> None:
+    """Raise `ConfigError` unless a name is known."""
+    if name not in known:
+        raise ConfigError(file, key, f"unknown {kind} {name!r}{suggest(name, known)}")
+
+
+def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:
+    """Import a registered name; a module that cannot be imported is told by its target."""
+    try:
+        return registry.load(name)
+    except UnknownNameError as error:
+        raise ConfigError(file, key, str(error)) from None
+    except (ImportError, AttributeError, SyntaxError) as error:
+        message = f"{registry[name]!r} cannot be imported: {one_line(error)}"
+        raise ConfigError(file, key, message) from None
+
+
+@contextmanager
+def placed(file: str, key: str) -> Iterator[None]:
+    """Say where in the configuration the values came from that a formula refuses."""
+    try:
+        yield
+    except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:
+        raise ConfigError(file, key, one_line(error)) from None

@@ -1,0 +1,41 @@
+"""What the library claims, tested as its README of epsilometer says."""
+
+import math
+
+import pytest
+import survey
+
+import epsilometer as em
+
+AGES = em.domain({"rows": {"values": [0, 100], "whole": True}, "length": [0, 6]}, limit=20)
+GROUPS = em.domain({"rows": {"choices": ["a", "b", "c"]}, "length": [0, 4]}, limit=20)
+NUMBER = em.domain({"values": [0, 1]})
+FOUR = em.domain({"rows": {"values": [0, 1], "clipped": True}, "length": [4, 4]}, limit=20)
+SCORES = [([1, 1, 1, 1, 1, 1], [2, 0, 0, 0, 0, 0])]
+BIT = [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "pairs"),
+    [
+        (survey.count, AGES),
+        (survey.total, AGES),
+        (survey.answer, BIT),
+        (survey.histogram, GROUPS),
+        (survey.full_histogram, GROUPS),
+        (survey.Meter, GROUPS),
+        (survey.level, NUMBER),
+        (survey.rounded_level, NUMBER),
+        (survey.mean, FOUR),
+        (survey.clamped_mean, FOUR),
+        (survey.favourite, SCORES),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_is_as_private_as_it_says(audit, mechanism, pairs):
+    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=20_000)
+
+
+@pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=20_000)
+def test_group_size(audit):
+    audit(survey.group_size, pairs=[([], [1]), ([1], [1, 1])])

@@ -1,0 +1,123 @@
+"""The page of an audit shows each kind of verdict, and shows hostile text as text."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from epsilometer.auditing.statistics.claims import pure, zcdp
+from epsilometer.auditing.verdict import Bound, Verdict, Witness
+
+HOSTILE = '<script>"x"\'&\x1b[1m\x00\ud800'
+SHOWN = '<script>"x"\'&\\x1b[1m\\x00\\ud800'
+CLAIM = {"claim": {}, "claimed": f"epsilon = 1 {HOSTILE}", "alpha": 0.05}
+LOOKS = [{"share": 0.5, "log10 e-value": 1.0}, {"share": 1.0, "log10 e-value": 2.5}]
+CHECKS = [
+    {"name": "same seed", "result": "passed", "words": HOSTILE, "p": 0.12345, "unused": None},
+    {"name": "lag", "result": "note", "words": "w", "n": 3},
+]
+COUNTS = {"right": 3, "guesses": 4, "canaries": 10, "included": 5, "rules": 2}
+ALWAYS = ["Claim and inputs", "Verdict", "Is it a sampler?", "Where it comes from"]
+CASES = {
+    "violated": (
+        Verdict(
+            *("violated", *CLAIM.values(), "anytime"),
+            bounds=[Bound("epsilon", 1.0, 2.5)],
+            pair=(HOSTILE, [1] * 400),
+            name=HOSTILE,
+            pairs=3,
+            direction=HOSTILE,
+            witness=Witness(HOSTILE, 50, 1000, 5, 1000, note=HOSTILE),
+            evidence=LOOKS,
+            checks=CHECKS,
+            outputs=HOSTILE,
+            source=HOSTILE,
+            provenance={HOSTILE: {HOSTILE: HOSTILE}, "time": HOSTILE},
+            replay=HOSTILE,
+        ),
+        pure(1.0),
+        {"Witness", "Evidence"},
+        ["5 %", "0.5 %", "2.5", "0.123", "of these", "a sequential test", "it reaches 20, the"],
+    ),
+    "not refuted": (
+        Verdict(
+            *("not refuted", *CLAIM.values(), "exact"),
+            witness=Witness("x", 5, 1000, 4, 1000),
+            cause={"words": [HOSTILE, "  second"], "runs": 3},
+            estimates=CHECKS,
+        ),
+        zcdp(0.1),
+        {"Witness", "Cause", "Evidence", "What the papers' methods say"},
+        ["no course of evidence", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
+    ),
+    "holds": (
+        Verdict(
+            *("holds", *CLAIM.values(), "exact"),
+            bounds=[Bound("epsilon", 1.0, 0.5, 0.9), Bound("divergence", 1.0, 0.5, order=3.0)],
+        ),
+        pure(1.0),
+        {"Witness", "Evidence"},
+        ["With 95 % confidence", "at most", "divergence, order 3", "No event of the outputs"],
+    ),
+    "undecided": (
+        Verdict(
+            *("undecided", *CLAIM.values(), "anytime"),
+            detectable=1.75,
+            detect=1.01,
+            reasons=[HOSTILE, "second"],
+        ),
+        pure(1.0),
+        {"Witness"},
+        ["a level of 1.75", "to be found", "second", "No checks were made."],
+    ),
+    "invalid": (
+        Verdict(*("invalid", *CLAIM.values(), "one run"), guesses={**COUNTS, "rule": HOSTILE}),
+        pure(1.0),
+        {"Guesses"},
+        ["3 of 4 are right", "one of 2 rules", "guesses about canaries of one run"],
+    ),
+}
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, the texts of its headings and all of its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.headings: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+        if self.elements and self.elements[-1] == "h2" and data.strip():
+            self.headings.append(data.strip())
+            self.elements.append("")
+
+
+@pytest.mark.parametrize("word", CASES)
+def test_a_page_shows_every_part_of_a_verdict(word):
+    page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
+    verdict, claim, sections, texts = CASES[word]
+    html = page.html_of(verdict, claim)
+    parsed = Parsed(html)
+    assert set(parsed.headings) == {*ALWAYS, *sections}
+    assert parsed.elements.count("img") == bool(verdict.witness) + bool(verdict.evidence)
+    assert "script" not in parsed.elements
+    assert SHOWN in parsed.text
+    flat = " ".join(parsed.text.split())
+    for text in texts:
+        assert text in parsed.text or text in flat, text
+    assert page.MARK.encode() in html.encode()[:1000]
+
+
+def test_a_page_of_several_verdicts_numbers_them():
+    page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
+    html = page.html_of_all([(verdict, claim) for verdict, claim, *_ in CASES.values()])
+    assert html.count("<!DOCTYPE html>") == 1
+    assert [f'<h1 id="claim-{i}">' in html for i in range(1, 7)] == [True] * 5 + [False]
+    title = html.partition("<title>")[2].partition("</title>")[0]
+    assert [part.partition(":")[0] for part in title.split("; ")] == list(CASES)

@@ -1,0 +1,349 @@
+"""Budgets of time and of draws are promises; the answer does not depend on who draws."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.auditing.audit import check_source
+from epsilometer.auditing.checks.accepted_pairs import Candidates
+from epsilometer.auditing.drawing import joined
+from epsilometer.auditing.sources.callables import callable_source, load
+from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+from epsilometer.errors import MechanismError
+from tests.seeds import FIVE
+
+ONE = [(0.0, 1.0)]
+QUICK = {"details": False}
+
+
+class Slow:
+    """A mechanism whose draws take so many seconds on x and on x', and which adds them up."""
+
+    def __init__(self, seconds: float, times: float = 1.0, scale: float = 2.0) -> None:
+        self.seconds, self.times, self.scale, self.spent = seconds, times, scale, 0.0
+
+    def __call__(self, x: float, rng: np.random.Generator) -> float:
+        return float(self.together(x, 1, rng)[0])
+
+    def together(self, x: float, size: int, rng: np.random.Generator) -> np.ndarray:
+        took = size * self.seconds * (self.times if x else 1.0)
+        time.sleep(took)
+        self.spent += took
+        return x + rng.laplace(0, self.scale, size)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """All that an answer is made with, compiled and loaded, as it is but for a first audit."""
+    em.audit(Slow(0).together, ONE, em.pure(1.0), samples=20_000)
+
+
+@pytest.fixture
+def clock(compiled, monkeypatch):
+    """A clock that counts only the work of this process; sleeps pass in it without waiting."""
+    slept = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: time.process_time() + slept[0])
+    monkeypatch.setattr(time, "sleep", lambda took: slept.__setitem__(0, slept[0] + took))
+    return time.perf_counter
+
+
+# --- time -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
+    slow = Slow(0.02)
+    found = em.audit(slow, ONE, em.pure(1.0), budget=1.5, seed=seed, **QUICK)
+    assert slow.spent <= 1.2 * 1.5 + 2 * 0.02
+    assert found.verdict == "undecided"
+    assert "1.5 s" in found.reasons[0]
+    assert "sampler" in [check["name"] for check in found.checks]
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(0.002, 1.0), (0.001, 10.0), (0.01, 0.1)])
+@pytest.mark.parametrize("many", [True, False])
+def test_a_budget_is_kept_at_any_speed(clock, seconds, times, many):
+    slow = Slow(seconds, times)
+    draw = slow.together if many else slow
+    em.audit(draw, ONE, em.pure(1.0), budget=1, seed=1, **QUICK)
+    assert slow.spent <= 1.2 * 1 + seconds * (1 + times)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_what_is_seen_in_time_is_found(clock, seed):
+    slow = Slow(0.001, scale=0.02)
+    found = em.audit(slow, ONE, em.pure(1.0), budget=8, seed=seed, **QUICK)
+    assert found.verdict == "violated"
+
+
+def test_a_fast_mechanism_has_time_for_all(clock):
+    def noisy(x, size, rng):
+        return x + rng.laplace(0, 1, size)
+
+    began = time.process_time()
+    found = em.audit(noisy, ONE, em.pure(1.0), budget=4, as_reals=True)
+    assert time.process_time() - began <= 2 * 4  # with what is imported first
+    assert found.verdict == "not refuted"
+    assert found.draws > 400
+    assert {check["result"] for check in found.checks} == {"passed"}
+
+
+@pytest.mark.parametrize(("method", "pairs"), [("anytime", 1), ("anytime", 3), ("exact", 3)])
+def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
+    slow = Slow(0.05)
+    asked = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
+    found = em.audit(slow, asked, em.pure(1.0), budget=0.5, method=method, **QUICK)
+    assert found.verdict == "undecided"
+    assert slow.spent <= 1.2 * 0.5 + 2 * 0.05
+
+
+@pytest.mark.parametrize("seconds", [1e-5, 0.01])
+@pytest.mark.parametrize("budget", [2, 10])
+def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
+    slow, began = Slow(seconds), clock()
+    em.audit(slow, ONE, em.pure(1.0), budget=budget)
+    assert clock() - began <= 1.2 * budget + 2 * seconds
+
+
+def test_inputs_of_a_domain_are_tried_in_time(clock):
+    slow = Slow(0.01)
+    pairs = Candidates({f"pair {i}": (0.0, 1.0 + i) for i in range(200)})
+    found = em.audit(slow, pairs, em.pure(1.0), budget=1.5, **QUICK)
+    assert slow.spent <= 1.2 * 1.5 + 2 * 0.01
+    assert found.verdict == "undecided"
+
+
+# --- draws ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (1000, 1), (10_000, 1), (1000, 2)])
+@pytest.mark.parametrize("many", [True, False])
+def test_samples_are_a_promise(samples, many, pairs):
+    """Over all pairs, with a fifth at most for the checks of the sampler."""
+    drawn = [0, 0]
+
+    def together(x, size, rng):
+        drawn[x > 0] += size
+        return x + rng.laplace(0, 1, size)
+
+    def one(x, rng):
+        drawn[x > 0] += 1
+        return x + rng.laplace()
+
+    inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
+    draw = together if many else one
+    em.audit(draw, inputs, em.pure(1.0), samples=samples, **QUICK)
+    assert max(drawn) <= 1.2 * samples
+    drawn[:] = 0, 0
+    em.audit(draw, inputs, em.pure(1.0), samples=samples, check_sampler=False, **QUICK)
+    assert max(drawn) <= samples
+
+
+def test_few_draws_are_no_check():
+    source = callable_source(lambda x, rng: x + rng.laplace())
+    assert [found.result for found in check_source(source, ONE[0], 399, 0)] == ["note"]
+    assert len(check_source(source, ONE[0], 400, 0)) > 1
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+MECHANISMS = """\
+import os, sys, time
+import numpy as np
+PIDS = os.environ.get("PIDS")
+def here():
+    if PIDS:
+        open(os.path.join(PIDS, str(os.getpid())), "w").close()
+def noisy(x, rng):
+    here()
+    return int(x + rng.geometric(.4)) if rng.random() < .5 else 1.5
+def slow(x, rng):
+    here()
+    time.sleep(.02)
+    return x + rng.laplace()
+if __name__ == "__main__":
+    import json
+    here()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        rng = np.random.default_rng(asked["seed"])
+        for _ in range(asked["size"]):
+            print(asked["input"] + rng.geometric(.4))
+        sys.stdout.flush()
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    (tmp_path / "own.py").write_text(MECHANISMS)
+    (tmp_path / "pids").mkdir()
+    monkeypatch.setenv("PIDS", str(tmp_path / "pids"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def left(place: Path) -> list[int]:
+    """Return the processes that have drawn and are still there, but for this one."""
+    pids = {int(file.name) for file in (place / "pids").iterdir()} - {os.getpid()}
+
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def gone(place: Path) -> bool:
+    until = time.monotonic() + 10
+    while left(place) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not left(place)
+
+
+@pytest.mark.parametrize("kind", ["function", "python", "worker"])
+def test_the_answer_does_not_depend_on_jobs(place, kind):
+    answers = []
+    for jobs in (1, 3):
+        if kind == "function":
+            source = load("own.py:noisy")
+        elif kind == "python":
+            source = python_worker(sys.executable, "own.py:noisy")
+        else:
+            source = WorkerSource([sys.executable, "own.py"])
+        try:
+            for seed in range(2 if kind == "function" else 1):
+                found = em.audit(
+                    source, [(0, 1), (0, 2)], em.pure(0.5), samples=1000, jobs=jobs, seed=seed
+                )
+                answers.append((jobs, (found.bound, found.p_value, found.witness, found.draws)))
+        finally:
+            source.close()
+    alone, together = ([answer for jobs, answer in answers if jobs == n] for n in (1, 3))
+    assert together == alone
+    assert gone(place)
+
+
+def test_two_processes_draw_in_half_the_time():
+    times = []
+    for jobs in (1, 2):
+        began = time.monotonic()
+        em.audit(Slow(0.02), ONE, em.pure(1.0), samples=75, jobs=jobs, **QUICK)
+        times.append(time.monotonic() - began)
+    assert times[1] < times[0] - 0.75  # of 3 s
+
+
+def test_noise_without_a_seed_is_drawn_by_one_process():
+    rng = np.random.default_rng(3)  # forks of which would draw the same
+    pids = set()
+
+    def noisy(x):
+        pids.add(os.getpid())
+        return x + rng.laplace()
+
+    found = em.audit(noisy, ONE, em.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
+    assert found.verdict == "not refuted"
+    assert [check["result"] for check in found.checks if check["name"] == "jobs"] == ["note"]
+    assert pids == {os.getpid()}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("seed", FIVE)
+def test_calls_hide_no_noise_that_is_shared(jobs, seed):
+    def stuck(x, size, rng):
+        return x + np.random.default_rng(7).laplace(0, 1, size)
+
+    def pooled(x, size, rng):
+        return np.repeat(x + rng.laplace(0, 1, size // 4 + 1), 4)[:size]
+
+    for draw in (stuck, pooled):
+        found = em.audit(draw, ONE, em.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
+        assert found.verdict == "invalid"
+
+
+def test_errors_of_processes_are_the_same(place):
+    def fails(x, rng):
+        if rng.random() < 0.01:
+            raise ValueError("no luck")
+        return x + rng.laplace()
+
+    def dies(x, rng):
+        if os.getpid() != PARENT:
+            os._exit(7)
+        return x + rng.laplace()
+
+    def odd(x, rng):
+        return Local()
+
+    class Local:
+        def __eq__(self, other):
+            return True
+
+        def __hash__(self):
+            return 1
+
+    errors = {}
+    for draw, jobs in ((fails, 1), (fails, 2), (dies, 2), (odd, 2)):
+        with pytest.raises(MechanismError) as caught:
+            em.audit(
+                draw, {"a": (0, 1)}, em.pure(1.0), samples=2000, jobs=jobs, check_sampler=False
+            )
+        errors[draw, jobs] = str(caught.value)
+        assert "\n" not in errors[draw, jobs]
+    assert errors[fails, 1] == errors[fails, 2]
+    assert "a process ended before it answered" in errors[dies, 2]
+    assert "returned an object of type Local" in errors[odd, 2]
+
+
+PARENT = os.getpid()
+
+
+@pytest.mark.parametrize("source", ["own.py:slow", "--python {python} own.py:slow"])
+def test_nothing_is_left_behind_by_an_interrupt(place, source):
+    words = source.format(python=sys.executable).split()
+    claim = [
+        "--pair",
+        "0",
+        "1",
+        "--epsilon",
+        "1",
+        "--samples",
+        "2000",
+        "--no-checks",
+        "--jobs",
+        "2",
+    ]
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "epsilometer", "audit"]
+    child = subprocess.Popen([*command, *words, *claim], stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while len(list((place / "pids").iterdir())) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (130, "epsilometer: interrupted\n")
+    assert gone(place)
+
+
+def test_a_budget_on_the_command_line(place, capsys):
+    from epsilometer.cli.main import main
+
+    began = time.monotonic()
+    words = "audit own.py:slow --pair 0 1 --epsilon 1 --budget 1s --jobs 2 --json -"
+    assert main(words.split()) == 3
+    assert time.monotonic() < began + 60
+    out, err = capsys.readouterr()
+    assert json.loads(out)["verdict"] == "undecided"
+    assert err  # from the first second
+    assert gone(place)
+
+
+def test_outputs_of_several_calls_are_those_of_one():
+    whole, real, pair = np.arange(2), np.array([0.5]), np.ones((2, 2))
+    assert joined([whole, whole]).dtype == whole.dtype
+    assert joined([whole, real]) == [0, 1, 0.5]
+    assert joined([whole, ["a"]]) == [0, 1, "a"]
+    assert joined([pair, pair]).shape == (4, 2)
+    assert joined([pair, [(1.0,)]])[-1] == (1.0,)

@@ -1,0 +1,456 @@
+"""Constant outputs, constant seeds and noise that is shared are never a green; right ones are."""
+
+import functools
+import json
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.auditing.checks.fresh_processes import other_process
+from epsilometer.auditing.checks.sampler import check, check_drawn
+from epsilometer.auditing.sources.callables import callable_source, load
+from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+from tests.seeds import FIVE
+
+
+def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
+    options = {"details": False, "as_reals": True, **options}
+    return em.audit(mechanism, [(0, 1)], em.pure(claim), samples=samples, seed=seed, **options)
+
+
+def noted(verdict, name):
+    return [one for one in verdict.checks if (one["name"], one["result"]) == (name, "note")]
+
+
+# --- constant outputs -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("output", [3, "word", (1.0, 2.0), None])
+def test_constant_outputs_are_undecided(output, seed):
+    for method, claim in (("anytime", 0.0), ("anytime", 1.0), ("exact", 1.0)):
+        found = audited(lambda x: output, seed, claim, samples=200, method=method)
+        assert found.verdict == "undecided"
+        (reason,) = found.reasons
+        assert reason.startswith("no output varied: all outputs are ")
+        assert "on both inputs" in reason
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_constants_that_differ_are_violated_and_what_varies_is_as_before(seed):
+    assert audited(lambda x: x, seed).verdict == "violated"
+    assert audited(lambda x: x + 2, seed, claim=30.0, samples=200).verdict == "undecided"
+    one_side = audited(lambda x, rng: x * rng.random() * 1e-9 // 1, seed)  # both are constant
+    assert one_side.verdict == "undecided"
+    assert audited(lambda x, rng: x * rng.integers(2), seed, claim=2.0).verdict == "violated"
+    assert audited(lambda x, rng: rng.integers(2), seed).verdict == "not refuted"
+
+
+def test_recorded_constants_are_undecided():
+    found = em.audit_outputs((np.ones(500), np.ones(500)), em.pure(1.0), details=False)
+    assert found.verdict == "undecided"
+    found = em.audit_outputs((np.ones(500), np.arange(500) % 2), em.pure(1.0), details=False)
+    assert found.verdict == "violated"
+
+
+# --- constant seeds -------------------------------------------------------------------------------
+
+
+class Constant:
+    """Has a generator with a constant seed."""
+
+    def __init__(self, epsilon=1.0):
+        self.rng, self._epsilon = np.random.default_rng(42), epsilon
+
+    def __call__(self, x):
+        return x + self.rng.laplace(0, 1 / self._epsilon)
+
+    def release(self, x):
+        return self(x)
+
+
+class Scaled(Constant):
+    """Needs a number, which it keeps."""
+
+    def __init__(self, epsilon):
+        super().__init__(epsilon)
+
+
+class Entropic(Constant):
+    """Takes a generator, or one of the system."""
+
+    def __init__(self, epsilon=1.0, rng=None):
+        super().__init__(epsilon)
+        self.rng = np.random.default_rng() if rng is None else rng
+
+
+class Closed:
+    """Cannot be made again: needs what is no plain value."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __call__(self, x):
+        return x + self.generator.laplace()
+
+
+FILE = """
+import random
+import numpy as np
+
+class Constant:
+    def __init__(self):
+        self.rng = np.random.default_rng(42)
+    def __call__(self, x):
+        return x + self.rng.laplace()
+    def release(self, x):
+        return self(x)
+
+made = Constant()
+RNG = np.random.Generator(np.random.PCG64(0))
+OWN = random.Random(3)
+SYSTEM = np.random.default_rng()
+
+def module_level(x):
+    return x + RNG.laplace()
+
+def pythons_own(x):
+    return x + OWN.random()
+
+def entropic(x):
+    return x + SYSTEM.laplace()
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("seeds") / "library.py"
+    path.write_text(FILE)
+    return str(path)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_constant_seed_in_an_object_is_invalid(seed):
+    for made in (Constant, Constant(), Constant().release, Scaled(0.5)):
+        assert audited(made, seed).verdict == "invalid"
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
+    for made in (Entropic, Entropic(), Entropic(rng=np.random.default_rng(5))):
+        found = audited(made, seed, claim=1.5)
+        assert found.verdict == "not refuted"
+        assert noted(found, "other process") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Constant", "Constant.release", "made", "made.release", "module_level", "pythons_own"]
+)
+def test_a_constant_seed_in_a_file_is_invalid(file, name):
+    assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"
+
+
+def test_a_file_with_a_constant_seed_is_audited_as_invalid(file):
+    assert audited(f"{file}:module_level").verdict == "invalid"
+
+
+def test_a_file_that_asks_the_system_is_valid(file):
+    assert audited(f"{file}:entropic", claim=1.5).verdict == "not refuted"
+
+
+GENERATOR = np.random.default_rng(7)
+
+
+def of_this_module(x):
+    return x + GENERATOR.laplace()
+
+
+def test_a_constant_seed_of_a_module_is_invalid():
+    assert audited(of_this_module).verdict == "invalid"
+
+
+def test_a_worker_with_a_constant_seed_is_invalid(tmp_path, file):
+    program = tmp_path / "worker.py"
+    program.write_text(
+        textwrap.dedent("""
+        import json, random, sys
+        own = random.Random(1 if len(sys.argv) > 1 else None)
+        for line in sys.stdin:
+            asked = json.loads(line)
+            for _ in range(asked["size"]):
+                print(asked["input"] + own.random())
+            sys.stdout.flush()
+        """)
+    )
+    for words, expected in ((["constant"], "failed"), ([], "passed")):
+        source = WorkerSource([sys.executable, str(program), *words])
+        assert other_process(source, 0, 400, 1, 0.005).result == expected
+        source.close()
+    source = python_worker(sys.executable, f"{file}:made")
+    assert other_process(source, 0, 400, 1, 0.005).result == "failed"
+    source.close()
+
+
+def test_where_no_other_can_be_had_it_is_noted():
+    for made in (Closed(np.random.default_rng()), lambda x: x + GENERATOR.laplace()):
+        found = audited(made, claim=1.5)
+        assert found.verdict == "not refuted"
+        assert len(noted(found, "other process")) == 1
+
+
+def test_outputs_of_others_that_agree_by_chance_pass():
+    rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
+    assert {one.result for one in rare} == {"passed"}
+
+
+class Rare:
+    """Is nearly always 0."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng()
+
+    def __call__(self, x):
+        return int(self.rng.random() < 0.1)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize(
+    "default", [42, np.random.default_rng(0), np.random.RandomState(0)], ids=str
+)
+def test_a_constant_default_is_noted(default, seed):
+    def noisy(x, size, seed=default):
+        return x + np.random.default_rng(seed).laplace(size=size)
+
+    def given(x, size, random_state=default):
+        return x + random_state.laplace(size=size)
+
+    for mechanism in (noisy,) if isinstance(default, int) else (given,):
+        found = audited(mechanism, seed, claim=1.5)
+        assert found.verdict == "not refuted"
+        assert len(noted(found, "default seed")) == 1
+
+
+def test_no_default_is_not_noted():
+    for mechanism in (
+        lambda x, size, rng: x + rng.laplace(size=size),
+        lambda x, size, rng=None: x + rng.laplace(size=size),
+    ):
+        assert noted(audited(mechanism, claim=1.5), "default seed") == []
+
+
+def test_a_default_in_another_interpreter_is_noted(tmp_path):
+    path = tmp_path / "defaults.py"
+    path.write_text("def f(x, seed=42):\n    return x\n")
+    source = python_worker(sys.executable, f"{path}:f")
+    assert source.constant == load(f"{path}:f").constant == "seed=42"
+    source.close()
+
+
+# --- noise that is shared within a call -----------------------------------------------------------
+
+
+def laplace(x, size, rng):
+    return x + rng.laplace(size=size)
+
+
+def pool(x, size, rng):
+    return x + rng.choice(rng.laplace(size=1000), size)
+
+
+def twice(x, size, rng):
+    return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
+
+
+def clipped_twice(x, size, rng):
+    return np.clip(twice(x, size, rng), -0.5, 0.5)
+
+
+def rounded_twice(x, size, rng):
+    return twice(x, size, rng).round(2)
+
+
+def pool_of_integers(x, size, rng):
+    return x + rng.choice(rng.geometric(0.3, 100) - rng.geometric(0.3, 100), size)
+
+
+def words_twice(x, size, rng):
+    return [f"{x} {draw:.4f}" for draw in twice(x, size, rng)]
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize(
+    "mechanism", [pool, twice, clipped_twice, rounded_twice, pool_of_integers, words_twice]
+)
+def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
+    assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("values", [50, 200, 1000])
+@pytest.mark.parametrize("shared", [False, True])
+def test_integers_that_share_noise_within_a_call_are_invalid(shared, values, seed):
+    def integers(x, size, rng):
+        if shared:
+            return x + rng.choice(rng.integers(values, size=1000), size)
+        return x + rng.permutation(np.repeat(rng.integers(values, size=-(-size // 2)), 2))[:size]
+
+    assert audited(integers, seed, samples=20_000).verdict == "invalid"
+    if not shared:
+        assert audited(integers, seed, samples=4000).verdict == "invalid"
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_what_only_a_long_call_shares_is_found_in_the_audits_own_draws(seed):
+    def long(x, size, rng):
+        return (twice if size > 2000 else laplace)(x, size, rng)
+
+    found = audited(long, seed, samples=20_000)
+    assert found.verdict == "invalid"
+
+
+GENERATE = {
+    "laplace": lambda x, n, rng: rng.laplace(x, 1, n),
+    "geometric": lambda x, n, rng: x + rng.geometric(0.3, n) - rng.geometric(0.3, n),
+    "randomised response": lambda x, n, rng: (rng.random(n) < 0.3 + 0.4 * x).astype(int),
+    "words": lambda x, n, rng: ["abcd"[i] for i in rng.choice(4, n, p=[0.7, 0.2, 0.09, 0.01])],
+    "rounded": lambda x, n, rng: rng.laplace(x, 1, n).round(2),
+    "clipped": lambda x, n, rng: np.clip(rng.laplace(x, 1, n), -0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("law", GENERATE)
+def test_right_mechanisms_are_no_false_samplers(law):
+    def draw(x, size, seed):
+        return GENERATE[law](x, size, np.random.default_rng(seed))
+
+    for seed in range(4):
+        found = check(draw, [0, 1], draws=400, seed=seed, seeded=True)
+        sizes = enumerate((40, 40, 80, 160, 320))
+        calls = [[draw(x, size, 100 * seed + 10 * i + x) for x in (0, 1)] for i, size in sizes]
+        found.append(check_drawn(*zip(*calls, strict=True)))
+        assert {one.result for one in found} == {"passed"}
+
+
+# --- causes ---------------------------------------------------------------------------------------
+
+CAUSES = """
+import functools
+import numpy as np
+from epsilometer import pure
+
+@functools.lru_cache(None)
+def cached(x):
+    return x + np.random.default_rng().laplace()
+
+class Keyed:
+    def __init__(self):
+        self.noise, self.rng = {}, np.random.default_rng()
+    def __call__(self, x):
+        if x not in self.noise:
+            self.noise[x] = self.rng.laplace()
+        return x + self.noise[x]
+
+POOL = []
+
+def buffered(x):
+    if not POOL:
+        POOL.extend(np.random.default_rng().laplace(size=100))
+    return x + POOL.pop()
+
+STARTED = []
+
+def lazy(x):
+    if not STARTED:
+        STARTED.append(np.random.default_rng())
+    return x + STARTED[0].laplace()
+
+RNG = np.random.Generator(np.random.PCG64(42))
+
+def unseen_seed(x):
+    return x + RNG.laplace()
+
+class Seeded:
+    def __init__(self):
+        self.rng = np.random.default_rng(42)
+    def __call__(self, x):
+        return x + self.rng.laplace()
+
+def right(x, rng):
+    return x + rng.laplace()
+"""
+
+
+@pytest.fixture(scope="module")
+def causes(tmp_path_factory):
+    path = tmp_path_factory.mktemp("causes") / "causes.py"
+    path.write_text(CAUSES)
+
+    def causes(name, seed=0):
+        return em.explain(f"{path}:{name}", (0, 1), em.pure(1.0), runs=4, seed=seed)
+
+    return causes
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("cached", "kept"),
+        ("Keyed", "kept"),
+        ("buffered", "kept"),
+        ("unseen_seed", "constant seed"),
+        ("Seeded", "constant seed"),
+        ("lazy", "shift"),
+        ("right", "shift"),
+    ],
+)
+def test_kept_state_and_constant_seeds_are_named(causes, name, kind):
+    cause = causes(name)
+    assert cause.findings[0].kind == kind
+    if name == "right":
+        assert "not known" in str(cause)
+        assert "round" not in str(cause)
+
+
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_cache_is_named_with_any_seed(causes, seed):
+    assert causes("cached", seed).findings[0].kind == "kept"
+
+
+class Kept:
+    """Keeps its noise for an input."""
+
+    def __init__(self):
+        self.noise = {}
+
+    def __call__(self, x):
+        return x + self.noise.setdefault(x, np.random.default_rng().laplace())
+
+
+@functools.lru_cache(None)
+def of_this_module_kept(x):
+    return x + np.random.default_rng().laplace()
+
+
+@pytest.mark.parametrize("mechanism", [Kept(), of_this_module_kept])
+def test_what_this_process_has_kept_does_not_count(mechanism):
+    mechanism(0)
+    mechanism(1)
+    assert em.explain(mechanism, (0, 1), runs=4).findings[0].kind == "kept"
+
+
+def test_the_command_line_tells_of_a_constant_seed(file):
+    words = [f"{file}:Constant", "--pair", "0", "1", "--epsilon", "1", "--samples", "1000"]
+    done = subprocess.run(
+        [sys.executable, "-m", "epsilometer", "audit", *words, "--explain", "--json", "-"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4, done.stderr
+    cause = json.loads(done.stdout)["cause"]
+    assert cause["findings"][0]["kind"] == "constant seed"

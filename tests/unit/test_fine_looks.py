@@ -1,0 +1,231 @@
+"""What wide noise hides: grids, fine structure, and pairs of entries."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.statistics.claims import Claim, pure
+from epsilometer.auditing.statistics.learning import learn
+from epsilometer.auditing.statistics.scores import differences
+from epsilometer.estimators.witness import looks
+from epsilometer.events.closer_looks import narrow_cells, remainder_cells
+from epsilometer.events.events import Event, View
+from tests.seeds import FIVE
+
+Rng = np.random.Generator
+Mechanism = Callable[[int, int, Rng], Any]
+
+
+with_five_seeds = pytest.mark.parametrize("seed", FIVE)
+
+
+def audited(
+    mechanism: Mechanism, seed: int, claim: Claim | None = None, samples: int = 4000, **options: Any
+) -> Any:
+    options |= {"details": False, "check_sampler": False}  # they are samplers
+    return em.audit(
+        mechanism, [(0, 1)], claim or em.pure(1.0), samples=samples, seed=seed, **options
+    )
+
+
+def violated(mechanism: Mechanism, seed: int, **options: Any) -> bool:
+    return audited(mechanism, seed, **options).verdict == "violated"
+
+
+# --- grids ----------------------------------------------------------------------------------------
+
+
+def grid(factor: int, scale: float) -> Mechanism:
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        return x + factor * np.round(rng.laplace(0, scale, size)).astype(np.int64)
+
+    return mechanism
+
+
+@pytest.mark.parametrize(
+    ("factor", "scale"),
+    [(2, 1e3), (2, 1e6), (2, 1e15), (15, 1e4), (60, 1e4), (100, 1e4), (1000, 1e3)],
+)
+@with_five_seeds
+def test_what_whole_numbers_leave_is_found(factor, scale, seed):
+    assert violated(grid(factor, scale), seed)
+
+
+@with_five_seeds
+def test_whole_numbers_as_reals_and_beyond_them(seed):
+    assert violated(lambda x, size, rng: grid(60, 1e5)(x, size, rng).astype(float), seed)
+    assert violated(lambda x, size, rng: 2**61 + grid(2, 1e6)(x, size, rng), seed)
+
+
+@with_five_seeds
+def test_a_grid_in_one_entry(seed):
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        z = np.round(rng.normal(0, 1, (size, 10)), 2)
+        z[:, 3] = grid(15, 1e5)(x, size, rng)
+        return z
+
+    assert violated(mechanism, seed)
+
+
+@pytest.mark.parametrize("as_reals", [False, True])
+@with_five_seeds
+def test_decimals_beside_whole_noise(as_reals, seed):
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        return (31.37, 31.52)[x] + np.round(rng.laplace(0, 1e4, size))
+
+    assert violated(mechanism, seed, as_reals=as_reals)
+
+
+@with_five_seeds
+def test_a_leak_in_the_fifth_decimal(seed):
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        return np.round(rng.laplace(0, 1e3, size), 3) + x * 1e-5
+
+    assert violated(mechanism, seed)
+
+
+@with_five_seeds
+def test_a_grid_of_no_short_number_with_outliers(seed):
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        y = 0.1 * x + np.round(rng.laplace(0, 1e4, size)) / math.pi
+        return np.where(rng.random(size) < 0.05, rng.laplace(0, 1e4, size), y)
+
+    assert violated(mechanism, seed, as_reals=True)
+
+
+# --- fine structure -------------------------------------------------------------------------------
+
+
+def waves(k: float, unit: float = 1.0) -> Mechanism:
+    """Density 1 + .9 sin(2 pi k u), or 1 - .9 sin(2 pi k u), on [0, 1], in another unit."""
+
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        u = rng.random(4 * size + 100)
+        density = 1 + (1 - 2 * x) * 0.9 * np.sin(2 * math.pi * k * u)
+        return unit * u[rng.random(u.size) * 1.9 < density][:size]
+
+    return mechanism
+
+
+@pytest.mark.parametrize(
+    ("k", "unit"),
+    [(30, 1.0), (317, 1.0), (941, 1.0), (941, math.pi), (941, 1e6), (1000, 1.0)],
+)
+@with_five_seeds
+def test_fine_structure_is_found(k, unit, seed):
+    assert audited(waves(k, unit), seed, samples=100_000, as_reals=True).bound > 2
+
+
+@pytest.mark.parametrize("k", [300, 941])
+@with_five_seeds
+def test_fine_structure_with_delta(k, seed):
+    claim = em.approximate(1.0, 1e-3)
+    assert audited(waves(k), seed, claim, samples=100_000, as_reals=True).bound > 2
+
+
+# --- pairs of entries -----------------------------------------------------------------------------
+
+
+def two_of_fifty(x: int, size: int, rng: Rng) -> Any:
+    z = rng.normal(0, 1, (size, 50))
+    r = (0.9, -0.9)[x]
+    z[:, 31] = r * z[:, 7] + math.sqrt(1 - r * r) * z[:, 31]
+    return z
+
+
+def series(x: int, size: int, rng: Rng) -> Any:
+    z = rng.normal(0, 1, (size, 40))
+    r = (0.9, -0.9)[x]
+    for i in range(1, 40):
+        z[:, i] = r * z[:, i - 1] + math.sqrt(1 - r * r) * z[:, i]
+    return z
+
+
+def close(x: int, size: int, rng: Rng) -> Any:
+    u = rng.normal(0, 1e6, size)
+    return np.column_stack([u, u + rng.laplace(x, 0.2, size)])
+
+
+def twice(x: int, size: int, rng: Rng) -> Any:
+    u = rng.normal(0, 1e6, size)
+    return np.column_stack([rng.normal(0, 1, size), u, 3 - 2 * u + rng.laplace(x, 0.2, size)])
+
+
+@pytest.mark.parametrize("mechanism", [two_of_fifty, series, close, twice])
+@with_five_seeds
+def test_how_entries_go_together_is_found(mechanism, seed):
+    assert violated(mechanism, seed, samples=3000, as_reals=True)
+
+
+def test_few_differences_are_looked_at():
+    rng = np.random.default_rng(3)
+    x, y = (
+        rng.normal(0, 1e6, (2000, 1)) + rng.normal(shift, 1, (2000, 30)) * range(30)
+        for shift in (0, 1)
+    )
+    found = list(differences(x, y, range(30), 64))
+    assert 0 < len(found) <= 8
+    assert {look.view.kind for look in found} == {"difference"}
+    assert list(differences(x, x[::-1], range(30), 64)) == []
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("event", "outputs", "inside", "words"),
+    [
+        (Event(((None, 0),), view=View("remainder", modulus=2)), [-2, -1, 4], [1, 0, 1],
+         "output modulo 2 = 0"),
+        (Event(((7, None),), view=View("remainder", modulus=60)), [-1, 5, 2**62], [1, 0, 0],
+         "7 <= output modulo 60 <= 59"),
+        (Event(((0.25, 0.5),), True, View("remainder", 1, modulus=0.75)),
+         [[0, 1.0], [0.3, 0], [0, math.inf]], [1, 0, 1],
+         "0.25 <= entry 1 modulo 0.75 <= 0.5 or entry 1 modulo 0.75 is NaN"),
+        (Event(((1.5, None),), view=View("difference", 1, other=0, factor=-2.0)),
+         [[1.0, 0.0], [2.0, -3.0]], [1, 0], "entry 1 + 2 * entry 0 >= 1.5"),
+    ],
+)  # fmt: skip
+def test_events_are_what_they_say(event, outputs, inside, words):
+    again = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert again == event
+    table = np.array(outputs)
+    assert again.holds(table).tolist() == [bool(held) for held in inside]
+    if not event.missing:
+        assert event.words() == words
+    layout = layout_of(np.zeros(table.shape))
+    at = "output[{}]" if "output[0]" in layout.columns[0].name else "entry {}"
+    for i in (0, 1):
+        words = words.replace(f"entry {i}", at.format(i))
+    assert layout.words(event) == words
+
+
+@pytest.mark.parametrize("numbers", [-(2**63), 2**62, 2**54, 3])
+def test_extreme_numbers_are_looked_at_without_a_word(numbers):
+    rng = np.random.default_rng(2)
+    x, y = (rng.integers(-(10**6), 10**6, 3000) for _ in range(2))
+    x[::50] = numbers
+    for sides in ((x, y), (x.astype(float), y.astype(float)), (x * 1e280, y / 3)):
+        sides[0][::40] = 0 if sides[0].dtype == np.int64 else math.nan
+        line = next(looks(*sides, 64))
+        found = [*remainder_cells(line, *sides, 64, as_reals=False), *narrow_cells(line, *sides)]
+        assert all(look.size > 0 for look in found)
+
+
+def test_without_a_layout_remainders_are_not_looked_at():
+    rng = np.random.default_rng(6)
+    x, y = (grid(2, 1e6)(side, 4000, rng) for side in (0, 1))
+    layout = layout_of(x, y)
+    kinds = [
+        {bet.event().view.kind for bet in learn(x, y, pure(1.0), 4000, 0.05, given)}
+        for given in (None, layout)
+    ]
+    assert kinds == [{"output"}, {"remainder"}]

@@ -1,0 +1,248 @@
+"""What people reach for first: `em.audit` as a function, the first verdict, pytest's summary."""
+
+import ast
+import importlib
+import inspect
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+import epsilometer.auditing.statistics.claims
+from epsilometer import audit
+from epsilometer.auditing.outcomes.outcomes import learn
+from epsilometer.auditing.verdict import LOW_BITS
+from epsilometer.densities.frequencies import counted
+from epsilometer.events.events import Event, View
+from tests.seeds import FIVE
+
+pytest_plugins = ["pytester"]
+counted(
+    np.zeros(1, int), 1
+)  # loads Numba whole: a suite forgets its imports, and a second Numba fails
+
+QUICK = {"samples": 10_000, "details": False, "alpha": 0.001}
+
+
+# --- em.audit -------------------------------------------------------------------------------------
+
+
+def test_audit_is_a_plain_function():
+    assert inspect.isfunction(em.audit)
+    assert audit is em.audit is sys.modules["epsilometer.auditing.audit"].audit
+    assert pickle.loads(pickle.dumps(em.audit)) is em.audit  # noqa: S301
+    assert inspect.signature(em.audit).return_annotation == "Verdict"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import epsilometer as em",
+        "import epsilometer.auditing; em = epsilometer",
+        "import epsilometer.auditing.audit; em = epsilometer",
+        "import epsilometer as em; from epsilometer.auditing.statistics import claims",
+        "from epsilometer.auditing.verdict import Verdict; import epsilometer as em",
+    ],
+)
+def test_nothing_that_is_imported_takes_its_place(code):
+    """In interpreters of their own; `import epsilometer` by itself loads no module of audits."""
+    loaded = "import sys, epsilometer; assert 'epsilometer.auditing.audit' not in sys.modules\n"
+    told = "print(type(em.audit).__name__, em.audit.__module__)"
+    command = [sys.executable, "-c", f"{loaded}{code}\n{told}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["function", "epsilometer.auditing.audit"]
+
+
+def test_type_checkers_see_what_python_loads():
+    """The names that only type checkers import are those of `__all__`, from the same modules."""
+    tree = ast.parse(Path(em.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {name.name: node.module for node in block.body for name in node.names}
+    assert sorted(seen) == sorted(em.__all__)
+    for name, module in seen.items():
+        assert getattr(importlib.import_module(module), name) is getattr(em, name)
+
+
+@pytest.mark.parametrize("function", [em.audit, em.audit_outputs], ids=lambda f: f.__name__)
+def test_help_has_every_parameter(function):
+    lines = inspect.getdoc(function).splitlines()
+    start = lines.index("Parameters")
+    assert ">>> " in "\n".join(lines[:start])
+    heads = [line for line in lines[start:] if not line.startswith(" ")]
+    assert set(inspect.signature(function).parameters) <= set(", ".join(heads).split(", "))
+
+
+# --- witnesses ------------------------------------------------------------------------------------
+
+
+def held(event, layout, outputs):
+    """Return the outputs that an event holds."""
+    return {outputs[i] for i in np.flatnonzero(event.holds(layout.encode(outputs)))}
+
+
+def test_an_event_of_unseen_outcomes_names_those_that_it_does_not_hold():
+    known = [f"w{i}" for i in range(60)]
+    layout = learn(known)
+    unseen = Event(((60, None),))
+    assert layout.words(unseen).startswith("output is not 'w0', 'w1', ")
+    assert layout.words(unseen).endswith(" more")
+    every = layout.plain(unseen)["words"]["word"]
+    assert every == [repr(word) for word in layout.columns[0].words]
+    assert held(unseen, layout, [*known, "other"]) == {"other"}
+
+    few = learn(["a", "b", "c"])
+    for codes, words in (
+        ([0, 1], "output is 'a' or 'b'"),
+        ([0, 1, 2], "output is 'a', 'b' or 'c'"),
+        ([3], "output is not 'a', 'b' or 'c'"),
+        ([0, 3], "output is not 'b' or 'c'"),
+        ([0, 1, 3], "output is not 'c'"),
+    ):
+        event = Event(tuple((code, code) for code in codes))
+        assert few.words(event) == words
+        named = {word for word in "abc" if repr(word) in words}
+        held_by_words = {*"abcd"} - named if " not " in words else named
+        assert held(event, few, [*"abcd"]) == held_by_words
+
+
+def test_an_event_of_a_part_that_may_be_missing_says_so():
+    layout = learn([{"a": 1, "b": 3}, {"a": 1}, {"a": 2, "b": 9.5}])
+    place = [column.name for column in layout.columns].index("key 'b'")
+    event = Event(((7, None),), missing=True, view=View("entry", place))
+    assert layout.words(event) == "key 'b' >= 7 or key 'b' is missing or is no number"
+    outputs = [{"a": 1}, {"b": 8}, {"b": 3}, {"b": None}, {"b": float("nan")}]
+    inside = event.holds(layout.encode(outputs)).tolist()
+    assert inside == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_an_event_can_be_counted_again_from_the_json_alone(seed):
+    sizes = (60, 30)
+
+    def code(x, size, rng):
+        return [f"w{i}" for i in rng.integers(sizes[x], size=size)]
+
+    found = em.audit(code, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+    assert found.verdict == "violated"
+    assert "all are in the JSON, witness.ranges" in str(found)
+    witness = json.loads(found.to_json())["witness"]
+    (words,) = witness["ranges"]["words"].values()
+    places = {word: i for i, word in enumerate(words)}
+    ends = [(a or 0, len(words) if b is None else b) for a, b in witness["ranges"]["ranges"]]
+    inside = [
+        any(a <= places.get(repr(f"w{i}"), len(words)) <= b for a, b in ends) for i in range(60)
+    ]
+    shares = [np.mean(inside[: sizes[x]]) for x in map(int, found.direction.split(" against "))]
+    for share, side in zip(shares, ("", "_prime"), strict=True):
+        draws, count = witness[f"draws{side}"], witness[f"count{side}"]
+        assert abs(count - draws * share) <= 5 * np.sqrt(draws * share * (1 - share))
+
+
+# --- low bits -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_the_first_violated_of_laplace_noise_says_what_to_use(seed):
+    def noisy(x, size, rng):
+        return x + rng.laplace(size=size)
+
+    found = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, **QUICK)
+    assert found.verdict == "violated"
+    assert found.witness.note == LOW_BITS
+    assert "--as-reals" in str(found)
+    reals = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, as_reals=True, **QUICK)
+    assert reals.verdict == "not refuted"
+
+
+def test_the_readme_says_so_on_its_first_screen():
+    first = Path("README.md").read_text().partition("![")[0]  # before the first figure
+    assert "low bits" in first
+    assert "--as-reals" in first
+
+
+# --- inputs that were not tried -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_numbers_beyond_a_declared_range_are_tried_or_noted(seed):
+    """The mechanism forgets to clip: outputs leak where inputs lie beyond."""
+
+    def leaks(x, size, rng):
+        return np.round(x + rng.laplace(0, 1, size), 2)
+
+    verdicts = []
+    for clipped in (False, True):
+        inputs = {"values": [0, 1], "clipped": clipped, "limit": 3}
+        found = em.audit(leaks, em.domain(inputs), em.pure(1.0), seed=seed, **QUICK)
+        noted = any("not tried" in check["words"] for check in found.checks)
+        verdicts.append((found.verdict, noted))
+    assert verdicts == [("not refuted", True), ("violated", False)]
+
+
+def test_untried_ranges_are_named_once():
+    rows = {"a": {"values": [0, 1]}, "b": {"values": [0, 1]}, "c": {"values": [2, 9]}}
+    ((text),) = em.domain({"rows": rows, "length": [0, 3]}).untried
+    assert "beyond [0, 1] or [2, 9] were not tried" in text
+    for other in ({"bits": 3}, {"choices": [1, 2]}, {"counts": [0, 3], "keys": ["a"]}):
+        assert not em.domain(other).untried
+    assert (em.domain({"bits": 3}) | em.domain({"values": [0, 1]}) | {"mine": (1, 2)}).untried
+
+
+# --- pytest's summary -----------------------------------------------------------------------------
+
+
+SUITE = """
+import epsilometer as em
+import numpy as np
+
+
+QUICK = {"samples": 1000, "details": False, "check_sampler": False}
+
+
+def noisy(x, size, rng):
+    return np.round(rng.laplace(x, 1.0, size), 3)
+
+
+def test_large(audit):
+    audit(noisy, [(0.0, 1.0)], em.pure(1.0), **QUICK)
+
+
+def test_small(audit):
+    audit(noisy, [(0.0, 0.1)], em.pure(0.1), **QUICK)
+
+
+def test_of_a_fault(audit):
+    audit(noisy, [(0, 3)], em.pure(0.01), **QUICK, expect="violated")
+"""
+
+
+def test_the_summary_names_the_least_sensitive_test(pytester):
+    pytester.makepyfile(test_it=SUITE)
+    found = pytester.runpytest_inprocess()
+    found.assert_outcomes(passed=3)
+    (line,) = [line for line in found.outlines if "least sensitive" in line]
+    assert line.endswith("where 0.1 is claimed: test_it.py::test_small")
+    level = float(line.partition("would catch epsilon >= ")[2].split()[0])
+    assert level > 0.2
+
+
+UNKNOWN = """
+
+def test_unknown(audit, monkeypatch):
+    from epsilometer.auditing import answer
+
+    monkeypatch.setattr(answer, "detectable_level", lambda *_: None)
+    audit(noisy, [(0.0, 1.0)], em.pure(1.0), **QUICK)
+"""
+
+
+def test_an_unknown_level_is_the_least_sensitive(pytester):
+    pytester.makepyfile(test_it=SUITE + UNKNOWN)
+    found = pytester.runpytest_inprocess("-k", "small or unknown")
+    (line,) = [line for line in found.outlines if "least sensitive" in line]
+    assert line.endswith("epsilon at an unknown level where 1 is claimed: test_it.py::test_unknown")

@@ -1,0 +1,262 @@
+"""Outputs are looked at whole, or it is said: labels, ends, words, types, signs, messages."""
+
+import collections
+import dataclasses
+import datetime
+import json
+import struct
+
+import attrs
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import epsilometer as em
+from epsilometer.auditing.outcomes.outcomes import learn
+from epsilometer.auditing.serving.outputs import Broken, as_json, from_json, plain, rows
+from tests.seeds import FIVE
+
+Red = collections.namedtuple("Red", "a")
+Blue = collections.namedtuple("Blue", "a")
+
+
+@dataclasses.dataclass
+class Answer:
+    a: object
+
+
+@attrs.define
+class Noted:
+    a: object
+
+
+def mostly(x, rng):
+    return x if rng.random() < 0.9 else 1 - x
+
+
+def histogram(x, rng):
+    found = {"a": 3 + rng.laplace(), "b": 2 + rng.laplace()}
+    return found | ({"c": 1.0} if mostly(x, rng) else {})
+
+
+def messages(x, rng):
+    raise ValueError(f"bad row {mostly(x, rng)}, {rng.random():.3f}")
+
+
+def orders(x, rng):
+    return {"a": 1, "b": 2} if mostly(x, rng) else {"b": 2, "a": 1}
+
+
+def texts(write):
+    return lambda x, size, rng: [write(v) for v in rng.laplace(3 * x, 1, size).tolist()]
+
+
+EPOCH = datetime.datetime(2020, 1, 1)
+LEAKS = {  # draws, mechanism
+    "key of 200": (
+        400,
+        lambda x, rng: {f"k{i}": mostly(x, rng) if i == 150 else 0 for i in range(200)},
+    ),
+    "last of 152": (400, lambda x, rng: ["w"] * 151 + [mostly(x, rng)]),
+    "last of about 152": (
+        300,
+        lambda x, rng: ["w"] * int(rng.integers(148, 156)) + [mostly(x, rng)],
+    ),
+    "end of a text": (
+        400,
+        lambda x, size, rng: [f"{h:x}-{x}" for h in rng.integers(2**60, size=size).tolist()],
+    ),
+    "number": (400, texts(str)),
+    "decimals": (400, texts(lambda v: f"about {v:.4f} of 7")),
+    "json": (400, texts(lambda v: json.dumps({"id": "a", "value": [v]}))),
+    "datetime": (400, texts(lambda v: EPOCH + datetime.timedelta(days=v))),
+    "timedelta": (400, texts(lambda v: datetime.timedelta(days=v))),
+    "time": (400, texts(lambda v: datetime.time(minute=min(max(int(5 * v) + 30, 0), 59)))),
+    "datetime64": (
+        400,
+        lambda x, size, rng: (
+            np.datetime64("2020-01-01", "ns")
+            + rng.laplace(x * 3e9, 1e9, size).astype("timedelta64[ns]")
+        ),
+    ),
+    "packed real": (400, texts(lambda v: struct.pack(">d", v))),
+    "packed integer": (400, texts(lambda v: struct.pack("<q", int(v * 1e6)))),
+    "zero": (400, lambda x, rng: -0.0 if mostly(x, rng) else 0.0),
+    "zeros": (400, lambda x, size, rng: np.where(rng.random(size) < 0.5, -0.0 if x else 0.0, 1)),
+    "type of number": (400, lambda x, rng: 1 if mostly(x, rng) else 1.0),
+    "truth or number": (400, lambda x, rng: True if mostly(x, rng) else 1),
+    "type of array": (
+        400,
+        lambda x, size, rng: rng.integers(3, size=size).astype([int, float][x]),
+    ),
+    "message": (400, messages),
+    "series": (400, lambda x, rng: pd.Series(histogram(x, rng))),
+    "index": (400, lambda x, rng: pd.DataFrame({"n": histogram(x, rng)})),
+    "columns": (400, lambda x, rng: pd.DataFrame({"am"[mostly(x, rng)]: [1]})),
+    "type of a column": (
+        400,
+        lambda x, rng: pd.Series([1], dtype=["int32", "int64"][mostly(x, rng)]),
+    ),
+    "rows": (
+        400,
+        lambda x, size, rng: pd.DataFrame({"a": [1] * size, "b": rng.laplace(3 * x, 1, size)}),
+    ),
+    "mask": (
+        400,
+        lambda x, size, rng: np.ma.masked_array(np.ones(size), rng.random(size) < 0.1 + 0.7 * x),
+    ),
+    "field": (
+        400,
+        lambda x, size, rng: np.array([(1, v) for v in rng.laplace(3 * x, 1, size)], "i4,f8"),
+    ),
+    "table": (400, lambda x, rng: pa.table({"ab"[mostly(x, rng)]: [1]})),
+    "counter": (400, lambda x, rng: collections.Counter("aab" + "cd"[mostly(x, rng)])),
+    "named tuple": (400, lambda x, rng: (Red, Blue)[mostly(x, rng)](1)),
+    "dataclass": (400, lambda x, rng: Answer(Noted(mostly(x, rng)))),
+    "order of keys": (400, orders),
+    "imaginary part": (400, lambda x, rng: complex(rng.normal(), 3.0 * mostly(x, rng))),
+}
+
+
+def test_texts_without_a_digit_are_looked_at():
+    def letters(x, rng):
+        return "".join(rng.choice(list("abcdefgh"), 20))
+
+    result = em.audit(letters, [(0, 1)], em.pure(1.0), samples=500, seed=0, details=False)
+    assert result.verdict == "undecided"
+    assert "words of output" in result.reasons[0]
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_anywhere_in_outputs_is_a_violation(name, seed):
+    samples, mechanism = LEAKS[name]
+    found = em.audit(
+        mechanism,
+        [(0, 1)],
+        em.pure(1.0),
+        samples=samples,
+        seed=seed,
+        failures=name == "message",
+        check_sampler=False,
+        details=False,
+    )
+    assert found.verdict == "violated"
+
+
+def hidden(x, size, rng):
+    return [f"{h:030x}{x}{h:030x}" for h in rng.integers(2**60, size=size).tolist()]
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_what_is_not_looked_at_leaves_the_audit_open(seed):
+    found = em.audit(
+        hidden, [(0, 1)], em.pure(1.0), samples=300, seed=seed, check_sampler=False, details=False
+    )
+    assert found.detectable is None
+    assert [check["name"] for check in found.checks] == ["outputs"]
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ({f"k{i}": 1 for i in range(300)}, "256 of 300 keys"),
+        (["w"] * 301, "of 301 entries"),
+        ([[[[[[[[[[1]]]]]]]]]], "is a tuple, only its type"),
+        ({f"k{i}": {"a": 1, "b": 2} for i in range(200)}, "256 of 400 columns"),
+    ],
+)
+def test_what_is_not_looked_at_is_noted(output, words):
+    layout = learn([output] * 5)
+    assert words in "; ".join(layout.left_out)
+    sets = learn([set(), *[set(range(300))] * 5])
+    assert sets.left_out[0] == "256 of 300 members of output are looked at"
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        np.arange(300.0),
+        [str(v) for v in np.random.default_rng(1).laplace(size=300)],
+        [f"{v:.2f} %" for v in np.random.default_rng(1).laplace(size=300)],
+        [f"{i:x}" for i in range(300)],
+        [EPOCH + datetime.timedelta(hours=i) for i in range(300)],
+        [struct.pack("d", i) for i in range(300)],
+        ["a", "b", None] * 100,
+        [max(0, v) for v in np.random.default_rng(1).laplace(size=300).tolist()],
+        [{"a": i, "b": (i, "w")} for i in range(300)],
+    ],
+)
+def test_nothing_is_left_out_where_columns_say_all(outputs):
+    layout = learn(outputs)
+    assert layout.left_out == ()
+    rows = layout.encode(outputs).reshape(len(outputs), -1)
+    assert len(np.unique(rows, axis=0)) == len(set(map(repr, outputs)))
+
+
+def test_reals_have_neither_signs_nor_types():
+    assert len(learn([1, 1.0]).columns) == 2
+    assert len(learn([1, 1.0], as_reals=True).columns) == 1
+    assert learn([0.0, -0.0], as_reals=True).encode([-0.0]).tolist() == [0]
+    assert learn(np.array([0.0, -0.0])).encode([-0.0]).tolist() == [-5e-324]
+
+
+@pytest.mark.parametrize("value", [object(), pd.Categorical(["a"]), pd.Interval(1, 2)])
+def test_what_is_not_understood_is_refused(value):
+    with pytest.raises(Broken, match=f"type {type(value).__name__}; return numbers, words"):
+        plain(value)
+
+
+def test_labels_that_are_there_twice_are_kept():
+    found = plain(pd.Series([1, 2], index=["a", "a"]))
+    assert found[1:] == (("a", 1), ("a", 2))
+    frame = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    assert plain(frame)[1][0] == "a"
+    assert len(rows(frame)[0]) == 3
+    assert rows(pd.Series([1.0, 2.0], index=[3, 4]), index=True)[0]["index"] == 3
+    assert plain({Red(1): Red(2)}) == {(("a", 1), ("$", "Red")): {"a": 2, "$": "Red"}}
+
+
+@pytest.mark.parametrize("value", [b"\x00\xff", {Red(1): 2}, {1: -0.0}, frozenset({1, 2})])
+def test_plain_values_cross_the_protocol(value):
+    value = plain(value)
+    back = plain(json.loads(json.dumps(as_json(value)), object_hook=from_json))
+    assert repr(back) == repr(value)
+
+
+class Frame:
+    """What Polars has."""
+
+    schema, columns = "a: Int64", ("a",)
+
+    def get_columns(self):
+        return [Column()]
+
+
+class Column:
+    name, dtype = "a", "Int64"
+
+    def to_list(self):
+        return [1, 2]
+
+    def to_frame(self):
+        return Frame()
+
+
+class Labelled:
+    """What xarray has."""
+
+    coords, dtype = ("t",), "float64"
+
+    def to_dict(self):
+        return {"dims": ("t",), "data": [0.5], "coords": {"t": {"data": [7]}}, "name": None}
+
+
+def test_tables_of_other_libraries():
+    assert plain(Frame()) == {"a": (1, 2), "$": "Frame of a: Int64 "}
+    assert plain(Column()) == ("Column of Int64 'a'", (1, 2))
+    assert rows(Frame()) == [{"a": 1}, {"a": 2}]
+    assert plain(Labelled())["coords"] == {"t": {"data": (7,)}}
+    with pytest.raises(Broken, match="Labelled for many outputs"):
+        rows(Labelled())
