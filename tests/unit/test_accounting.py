@@ -344,8 +344,8 @@ def test_numbers_are_the_same_as_if_they_had_been_written(audited):  # noqa: F81
 def test_another_interpreter_answers_in_the_job(audited):  # noqa: F811
     (audited.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
     place = {"python": sys.executable, "function": "own.py:laplace"}
-    (found,) = audited(job_of([{"gdp": {"function": "a.py:where"}}], mechanism=place))
-    assert found["claim"]["mu"] == len(sys.executable)
+    (found,) = audited(job_of([{"epsilon": {"function": "a.py:where"}}], mechanism=place))
+    assert found["claim"]["epsilon"] == len(sys.executable)
     assert found["provenance"]["made of"]["interpreter"] == sys.executable
 
 
