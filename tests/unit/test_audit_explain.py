@@ -209,6 +209,18 @@ FAULTS = {  # a mechanism; the inputs; what is found first, as a pattern; the li
         "drawn once: np.random.laplace draws when the file is loaded",
         "NOISE = laplace(size=2)",
     ),
+    "a constructor that draws, of an object for each output": (
+        """
+        class f:
+            def __init__(self):
+                self.noise = laplace(0, 1)
+            def __call__(self, x):
+                return sum(x) + self.noise
+        """,
+        ZERO_ONE,
+        "shift: outputs on x and x' are 1 apart with the same Laplace noise of scale 1: ",
+        "self.noise = laplace(0, 1)",
+    ),
     "a generator that is seeded when it is loaded": (
         """
         RNG = default_rng(5)

@@ -193,7 +193,7 @@ OUTPUTS = [  # function of x, dtype, shape; a list if there is no dtype
     (many, "float64", (50,)),
     (generated, "float64", (50,)),
     (lambda x, size, rng: rng.integers(0, 9, (size, 3)), "int64", (50, 3)),
-    (lambda x, size, rng: rng.random((size, 2, 3)).astype(np.float32), "float32", (50, 6)),
+    (lambda x, size, rng: rng.random((size, 2, 3)).astype(np.float32), "float32", (50, 2, 3)),
     (lambda x, size, rng: (rng.random(size) < 0.5).tolist(), "bool", (50,)),
     (lambda x, size, rng: rng.random(size) + 1j, "float64", (50, 2)),
     (lambda x, size: [(1, 0.5)] * size, None, ()),

@@ -159,10 +159,44 @@ def twice(x: int, size: int, rng: Rng) -> Any:
     return np.column_stack([rng.normal(0, 1, size), u, 3 - 2 * u + rng.laplace(x, 0.2, size)])
 
 
-@pytest.mark.parametrize("mechanism", [two_of_fifty, series, close, twice])
+def late(x: int, size: int, rng: Rng) -> Any:
+    z = rng.normal(0, 1, (size, 80))
+    return np.column_stack([z, two_of_fifty(x, size, rng)])
+
+
+def late_difference(x: int, size: int, rng: Rng) -> Any:
+    return np.column_stack([rng.normal(0, 1, (size, 80)), close(x, size, rng)])
+
+
+def far_from_zero(x: int, size: int, rng: Rng) -> Any:
+    z = two_of_fifty(x, size, rng)[:, [0, 1, 7, 31]]
+    return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [two_of_fifty, series, close, twice, late, late_difference, far_from_zero],
+)
 @with_five_seeds
 def test_how_entries_go_together_is_found(mechanism, seed):
     assert violated(mechanism, seed, samples=3000, as_reals=True)
+
+
+@with_five_seeds
+def test_entries_far_from_zero(seed):
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        return 1.7e9 + 345678.9 + rng.laplace(2 * x, 1, (size, 2))
+
+    assert violated(mechanism, seed, as_reals=True)
+
+
+def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at():
+    def mechanism(x: int, size: int, rng: Rng) -> Any:
+        return rng.normal(0, 1, (size, 1100))
+
+    verdict = audited(mechanism, 0, samples=320, as_reals=True)
+    assert (verdict.verdict, verdict.detectable) == ("undecided", None)
+    assert "of 1,100 entries the first 1,024 are looked at together" in verdict.reasons[0]
 
 
 def test_few_differences_are_looked_at():

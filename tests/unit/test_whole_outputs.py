@@ -52,6 +52,7 @@ def texts(write):
     return lambda x, size, rng: [write(v) for v in rng.laplace(3 * x, 1, size).tolist()]
 
 
+DAY = np.datetime64("2020-01-01")
 EPOCH = datetime.datetime(2020, 1, 1)
 LEAKS = {  # draws, mechanism
     "key of 200": (
@@ -115,6 +116,18 @@ LEAKS = {  # draws, mechanism
     "named tuple": (400, lambda x, rng: (Red, Blue)[mostly(x, rng)](1)),
     "dataclass": (400, lambda x, rng: Answer(Noted(mostly(x, rng)))),
     "order of keys": (400, orders),
+    "shape of arrays": (
+        400,
+        lambda x, size, rng: rng.integers(9, size=(size, 2, 3) if x else (size, 3, 2)),
+    ),
+    "shape of an array": (400, lambda x, rng: rng.random(4).reshape((4,) if x else (2, 2))),
+    "record in an array": (400, lambda x, rng: np.array([(1, rng.laplace(3 * x))], "i4,f8")),
+    "records in arrays": (
+        400,
+        lambda x, size, rng: rng.laplace(3 * x, 1, (size, 2)).view("f8,f8").reshape(size, 1),
+    ),
+    "date in an array": (400, lambda x, rng: DAY + np.array([rng.geometric(0.5) + 3 * x])),
+    "dates in arrays": (400, lambda x, size, rng: DAY + rng.geometric(0.5, (size, 2)) + 3 * x),
     "imaginary part": (400, lambda x, rng: complex(rng.normal(), 3.0 * mostly(x, rng))),
 }
 

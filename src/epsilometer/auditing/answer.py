@@ -17,6 +17,7 @@ from epsilometer.auditing.formats import input_words
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.question import Question
+from epsilometer.auditing.serving.outputs import Failure
 from epsilometer.auditing.statistics.bets import Round
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure, Renyi, parts
 from epsilometer.auditing.statistics.power import detectable
@@ -142,7 +143,8 @@ def _constant(sides: Sequence[Sequence[Any]]) -> str:
     first = [[side[0][:20]] for side in sides]  # which is quick where outputs vary
     if any(Outputs(side, "").kinds > 1 for some in (first, sides) for side in some):
         return ""
-    x, x_prime = (input_words(side[0][0]) for side in sides[:2])
+    outputs = [side[0][0] for side in sides[:2]]
+    x, x_prime = (input_words(str(y) if isinstance(y, Failure) else y) for y in outputs)
     where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
 

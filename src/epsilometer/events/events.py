@@ -268,7 +268,8 @@ class Event:
         if self.missing:
             parts.append(f"{self.view.words()} is missing")
         more = len(every) - 3
-        return " or ".join(parts) + (f" or {more} more ranges" if more > 0 else "")
+        ranges = "ranges" if more > 1 else "range"
+        return " or ".join(parts) + (f" or {more} more {ranges}" if more > 0 else "")
 
 
 def _plain_end(end: Number | None) -> Number | str | None:

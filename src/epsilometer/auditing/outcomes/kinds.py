@@ -20,7 +20,7 @@ from epsilometer.auditing.outcomes.reals import (
     type_of,
     typed,
 )
-from epsilometer.auditing.outcomes.shapes import COLUMNS, TYPE, Part, listing, parts_of
+from epsilometer.auditing.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, listing, parts_of
 from epsilometer.auditing.outcomes.words import MISSING, NUMBER, Step, place_of
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
@@ -41,7 +41,7 @@ def kind_and_columns(
                 Column(place_of(path), "number", path, whole=whole, signed=sign)
                 for path, sign in zip(places, signed, strict=True)
             )
-            return _kind_of_arrays(numbers), tuple(columns), ()
+            return _kind_of_arrays(numbers), tuple(columns), _unpaired(len(places))
     values = batches[0] if len(batches) == 1 else [v for batch in batches for v in listing(batch)]
     parts = parts_of(values, 0)
     cut: list[str] = []
@@ -54,7 +54,14 @@ def kind_and_columns(
     chosen = _chosen(found)
     if len(chosen) < len(found):
         cut.append(f"{len(chosen):,} of {len(found):,} columns of outputs are looked at")
+    cut += _unpaired(sum(column.what != "word" for column in chosen))
     return kind, tuple(chosen), tuple(dict.fromkeys(cut))
+
+
+def _unpaired(entries: int) -> tuple[str, ...]:
+    """Say of how many entries the search for dependence looks at none but the first."""
+    left = f"of {entries:,} entries the first {PAIRED:,} are looked at together, all one by one"
+    return (left,) if entries > PAIRED else ()
 
 
 def _signed(arrays: list[Array]) -> list[bool]:

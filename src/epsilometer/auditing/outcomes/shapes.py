@@ -33,6 +33,7 @@ from epsilometer.auditing.serving.outputs import Failure, Plain, plain, rows
 from epsilometer.errors import ArgumentError
 
 COLUMNS = 256
+PAIRED = 1024  # entries among which pairs are searched for dependence
 WORDS = 4096
 TYPE: Step = ("part", "type of number")
 _ORDER: Step = ("part", "order of keys")

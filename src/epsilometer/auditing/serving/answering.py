@@ -73,7 +73,7 @@ def _line(found: Any) -> bytes:
 def _written(outputs: Any) -> bytes:
     """Return outputs as the protocol has them: raw numbers, or a line of JSON each."""
     kind = getattr(outputs, "dtype", None)
-    if kind is not None and kind.kind in "iuf" and kind != "uint64":
+    if kind is not None and kind.kind in "iuf" and kind != "uint64" and outputs.ndim <= 2:
         raw = "float64" if kind.kind == "f" else "int64"
         columns = {"columns": outputs.shape[1]} if outputs.ndim == 2 else {}
         numbers: bytes = outputs.astype(f"<{raw[0]}8").tobytes()

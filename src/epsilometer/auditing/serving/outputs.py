@@ -50,18 +50,16 @@ class Plain(list):  # type: ignore[type-arg]
 
 
 def of_array(array: Any) -> Any:
-    """Return outputs that are an array of any shape and type as (n,), (n, d) or a list."""
+    """Return outputs that are an array of any type as an array of numbers, or a list."""
     if array.dtype.kind in "VMm":  # what `tolist` makes of records and dates is less than they are
-        return compact(list(array))
+        return compact([plain(each) for each in array])
     if isinstance(array, np.ma.MaskedArray):
         array = np.array(array.tolist(), object) if array.mask.any() else array.data
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag], axis=-1)
     if array.ndim > 1 and array.size == 0:
         raise Broken("returned outputs without entries")
-    if array.dtype.kind in "biuf":
-        return array if array.ndim <= 2 else array.reshape(len(array), -1)
-    return compact(array.tolist())
+    return array if array.dtype.kind in "biuf" else compact(array.tolist())
 
 
 def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:

@@ -55,6 +55,7 @@ class Sampler:
         self.function, self.name, self.failures = function, name, failures
         self.signature = Signature(function, name)
         self.seeded = bool(self.signature.randomness)
+        self.anew = bool(self._made and self._made.anew)  # each draw has an object of its own
         self.place = place or Place()
         self.printed = Printed()
 
@@ -65,7 +66,7 @@ class Sampler:
         left = [*(self._made.defaults if self._made else ()), *self.signature.defaults]
         parts = (
             f"{self.name}{self.signature.text}",
-            "one draw a call, each of a new object" if self._made and self._made.anew else calls,
+            "one draw a call, each of a new object" if self.anew else calls,
             "" if self.seeded else "unseeded",
             f"{', '.join(left)} by default" if left else "",
         )
@@ -107,7 +108,7 @@ class Sampler:
                 x = self.signature.given(x)
                 if not self.signature.many:
                     return self._one_by_one(x, size, seed)
-                if not (self._made and self._made.anew):
+                if not self.anew:
                     return self._together(x, size, seed)
                 seeds = distinct_seeds(seed, size)
                 return compact([self._together(x, 1, own)[0] for own in seeds])
@@ -120,7 +121,7 @@ class Sampler:
                 raise Broken(message) from error
 
     def _call(self, x: Any, size: int, source: Any) -> Any:
-        function = self._made.another() if self._made and self._made.anew else self.function
+        function = self._made.another() if self._made and self.anew else self.function
         result = self.signature.call(function, x, size, source)
         return self._loop.run_until_complete(result) if self._waits else result
 

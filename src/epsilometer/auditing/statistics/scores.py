@@ -9,6 +9,8 @@ learns on one half of the past, and what its score is worth is judged on the oth
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.auditing.outcomes.shapes import PAIRED
 from epsilometer.events.candidates import Cells, Numbers
 from epsilometer.events.closer_looks import doubt
 from epsilometer.events.events import View
@@ -47,18 +50,36 @@ def learned_scores(
     x, x_prime
         Both sides, of shape ``(n, d)``, NaN where there is no number.
     entries
-        Those that hold numbers, of which the first 64 are looked at.
+        Those that hold numbers. A few draws choose 64 of more, of the first 1,024.
     cells
         How many cells quantiles of the score make.
     """
     halves = len(x) // 2, len(x_prime) // 2
     if len(entries) < 2 or min(halves) < _FEWEST:
         return
-    formula = _learned(x[: halves[0]][:_ROWS], x_prime[: halves[1]][:_ROWS], entries[:_ENTRIES])
+    chosen = _suspects(x[: halves[0]], x_prime[: halves[1]], entries)
+    formula = _learned(x[: halves[0]][:_ROWS], x_prime[: halves[1]][:_ROWS], chosen)
     if formula is not None:
         total, total_prime = formula.of(x[halves[0] :]), formula.of(x_prime[halves[1] :])
         view = View("learned", formula=formula)
         yield Numbers(total, total_prime, cells, view, values=False, fine=True)
+
+
+def _suspects(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Sequence[int]:
+    """Return the entries that means of a few draws, or of products, tell apart best."""
+    if len(entries) <= _ENTRIES:
+        return entries
+    chosen = list(entries[:PAIRED])
+    first = min(len(x), _LOOKED)
+    table = np.concatenate([x[:_LOOKED, chosen], x_prime[:_LOOKED, chosen]]).astype(np.float64)
+    table[~np.isfinite(table)] = np.nan
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without numbers
+        low, centre, high = np.nanquantile(table, (_SPREAD[0], 0.5, _SPREAD[1]), axis=0)
+        table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
+    sure = _sureness(np.column_stack([np.ones(len(table)), table]), first)
+    best = np.argsort(-sure[:, 1:].max(axis=0), kind="stable")[:_ENTRIES]
+    return [chosen[i] for i in np.sort(best).tolist()]
 
 
 def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
@@ -67,7 +88,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     No product tells u and u + noise apart, where u is far wider. Parameters are those of
     `learned_scores`; those four at most are looked at of which a few draws differ most.
     """
-    chosen = list(entries[:_ENTRIES])
+    chosen = list(entries[:PAIRED])
     sides = [side[:_LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
@@ -106,6 +127,8 @@ def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | No
     features = np.column_stack([product(columns, factors) for factors in terms])
     spread = features.std(axis=0)
     terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
+    if not terms:
+        return None
     features, spread = features[:, spread > 0], spread[spread > 0]
     weights = _weights((features - features.mean(axis=0)) / spread, len(x))
     rounded = [float(f"{w:.{_DIGITS}g}") for w in (weights / spread).tolist()]
@@ -126,7 +149,9 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
         if numbers.size:
             low, centre, high = np.quantile(numbers, (_SPREAD[0], 0.5, _SPREAD[1]))
             scale = (high - low) / 2 or numbers.std()
-            centres[i], scales[i] = (float(f"{value:.{_DIGITS}g}") for value in (centre, scale))
+            far = math.log10(max(abs(centre) / scale, 1.0)) if scale else 0.0
+            digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
+            centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
     return centres, scales
 
 
@@ -135,13 +160,18 @@ def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
     pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
     if len(columns) <= _WITH_PRODUCTS:
         return pairs
-    table = np.column_stack(columns)
-    sides = table[:first], table[first:]
-    means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
-    spread = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
-    surest = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    surest = _sureness(np.column_stack(columns), first)
     pairs = [pair for pair in pairs if surest[pair] > _SURE]  # others are noise to the score
     return sorted(sorted(pairs, key=lambda pair: -surest[pair])[:_PAIRS])
+
+
+def _sureness(table: Floats, first: int) -> Floats:
+    """Return how many standard deviations mean products of columns differ by, ``(d, d)``."""
+    sides = table[:first], table[first:]
+    means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
+    spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
+    sure: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    return sure
 
 
 def _weights(features: Floats, first: int) -> Floats:

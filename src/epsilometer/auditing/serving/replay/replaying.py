@@ -51,7 +51,7 @@ def replayed(
     recorder = sources.recorder
     recorder.records = []
     sampler = load()
-    loaded = recorder.records
+    loaded = [] if sampler.anew else recorder.records  # else these are draws of a constructor
     runs: list[Record] = []
     until = time.monotonic() + seconds
 
