@@ -11,10 +11,10 @@ from statistics import mean, median
 
 import yaml
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import KINDS as AUDITED
-from epsilometer_workflow.study.reports import KINDS
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import KINDS as AUDITED
+from epsilometer_workflow.products.reports import KINDS
 
 LARGE = 2_000_000  # numbers of a side, from where memory is theirs and not what any job takes
 TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.study.audited import KINDS, made_of
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.plan import totals
-from epsilometer_workflow.study.reports import Rules, all_audits, all_products
+from epsilometer_workflow.products.audited import KINDS, made_of
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.plan import totals
+from epsilometer_workflow.products.reports import Rules, all_audits, all_products
 from tests.unit.test_security import HOSTILE
 
 FILE = "audits/small.yaml"

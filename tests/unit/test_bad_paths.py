@@ -8,8 +8,9 @@ import re
 import pytest
 
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reports import (
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import (
     EVERY,
     KINDS,
     Page,
@@ -18,7 +19,6 @@ from epsilometer_workflow.study.reports import (
     all_of_the_museum,
     all_products,
 )
-from epsilometer_workflow.study.study import Study
 
 
 def asked_for(study: Study, path: str) -> Product:

@@ -13,12 +13,12 @@ from scipy.stats import fisher_exact
 
 from epsilometer.errors import ConfigError
 from epsilometer.storage import read_columns
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.benchmark import Compared, Measured, told_of_benchmark
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import Rules, all_of_the_benchmark, all_products
 from epsilometer_workflow.reports.benchmark import figures as benchmark
 from epsilometer_workflow.stages import compare, measure
-from epsilometer_workflow.study.benchmark import Compared, Measured, told_of_benchmark
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import Rules, all_of_the_benchmark, all_products
-from epsilometer_workflow.study.study import Study
 
 sys.path.insert(0, str(measure.CHILD.parent))
 import published

@@ -12,14 +12,14 @@ import yaml
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.storage import write_columns
+from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Conclusion, made_of, told
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.museum import Exhibition, is_as_expected, told_of
+from epsilometer_workflow.products.reports import Rules, all_audits, all_of_the_museum
 from epsilometer_workflow.stages import audit, conclude, environment, exhibit
-from epsilometer_workflow.study.audited import Conclusion, made_of, told
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.locks import Lock, find_lock
-from epsilometer_workflow.study.museum import Exhibition, is_as_expected, told_of
-from epsilometer_workflow.study.reports import Rules, all_audits, all_of_the_museum
-from epsilometer_workflow.study.study import Study
 from tests.unit.test_stages_audit import verdicts_of
 
 FILE = Path("config/audits/museum/tiny.yaml")

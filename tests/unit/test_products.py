@@ -12,12 +12,14 @@ from snakemake.io import regex_from_filepattern
 
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.study import paths, plan
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reductions import REDUCTIONS
-from epsilometer_workflow.study.reports import (
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import plan
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reductions import REDUCTIONS
+from epsilometer_workflow.products.reports import (
     EVERY,
     KINDS,
     Page,
@@ -29,7 +31,6 @@ from epsilometer_workflow.study.reports import (
     all_of_the_museum,
     all_products,
 )
-from epsilometer_workflow.study.study import Study
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")

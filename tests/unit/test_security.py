@@ -13,10 +13,9 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.stages import page
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reports import (
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import (
     EVERY,
     KINDS,
     Page,
@@ -25,6 +24,7 @@ from epsilometer_workflow.study.reports import (
     all_of_the_museum,
     all_products,
 )
+from epsilometer_workflow.stages import page
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]

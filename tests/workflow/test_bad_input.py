@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.stages import sample
-from epsilometer_workflow.study.reductions import Samples
-from epsilometer_workflow.study.study import Study
 from tests.workflow.conftest import SMALL, Project, copy_project, told
 
 HISTOGRAM = "truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"

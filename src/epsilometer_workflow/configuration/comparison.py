@@ -10,7 +10,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model
 
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.options import Id, Model
-from epsilometer_workflow.study.config import Scalar, read
+from epsilometer_workflow.configuration.config import Scalar, read
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from epsilometer_workflow.study.config import Rate
+from epsilometer_workflow.configuration.config import Rate
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.reductions import REDUCTIONS, Samples, region_of
-from epsilometer_workflow.study.study import Combination, Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region_of
 
 
 @dataclass(frozen=True)

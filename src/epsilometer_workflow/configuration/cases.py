@@ -25,9 +25,9 @@ from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.options import ID
-from epsilometer_workflow.study import audits, config
-from epsilometer_workflow.study.locks import Lock, find_lock
-from epsilometer_workflow.study.naming import (
+from epsilometer_workflow.configuration import audits, config
+from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.configuration.naming import (
     grid_of,
     is_referred,
     listed,

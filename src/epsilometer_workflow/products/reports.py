@@ -15,20 +15,19 @@ from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.registry import load
-from epsilometer_workflow.reports.scorecard import told as scorecard
-from epsilometer_workflow.runtime.provenance import refuse_foreign
-from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.study import config, paths, sources
-from epsilometer_workflow.study.audited import KINDS as AUDITED
-from epsilometer_workflow.study.audited import AuditRule, Conclusion, digest_of, told
-from epsilometer_workflow.study.benchmark import Compared, Measured, told_of_benchmark
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS
-from epsilometer_workflow.study.museum import Exhibition, told_of
-from epsilometer_workflow.study.products import Needs, Product, Rule, Spec, entry, everything
-from epsilometer_workflow.study.reductions import (
+from epsilometer_workflow.configuration import config, paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
+from epsilometer_workflow.configuration.study import Study, listed
+from epsilometer_workflow.products import sources
+from epsilometer_workflow.products.audited import KINDS as AUDITED
+from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, told
+from epsilometer_workflow.products.benchmark import Compared, Measured, told_of_benchmark
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
+from epsilometer_workflow.products.museum import Exhibition, told_of
+from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
+from epsilometer_workflow.products.reductions import (
     Confirmation,
     Evidence,
     Histograms,
@@ -38,7 +37,9 @@ from epsilometer_workflow.study.reductions import (
     Verdicts,
     drawn_for,
 )
-from epsilometer_workflow.study.study import Study, listed
+from epsilometer_workflow.reports.scorecard import told as scorecard
+from epsilometer_workflow.runtime.provenance import refuse_foreign
+from epsilometer_workflow.stages import tabulate
 
 EVERY = "report"
 """In place of a report's name: all of them."""

@@ -18,10 +18,10 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import Reduction
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.study import Combination, Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)

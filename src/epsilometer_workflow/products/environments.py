@@ -6,8 +6,8 @@ import platform
 from dataclasses import dataclass
 from typing import ClassVar
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,12 @@ from epsilometer.auditing.sources.callables import digests
 from epsilometer.auditing.sources.worker import WorkerSource
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer.seeds import generator
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.cases import Audits, Case
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.products import Needs, Product, Rule, Spec, entry
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.cases import Audits, Case
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
 _BAD, _TOLD = ("violated", "failed", "missing", "invalid"), 12

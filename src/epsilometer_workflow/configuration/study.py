@@ -34,10 +34,10 @@ from epsilometer.outputs import KINDS
 from epsilometer.parsing import written
 from epsilometer.registry import Registry
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import config
-from epsilometer_workflow.study.cases import Audits, read_audits
-from epsilometer_workflow.study.comparison import Comparisons, read_comparisons
-from epsilometer_workflow.study.locks import Lock, find_lock
+from epsilometer_workflow.configuration import config
+from epsilometer_workflow.configuration.cases import Audits, read_audits
+from epsilometer_workflow.configuration.comparison import Comparisons, read_comparisons
+from epsilometer_workflow.configuration.locks import Lock, find_lock
 
 
 @dataclass(frozen=True)

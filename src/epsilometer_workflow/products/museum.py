@@ -1,6 +1,6 @@
 """The museum: known faults and controls, what was expected of each beside what was found.
 
-``python -m epsilometer_workflow.study.museum SCALE`` fails unless the verdicts at a scale are as
+``python -m epsilometer_workflow.products.museum SCALE`` fails unless the verdicts at a scale are as
 expected.
 """
 
@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import Audit, digest_of, line_of
-from epsilometer_workflow.study.products import Needs, Product, Spec
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Audit, digest_of, line_of
+from epsilometer_workflow.products.products import Needs, Product, Spec
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/museum.html.j2"
 _ORDER = ("violated", "not refuted", None)

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.seeds import generator
-from epsilometer_workflow.study import paths, sources
-from epsilometer_workflow.study.audited import digest_of
-from epsilometer_workflow.study.comparison import OURS, PROGRAMS, Comparisons, Sizes, Task
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.comparison import OURS, PROGRAMS, Comparisons, Sizes, Task
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import sources
+from epsilometer_workflow.products.audited import digest_of
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 STEEPEST = 2.2  # times the seconds, at twice the draws
 

@@ -16,14 +16,14 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.options import ID
 from epsilometer.registry import Registry, load
+from epsilometer_workflow.configuration import config, paths
+from epsilometer_workflow.configuration.comparison import check_comparisons
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
+from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.reports import KINDS
 from epsilometer_workflow.reports.scorecard.claims import lines_of, read_claims, read_rules
 from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.study import config, paths
-from epsilometer_workflow.study.comparison import check_comparisons
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS, Functions
-from epsilometer_workflow.study.reports import KINDS
-from epsilometer_workflow.study.study import Study, check_known, listed, placed
 
 
 def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from epsilometer import checks
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import KINDS, all_products
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import KINDS, all_products
 
 _SAMPLES = ("sample", "confirm")
 

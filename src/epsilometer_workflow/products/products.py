@@ -22,9 +22,10 @@ from typing import Any, ClassVar, Self
 from epsilometer import __version__, parsing
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths, sources
-from epsilometer_workflow.study.costs import Cost, Load, cost
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Cost, Load, cost
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import sources
 
 Spec = dict[str, Any]
 Needs = dict[str, list["Product"]]

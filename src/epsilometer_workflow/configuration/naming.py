@@ -12,7 +12,7 @@ from typing import Any
 from epsilometer.auditing.inputs.domains import KINDS, domain
 from epsilometer.auditing.question import named_pairs
 from epsilometer.parsing import written
-from epsilometer_workflow.study import audits
+from epsilometer_workflow.configuration import audits
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10

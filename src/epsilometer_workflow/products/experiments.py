@@ -10,13 +10,13 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sizes import Batch
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import digest_of
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.reductions import Verdicts, drawn_for
-from epsilometer_workflow.study.study import Combination
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Combination
+from epsilometer_workflow.products.audited import digest_of
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.reductions import Verdicts, drawn_for
 
 
 @dataclass(frozen=True)
