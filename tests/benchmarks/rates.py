@@ -36,7 +36,7 @@ def measured(scale: str):
         for log in Path("results", scale, "logs").rglob("*.log"):
             keys, took = re.fullmatch(pattern, str(log)), TOOK.search(log.read_text())
             if keys and took and keys.groupdict().get("report") != "report":  # the page of all
-                product = kind.asked_for(study, keys.groupdict() | {"scale": scale})
+                product = kind.from_wildcards(study, keys.groupdict() | {"scale": scale})
                 yield kind.rule, product.load(), float(took[1]), float(took[2])
 
 

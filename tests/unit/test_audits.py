@@ -266,7 +266,7 @@ def test_what_is_written_is_no_way_out(config_folder, hostile):
     for product in products:
         assert re.fullmatch(r"[\w@%+=:,./~-]+", product.path)
         assert ".." not in product.path.split("/")
-        again = type(product).asked_for(product.study, product.wildcards)
+        again = type(product).from_wildcards(product.study, product.wildcards)
         assert again.spec() == product.spec()
 
 
@@ -388,7 +388,7 @@ def test_a_path_of_no_audit_is_told(study, path, message):
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if found := re.fullmatch(pattern, f"results/smoke/{path}"):
             with pytest.raises(EpsilometerError, match=re.escape(message)) as told:
-                kind.asked_for(study, found.groupdict())
+                kind.from_wildcards(study, found.groupdict())
             assert "\n" not in str(told.value)
             return
     raise AssertionError(path)

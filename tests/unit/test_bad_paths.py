@@ -26,7 +26,7 @@ def asked_for(study: Study, path: str) -> Product:
     for kind in KINDS:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if match := re.fullmatch(pattern, path):
-            return kind.asked_for(study, match.groupdict())
+            return kind.from_wildcards(study, match.groupdict())
     raise AssertionError(f"{path} is of no kind")
 
 

@@ -88,7 +88,7 @@ def test_a_path_gives_its_product_back(real, walk):
     for product in walk:
         found = PATTERNS[product.rule][0].match(product.path)
         assert found, product.path
-        again = type(product).asked_for(real, found.groupdict())
+        again = type(product).from_wildcards(real, found.groupdict())
         assert again == product
         assert hash(again) == hash(product)
         assert again.path == product.path

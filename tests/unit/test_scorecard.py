@@ -25,7 +25,7 @@ from epsilometer_workflow.reports.scorecard.expressions import (
     rounding,
 )
 from epsilometer_workflow.reports.scorecard.judging import columns, judge
-from epsilometer_workflow.reports.scorecard.told import told
+from epsilometer_workflow.reports.scorecard.outcomes import told
 
 TABLES = {
     "p/t": columns(

@@ -128,7 +128,7 @@ def test_yaml_is_data(config_folder, file):
 def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
     """Return why there is no such product; nothing if there is one."""
     try:
-        kind.asked_for(study, wildcards).spec()
+        kind.from_wildcards(study, wildcards).spec()
     except EpsilometerError as error:
         return str(error)
     return None

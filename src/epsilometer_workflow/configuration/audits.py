@@ -37,8 +37,8 @@ def _order(value: object) -> object:
 def _function(value: object) -> object:
     """Read ``{function: file.py:function}`` as that place."""
     if isinstance(value, dict) and list(value) == ["function"]:
-        place = value["function"]
-        return place if isinstance(place, str) else value
+        reference = value["function"]
+        return reference if isinstance(reference, str) else value
     return _number(value)
 
 
@@ -143,8 +143,8 @@ class Rows(Model):
 def _numbers(value: object) -> object:
     """Read numbers as `_number` does, but for words that may be chosen."""
     if isinstance(value, dict):
-        return {key: one if key == "choices" else _numbers(one) for key, one in value.items()}
-    return [_numbers(one) for one in value] if isinstance(value, list) else _number(value)
+        return {key: part if key == "choices" else _numbers(part) for key, part in value.items()}
+    return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
 
 
 class Domain(Model):

@@ -76,10 +76,10 @@ class Case:
     @property
     def accountants(self) -> list[dict[str, Any]]:
         """The functions that answer levels, in the interpreter of the mechanism."""
-        where = ("python", "environment", "lock")
-        there = {key: self.mechanism[key] for key in where if key in self.mechanism}
-        named = functions([one["claim"] for one in self.claims])
-        return [{**there, "function": function} for function in named]
+        keys = ("python", "environment", "lock")
+        interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
+        names = functions([one["claim"] for one in self.claims])
+        return [{**interpreter, "function": function} for function in names]
 
     @property
     def files(self) -> list[str]:
@@ -121,7 +121,7 @@ class Audits:
     def _sizes(self) -> dict[str, dict[str, int]]:
         """How much is to be drawn, by key, where that depends on the scale."""
         sizes: dict[str, Any] = {"samples": self.file.samples}
-        sizes |= {f"audits.{name}.samples": one.samples for name, one in self.file.audits.items()}
+        sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
         return {key: size for key, size in sizes.items() if isinstance(size, dict)}
 
     @property
@@ -184,17 +184,17 @@ class Audits:
 
     def _check(self, entry: audits.AuditEntry) -> None:
         """Check what an entry says as a whole."""
-        given = {key: key for key in _OPTIONS if getattr(entry, key)}
+        options = {key: key for key in _OPTIONS if getattr(entry, key)}
         mechanism = entry.mechanism
-        given |= {key: words for kind, key, words in _MECHANISMS if isinstance(mechanism, kind)}
+        options |= {key: title for kind, key, title in _MECHANISMS if isinstance(mechanism, kind)}
         if entry.method == "exact":
-            given["exact"] = "method"
-        check_together(given, lambda key: key.replace("_", " "))
+            options["exact"] = "method"
+        check_together(options, lambda key: key.replace("_", " "))
         if entry.support is not None and entry.lipschitz is not None:
             Smooth(entry.support, entry.lipschitz)
         if isinstance(mechanism, audits.Recorded) and len(listed(mechanism.outputs)) > 2:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
-        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(given):
+        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
         self._check_braces(entry)
 
@@ -206,10 +206,10 @@ class Audits:
                 message = f"{key!r} is filled in for every batch; take another name"
                 raise ArgumentError("parameters", message)
         for key, text in texts_of(entry.mechanism):
-            for place in _IN_BRACES.findall(text):
-                if place not in (*entry.parameters, *filled):
-                    near = suggest(place, entry.parameters)
-                    raise ArgumentError(key, f"unknown parameter {place!r} in braces{near}")
+            for parameter in _IN_BRACES.findall(text):
+                if parameter not in (*entry.parameters, *filled):
+                    near = suggest(parameter, entry.parameters)
+                    raise ArgumentError(key, f"unknown parameter {parameter!r} in braces{near}")
 
     def _case(
         self,
@@ -258,33 +258,33 @@ class Audits:
 
         used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
         rest = {key: value for key, value in arguments.items() if key not in used}
-        given = entry.mechanism
-        if isinstance(given, audits.Command | audits.Recorded | audits.OneRun):
+        source = entry.mechanism
+        if isinstance(source, audits.Command | audits.Recorded | audits.OneRun):
             if unused := [key for key in rest if not is_referred(entry, key)]:
-                where = "command" if isinstance(given, audits.Command) else "outputs"
+                part = "command" if isinstance(source, audits.Command) else "outputs"
                 first = min(unused)
-                message = f"{first!r} is used nowhere; write {{{first}}} into the {where}"
+                message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
                 raise ArgumentError("parameters", message)
-            if isinstance(given, audits.Command):
-                several = isinstance(given.command, list)
-                command: Any = [filled(word) for word in listed(given.command)]
+            if isinstance(source, audits.Command):
+                several = isinstance(source.command, list)
+                command: Any = [filled(word) for word in listed(source.command)]
                 return {"command": command if several else command[0]}, {}
-            if isinstance(given, audits.OneRun):
-                file = filled(given.one_run)
-                return {"outputs": [file], "columns": given.columns, "one_run": True}, {}
-            outputs = [filled(file) for file in listed(given.outputs)]
-            return {"outputs": outputs, "columns": given.columns}, {}
-        spec = filled(given if isinstance(given, str) else given.function)
+            if isinstance(source, audits.OneRun):
+                file = filled(source.one_run)
+                return {"outputs": [file], "columns": source.columns, "one_run": True}, {}
+            outputs = [filled(file) for file in listed(source.outputs)]
+            return {"outputs": outputs, "columns": source.columns}, {}
+        spec = filled(source if isinstance(source, str) else source.function)
         try:
             check_place(spec)
         except ArgumentError as error:
             raise ArgumentError("mechanism", str(error)) from None
-        if isinstance(given, str):
+        if isinstance(source, str):
             return {"function": spec}, rest
-        if isinstance(given, audits.Environment):
-            lock = self._lock(filled(given.environment))
+        if isinstance(source, audits.Environment):
+            lock = self._lock(filled(source.environment))
             return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
-        return {"python": filled(given.python), "function": spec}, rest
+        return {"python": filled(source.python), "function": spec}, rest
 
     def _lock(self, environment: str) -> Lock:
         """Return the lock that an entry names."""
@@ -329,9 +329,9 @@ def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
     claims: list[dict[str, Any]] = []
-    for i, said in enumerate(entry.claims):
+    for i, claim_entry in enumerate(entry.claims):
         key = f"claims.{i}"
-        levels = said.model_dump(exclude_none=True)
+        levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
         detect = levels.pop("detect", None)
         if isinstance(detect, Mapping):
@@ -393,30 +393,30 @@ def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def read_audits(
-    place: Path, scale: str, scales: Collection[str], locks: Path, *, asked: bool
+    path: Path, scale: str, scales: Collection[str], locks: Path, *, explicit: bool
 ) -> dict[str, Audits]:
     """Return the files of a folder, or the one file that is named, by their names.
 
-    Where none was ``asked`` for, those are left out that are not made at this scale.
+    Where none was ``explicit`` for, those are left out that are not made at this scale.
 
     Raises
     ------
     ConfigError
         If ``place`` was asked for and is not there, or a file says what cannot be.
     """
-    files = sorted(place.glob("*.yaml")) if place.is_dir() or not asked else [place]
-    if asked and not place.exists():
-        known = [str(p) for p in place.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
-        raise ConfigError("--config", "audits", f"{str(place)!r} is not there{_near(place, known)}")
-    if asked and not files:
-        raise ConfigError("--config", "audits", f"{str(place)!r} holds no file *.yaml")
+    files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
+    if explicit and not path.exists():
+        known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
+        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{_near(path, known)}")
+    if explicit and not files:
+        raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
     for file in files:
         if not re.fullmatch(ID, file.stem):
             raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
-    found = {file.stem: Audits(file, scale, scales, locks) for file in files}
-    return {name: one for name, one in found.items() if asked or one.has_sizes}
+    by_name = {file.stem: Audits(file, scale, scales, locks) for file in files}
+    return {name: read for name, read in by_name.items() if explicit or read.has_sizes}
 
 
-def _near(place: Path, known: Iterable[str]) -> str:
-    found = suggest(str(place), known)
-    return found if "did you mean" in found else ""
+def _near(path: Path, known: Iterable[str]) -> str:
+    suggestion = suggest(str(path), known)
+    return suggestion if "did you mean" in suggestion else ""

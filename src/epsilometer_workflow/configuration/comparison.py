@@ -72,10 +72,10 @@ def read_comparisons(file: Path) -> Comparisons | None:
     return read(file, Comparisons) if file.is_file() else None
 
 
-def check_comparisons(found: Comparisons, file: Path, scale: str) -> None:
+def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
     """Raise `ConfigError` unless all tasks have a size at a scale, and programs there are."""
-    for name, task in found.tasks.items():
-        if scale in found.scales and scale not in task.n:
+    for name, task in comparisons.tasks.items():
+        if scale in comparisons.scales and scale not in task.n:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
         for key, call in _calls(task):
             module, _, function = call.partition(":")
@@ -87,8 +87,8 @@ def check_comparisons(found: Comparisons, file: Path, scale: str) -> None:
 
 def _calls(task: Task) -> Iterator[tuple[str, str]]:
     yield "data", f"data:{task.data}"
-    for name, one in task.implementations.items():
-        yield f"implementations.{name}", one.call
+    for name, implementation in task.implementations.items():
+        yield f"implementations.{name}", implementation.call
 
 
 def functions(module: str) -> set[str]:

@@ -144,8 +144,8 @@ class Neighbourhood(Model):
 
     def neighbours(self) -> list[list[float]]:
         """Return every vector of the entries but ``around`` itself."""
-        every = product(self.entries, repeat=len(self.around))
-        return [list(vector) for vector in every if list(vector) != self.around]
+        vectors = product(self.entries, repeat=len(self.around))
+        return [list(vector) for vector in vectors if list(vector) != self.around]
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair."""
@@ -245,8 +245,8 @@ class Size(Model):
 
     def draws(self) -> list[Draws | None]:
         """Return every n; none where it is planned."""
-        every = self.n if isinstance(self.n, list) else [self.n]
-        return [None if n == PLANNED else Draws.parse(str(n)) for n in every]
+        sizes = self.n if isinstance(self.n, list) else [self.n]
+        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
 
 
 class Block(Model):
@@ -349,9 +349,9 @@ def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
     [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
     """
     if isinstance(value, Model):
-        named = {field.alias or name: name for name, field in type(value).model_fields.items()}
-        value = {key: getattr(value, name) for key, name in named.items() if key not in _WORDS}
-    if isinstance(value, list | tuple) and any(isinstance(one, Model | dict) for one in value):
+        fields = {field.alias or name: name for name, field in type(value).model_fields.items()}
+        value = {key: getattr(value, name) for key, name in fields.items() if key not in _WORDS}
+    if isinstance(value, list | tuple) and any(isinstance(entry, Model | dict) for entry in value):
         value = dict(enumerate(value))
     if not isinstance(value, dict):
         yield prefix, json.dumps(value)

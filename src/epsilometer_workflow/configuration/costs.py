@@ -30,7 +30,7 @@ class Load:
     @classmethod
     def together(cls, loads: Sequence[Load], name: str = "default") -> Load:
         """Return what a job has to do that does all of these, one after the other."""
-        numbers, side = sum(one.numbers for one in loads), max(one.side for one in loads)
+        numbers, side = sum(load.numbers for load in loads), max(load.side for load in loads)
         return cls(name=name, numbers=numbers, side=side)
 
 
@@ -42,12 +42,12 @@ class Cost:
     megabytes: float
 
     @property
-    def minutes_asked(self) -> int:
+    def minutes_requested(self) -> int:
         """Whole minutes to ask for: three, and ten times what the job should take."""
         return math.ceil(3 + 10 * self.seconds / 60)
 
     @property
-    def megabytes_asked(self) -> int:
+    def megabytes_requested(self) -> int:
         """Memory to ask for, in whole hundreds: 500 MB, and half more than it should take.
 
         The 500 are for Snakemake and for the server of forks, where these run beside it and a

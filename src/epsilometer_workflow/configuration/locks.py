@@ -70,6 +70,6 @@ def _read(name: str, path: Path) -> Lock:
             if option not in _OPTIONS:
                 raise ConfigError(str(path), option, f"is not taken{suggest(option, _OPTIONS)}")
         elif not _PINNED.fullmatch(statement):
-            wanted = "is not pinned; write name==version"
-            raise ConfigError(str(path), statement[:60], wanted)
+            message = "is not pinned; write name==version"
+            raise ConfigError(str(path), statement[:60], message)
     return Lock(name, statements)

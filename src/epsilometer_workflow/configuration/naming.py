@@ -43,10 +43,10 @@ def texts_of(mechanism: Any) -> list[tuple[str, str]]:
 
 def is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
     """Tell whether a claim refers to a parameter; an accountant may."""
-    said = json.dumps([claim.model_dump() for claim in entry.claims])
-    if re.search(r'"[^"\s]+:[^"\s]+"', said):
+    claims = json.dumps([claim.model_dump() for claim in entry.claims])
+    if re.search(r'"[^"\s]+:[^"\s]+"', claims):
         return True
-    return re.search(rf"\${parameter}\b", said) is not None
+    return re.search(rf"\${parameter}\b", claims) is not None
 
 
 def text_of(value: Any) -> str:
@@ -82,19 +82,19 @@ def number_of(inputs: Mapping[str, Any]) -> int:
     return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
 
 
-def plain_set(one: Any) -> tuple[str, dict[str, Any]]:
+def plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
     """Return a set of pairs as jobs are told it, and what paths call it."""
-    if isinstance(one, audits.Domain):
-        declared = one.domain if one.limit is None else {**one.domain, "limit": one.limit}
+    if isinstance(entry, audits.Domain):
+        declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
         domain(declared)
         kind = next(kind for kind in KINDS if kind in declared)
         return f"domain-{kind}", {"domain": declared}
-    if isinstance(one, audits.Patterns):
-        return f"patterns={one.patterns}", {"patterns": one.patterns}
-    if isinstance(one, audits.Rows):
-        kind, table = ("remove", one.remove) if one.remove else ("replace", one.replace)
-        return f"{kind}-a-row", {kind: table, "limit": one.limit}
-    named = named_pairs(one)
-    pairs = [[name, *pair] for name, pair in named.items()]
-    first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
+    if isinstance(entry, audits.Patterns):
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}
+    if isinstance(entry, audits.Rows):
+        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}
+    by_name = named_pairs(entry)
+    pairs = [[name, *pair] for name, pair in by_name.items()]
+    first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
     return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}

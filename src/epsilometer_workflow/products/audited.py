@@ -33,11 +33,11 @@ from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
-_BAD, _TOLD = ("violated", "failed", "missing", "invalid"), 12
+_BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
 
 
 @dataclass(frozen=True)
-class _Of(Product):
+class _OfFile(Product):
     """What is made of one file of audits."""
 
     audits: str
@@ -53,7 +53,7 @@ class _Of(Product):
 
 
 @dataclass(frozen=True)
-class Audit(_Of):
+class Audit(_OfFile):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
 
     rule: ClassVar[str] = "audit"
@@ -66,10 +66,10 @@ class Audit(_Of):
     def check(self) -> None:
         """Raise `EpsilometerError` unless there is such a case."""
         super().check()
-        found: Any = self.file_of_audits.cases
+        part: Any = self.file_of_audits.cases
         for kind in ("entry", "parameters", "pairs"):
-            what = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
-            found = entry(found, what, getattr(self, kind))
+            title = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
+            part = entry(part, title, getattr(self, kind))
 
     @property
     def case(self) -> Case:
@@ -85,8 +85,8 @@ class Audit(_Of):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        named = "" if self.audits in self.study.museum else f" {audits}"
-        return f"snakemake --cores 1 --force {self.path} --config {settings}{named}"
+        selection = "" if self.audits in self.study.museum else f" {audits}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:
         """Return the numbers that are drawn or read."""
@@ -99,18 +99,18 @@ class Audit(_Of):
 
     def needs(self) -> Needs:
         """Return its environment, if it has one; else it begins with files of others'."""
-        place = self.case.mechanism
-        if "environment" not in place:
+        mechanism = self.case.mechanism
+        if "environment" not in mechanism:
             return {}
-        key = "{environment}~{lock}".format(**place)
+        key = "{environment}~{lock}".format(**mechanism)
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
         """Return what is audited, against which claims, and how."""
         case, file = self.case, self.file_of_audits
         options = file.file.audits[self.entry]
-        words = (self.audits, self.entry, self.parameters, self.pairs)
-        seed = generator(self.study.main.seed, "audits", *words).integers(2**31)
+        keys = (self.audits, self.entry, self.parameters, self.pairs)
+        seed = generator(self.study.main.seed, "audits", *keys).integers(2**31)
         return self.common | {
             "audits": self.audits,
             "entry": self.entry,
@@ -138,22 +138,20 @@ class Audit(_Of):
         options = self.file_of_audits.file.audits[self.entry]
         files = (*self.case.files, *options.reads)
         folder = str(self.file_of_audits.folder)
-        place, *others = (
-            json.dumps(place, sort_keys=True)
-            for place in (self.case.mechanism, *self.case.accountants)
+        part, *others = (
+            json.dumps(part, sort_keys=True)
+            for part in (self.case.mechanism, *self.case.accountants)
         )
-        return " + ".join(
-            [made_of(place, files, folder), *(made_of(o, (), folder) for o in others)]
-        )
+        return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
 
     def member(self) -> Spec:
         """Return what a table of verdicts is told of it."""
-        said = {"about": dict(self.case.about), "expected": self.case.expected}
-        return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **said}
+        known = {"about": dict(self.case.about), "expected": self.case.expected}
+        return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **known}
 
 
 @dataclass(frozen=True)
-class Conclusion(_Of):
+class Conclusion(_OfFile):
     """A table of all verdicts of a file, and its page."""
 
     rule: ClassVar[str] = "conclude"
@@ -173,7 +171,7 @@ class Conclusion(_Of):
 
     def spec(self) -> Spec:
         """Return what is shown."""
-        members = [one.member() for one in self.cases]
+        members = [audit.member() for audit in self.cases]
         file = self.file_of_audits
         spec = {
             "title": file.title,
@@ -181,8 +179,8 @@ class Conclusion(_Of):
             "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "members": members,
         }
-        named = {"audits": self.audits, "made_of": digest_of(spec)}
-        return {"identity": self.common | named, **spec}
+        identity = {"audits": self.audits, "made_of": digest_of(spec)}
+        return {"identity": self.common | identity, **spec}
 
 
 KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
@@ -204,27 +202,27 @@ class AuditRule(Rule):
         return self._of(wildcards).replay()
 
     def _of(self, wildcards: Any) -> Audit:
-        found = self.product(wildcards)
-        assert isinstance(found, Audit)
-        return found
+        product = self.product(wildcards)
+        assert isinstance(product, Audit)
+        return product
 
 
-def told(study: Study, name: str) -> list[str]:
+def verdict_lines(study: Study, name: str) -> list[str]:
     """Return a line about a file of audits that was made: how many verdicts of which kind."""
-    made = Conclusion(study, name)
-    page = Path(paths.beside(made.path, ".html"))
+    conclusion = Conclusion(study, name)
+    page = Path(paths.beside(conclusion.path, ".html"))
     try:
-        with Path(made.path).open(encoding="utf-8", newline="") as file:
+        with Path(conclusion.path).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        words = [row["verdict"] for row in rows]
+        verdicts = [row["verdict"] for row in rows]
         bad = [line_of(row) for row in rows if _is_bad(row)]
     except (OSError, KeyError, ValueError):
         return []
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
     unlike = sum(row["as_expected"] == "no" for row in rows)
     counts += f" ({unlike} not as expected)" if unlike else ""
-    more = [f"    ... and {len(bad) - _TOLD} more"] if len(bad) > _TOLD else []
-    return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
+    more = [f"    ... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+    return [f"  audits: {counts}: {page}", *bad[:_SHOWN], *more]
 
 
 def _is_bad(row: Mapping[str, str]) -> bool:
@@ -233,19 +231,19 @@ def _is_bad(row: Mapping[str, str]) -> bool:
 
 def line_of(row: Mapping[str, str]) -> str:
     """Return what is wrong with a row of a table."""
-    of = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
-    said = row["error"]
-    if row["bound"] and not said:
-        said = f"{row['quantity']} is at least {float(row['bound']):.3g}"
+    case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    text = row["error"]
+    if row["bound"] and not text:
+        text = f"{row['quantity']} is at least {float(row['bound']):.3g}"
     unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
-    return f"    {row['verdict']}{unlike}: {of}: {row['claim']}: {said}"
+    return f"    {row['verdict']}{unlike}: {case}: {row['claim']}: {text}"
 
 
 # --- what audits are made of ----------------------------------------------------------------------
 
 
 @cache
-def made_of(place: str, files: tuple[str, ...], folder: str) -> str:
+def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     """Return digests of a mechanism's code and of files, relative to a folder, on one line.
 
     What is missing is said, too: an audit of it fails, until it is there.
@@ -255,13 +253,13 @@ def made_of(place: str, files: tuple[str, ...], folder: str) -> str:
     place
         The mechanism as its case has it, in JSON.
     """
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     try:
-        found |= _code(json.loads(place), folder)
+        parts |= _code(json.loads(mechanism), folder)
     except (EpsilometerError, OSError) as error:
-        found["missing"] = one_line(error)
-    found |= _files(files, folder)
-    return " ".join(f"{key}={_short(value)}" for key, value in sorted(found.items()))
+        parts["missing"] = one_line(error)
+    parts |= _files(files, folder)
+    return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
@@ -271,8 +269,8 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
         return {}
     function = mechanism["function"]
     if "environment" in mechanism:
-        told = {key: mechanism[key] for key in ("environment", "lock")}
-        return _own_files(function, folder) | told | {"python": platform.python_version()}
+        environment = {key: mechanism[key] for key in ("environment", "lock")}
+        return _own_files(function, folder) | environment | {"python": platform.python_version()}
     if "python" not in mechanism:
         return digests(function, folder=folder)
     return _own_files(function, folder) | _elsewhere(mechanism["python"], folder)
@@ -280,11 +278,11 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
 
 def _own_files(spec: str, folder: str) -> dict[str, str]:
     """Return what a function in another interpreter is made of, as far as files here tell."""
-    where, _, is_file = parsed(spec)
-    if not is_file and not Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
+    module, _, is_file = parsed(spec)
+    if not is_file and not Path(folder, module.replace(".", "/")).with_suffix(".py").is_file():
         return {}
-    here = digests(spec, folder=folder)
-    return {name: value for name, value in here.items() if name.endswith(".py")}
+    files = digests(spec, folder=folder)
+    return {name: value for name, value in files.items() if name.endswith(".py")}
 
 
 def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
@@ -299,11 +297,11 @@ def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
 
 
 def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
-    found = {}
+    result = {}
     for file in files:
         path = Path(folder, file)
-        found[file] = sha256(path) if path.is_file() else "missing"
-    return found
+        result[file] = sha256(path) if path.is_file() else "missing"
+    return result
 
 
 def _short(text: str) -> str:

@@ -42,7 +42,7 @@ class Measured(Product):
         return self.study.comparisons
 
     @property
-    def asked(self) -> Task:
+    def definition(self) -> Task:
         """What the configuration says of it."""
         return self._all.tasks[self.task]
 
@@ -55,8 +55,8 @@ class Measured(Product):
     def every_n(self) -> list[int]:
         """Draws a side, in rising order: where all are measured, and where ours grow."""
         first, last = self.sizes.grows
-        growing = [2**i for i in range(first, last + 1)] if self.asked.grows else []
-        return sorted({self.asked.n[self.study.scale], *growing})
+        growing = [2**i for i in range(first, last + 1)] if self.definition.grows else []
+        return sorted({self.definition.n[self.study.scale], *growing})
 
     def needs(self) -> Needs:
         """Return the environment of what is not ours."""
@@ -67,7 +67,7 @@ class Measured(Product):
 
     def spec(self) -> Spec:
         """Return what is measured, and digests of the programs that do."""
-        task, sizes, scale = self.asked, self.sizes, self.study.scale
+        task, sizes, scale = self.definition, self.sizes, self.study.scale
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
         return self.common | {
@@ -86,11 +86,11 @@ class Measured(Product):
             "task_seed": int(seed),
             "ours": OURS,
             "implementations": [
-                {"name": name, "call": one.call, "package": one.package}
-                for name, one in task.implementations.items()
+                {"name": name, "call": part.call, "package": part.package}
+                for name, part in task.implementations.items()
             ],
             "environment": None if name is None else self.study.lock(name).digest,
-            "programs": digest_of([one.read_text(encoding="utf-8") for one in _programs()]),
+            "programs": digest_of([part.read_text(encoding="utf-8") for part in _programs()]),
         }
 
     def code(self) -> str:
@@ -123,14 +123,16 @@ class Compared(Product):
 
     def spec(self) -> Spec:
         """Return what is shown."""
-        spec = {"members": [{"identity": m.spec(), "title": m.asked.title} for m in self.measured]}
+        spec = {
+            "members": [{"identity": m.spec(), "title": m.definition.title} for m in self.measured]
+        }
         return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
 
 
 def tasks_of(study: Study) -> dict[str, Task]:
     """Return the tasks of a study at its scale."""
-    found = study.comparisons
-    return {} if found is None or study.scale not in found.scales else dict(found.tasks)
+    benchmark = study.comparisons
+    return {} if benchmark is None or study.scale not in benchmark.scales else dict(benchmark.tasks)
 
 
 def _growing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -141,16 +143,16 @@ def _programs() -> list[Path]:
     return sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
 
 
-def told_of_benchmark(study: Study) -> list[str]:
+def benchmark_lines(study: Study) -> list[str]:
     """Return a line about the benchmark if it was made."""
-    made = Path(paths.BENCHMARK.format(scale=study.scale))
+    path = Path(paths.BENCHMARK.format(scale=study.scale))
     try:
-        with made.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8", newline="") as file:
             rows: list[dict[str, Any]] = list(csv.DictReader(file))
         missing = {row["implementation"] for row in rows if row["missing"]}
         steep = sum(float(row["growth"]) > STEEPEST for row in _growing(rows))
     except (OSError, KeyError, ValueError):
         return []
-    said = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"
-    said += f", missing: {', '.join(sorted(missing))}" if missing else ""
-    return [f"  benchmark: {said}: {made}"]
+    text = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"
+    text += f", missing: {', '.join(sorted(missing))}" if missing else ""
+    return [f"  benchmark: {text}: {path}"]

@@ -152,18 +152,18 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
             check_known(file, f"{key}.mechanism", "mechanism", mechanism, study.mechanisms)
         for estimator in block.estimator:
             check_known(file, f"{key}.estimator", "estimator", estimator, study.estimators)
-        for mechanism, wanted in product(block.mechanism, block.inputs):
+        for mechanism, inputs_name in product(block.mechanism, block.inputs):
             inputs = study.mechanisms[mechanism].inputs
-            check_known(file, f"{key}.inputs", f"inputs of {mechanism}", wanted, inputs)
+            check_known(file, f"{key}.inputs", f"inputs of {mechanism}", inputs_name, inputs)
 
 
-def _check_tables(study: Study, file: str, key: str, wanted: Sequence[str]) -> list[str]:
+def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> list[str]:
     """Return the tables that are read; raise `ConfigError` for a name that is none's."""
-    every_table = ["/".join(one) for one in study.tables(["*"])]
-    for name in wanted:
+    every_table = ["/".join(table) for table in study.tables(["*"])]
+    for name in patterns:
         if not study.tables([name]):
             raise ConfigError(file, key, f"unknown table {name!r}{suggest(name, every_table)}")
-    return ["/".join(one) for one in study.tables(wanted)]
+    return ["/".join(table) for table in study.tables(patterns)]
 
 
 def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
@@ -182,18 +182,18 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         _check_found(file, f"{key}.figure", RENDERERS, report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
-    named = study.files(table.files)
-    for option in named:
+    files = study.files(table.files)
+    for option in files:
         if option in table.options:
             raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
-    for path in listed(named):
+    for path in listed(files):
         if not Path(path).is_file():
             raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
-    beyond: dict[str, Any] = {"files": named, "tables": table.tables, "settings": table.settings}
-    tabulate.check(load(builder), table.data, table.options, file, key, **beyond)
+    sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
+    tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
-    if "rules" in named:
-        _check_rules(named, tables)
+    if "rules" in files:
+        _check_rules(files, tables)
     drawn = [
         name
         for experiment in table.data
@@ -204,8 +204,8 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         mechanism = str(name).partition(" ")[0]  # its inputs may follow
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
     if artifact.paper is not None:
-        for where, wrong in _wrong_numbers(artifact.paper):
-            raise ConfigError(file, f"{key}.paper.{where}", wrong)
+        for part, message in _wrong_numbers(artifact.paper):
+            raise ConfigError(file, f"{key}.paper.{part}", message)
 
 
 def _check_found(file: str, key: str, modules: Functions, report: str, name: str) -> str:

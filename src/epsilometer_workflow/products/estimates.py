@@ -59,7 +59,7 @@ class Estimates(Product):
         return {
             "identity": self.identity(),
             "reads": self.study.estimator(self.estimator).reads,
-            "data": [one.spec() for one in self.needs()["data"]],
+            "data": [reduction.spec() for reduction in self.needs()["data"]],
         }
 
     def identity(self) -> Spec:

@@ -38,8 +38,8 @@ class OfExperiment(Product):
 
     def identity(self) -> Spec:
         """Return what is made, and a digest of all it is made of."""
-        named = {"report": self.report, "experiment": self.experiment}
-        return self.common | named | {"made_of": digest_of(self.members())}
+        key = {"report": self.report, "experiment": self.experiment}
+        return self.common | key | {"made_of": digest_of(self.members())}
 
     @abstractmethod
     def members(self) -> list[Spec]:
@@ -113,14 +113,14 @@ class Timings(OfExperiment):
 
     def modules(self) -> list[str]:
         """Return mechanisms and estimators."""
-        study, found = self.study, set()
+        study, modules = self.study, set()
         for c in self.combinations:
-            found.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
+            modules.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
             if study.estimator(c.estimator).reads == "verdicts":
-                found |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
+                modules |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
             for name in filter(None, (c.estimator, study.screen(c.estimator))):
-                found.add(ESTIMATORS.module(study.estimators[name].estimator))
-        return sorted(found)
+                modules.add(ESTIMATORS.module(study.estimators[name].estimator))
+        return sorted(modules)
 
     def load(self) -> Load:
         """Return the numbers of all combinations."""

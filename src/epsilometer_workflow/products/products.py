@@ -54,10 +54,10 @@ class Product(ABC):
     study: Study = field(repr=False)
 
     @classmethod
-    def asked_for(cls, study: Study, wildcards: Any) -> Self:
+    def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
         """Return what a path asks for; raise `EpsilometerError` if it means nothing here."""
-        given = dict(wildcards.items())
-        scale = given.pop("scale", study.scale)
+        texts = dict(wildcards.items())
+        scale = texts.pop("scale", study.scale)
         if scale not in study.main.scales:
             raise EpsilometerError(f"unknown scale {scale!r}{suggest(scale, study.main.scales)}")
         if scale != study.scale:
@@ -66,10 +66,10 @@ class Product(ABC):
                 f"add --config scale={scale}"
             )
         names = [f.name for f in fields(cls) if f.name != "study"]
-        values = {name: _PARSERS.get(name, str)(given[name]) for name in names}
-        asked = cls(study, **values)
-        asked.check()
-        return asked
+        values = {name: _PARSERS.get(name, str)(texts[name]) for name in names}
+        product = cls(study, **values)
+        product.check()
+        return product
 
     def check(self) -> None:  # noqa: B027 (most kinds are checked by making their spec)
         """Raise `EpsilometerError` unless there is such a thing."""
@@ -145,21 +145,21 @@ def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
 
 def everything(products: Iterable[Product]) -> Iterator[Product]:
     """Yield products and all that they need, each job once, what is needed first."""
-    seen: set[tuple[str, ...]] = set()
+    jobs: set[tuple[str, ...]] = set()
     stack = [(product, False) for product in products]
     stack.reverse()
     while stack:
-        product, met = stack.pop()
-        if met:
+        product, expanded = stack.pop()
+        if expanded:
             yield product
             continue
         job = (product.rule, *product.wildcards.values())
-        if job in seen:
+        if job in jobs:
             continue
-        seen.add(job)
+        jobs.add(job)
         stack.append((product, True))
-        needed = [one for some in product.needs().values() for one in some]
-        stack.extend((one, False) for one in reversed(needed))
+        needed = [need for group in product.needs().values() for need in group]
+        stack.extend((need, False) for need in reversed(needed))
 
 
 class Rule:
@@ -169,10 +169,10 @@ class Rule:
         self.path = kind.template
         self.log = paths.log(kind.template)
         self._study, self._kind = study, kind
-        self._product = cache(self._asked_for)
+        self._product = cache(self._from_wildcards)
 
-    def _asked_for(self, keys: tuple[tuple[str, str], ...]) -> Product:
-        return self._kind.asked_for(self._study, dict(keys))
+    def _from_wildcards(self, keys: tuple[tuple[str, str], ...]) -> Product:
+        return self._kind.from_wildcards(self._study, dict(keys))
 
     def product(self, wildcards: Any) -> Product:
         """Return what a job makes."""
@@ -181,7 +181,7 @@ class Rule:
     def needs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files that a job reads, by name."""
         needs = self.product(wildcards).needs()
-        return {name: [one.file for one in some] for name, some in needs.items()}
+        return {name: [product.file for product in group] for name, group in needs.items()}
 
     def spec(self, wildcards: Any) -> Spec:
         """Return what a job is told."""
@@ -197,8 +197,8 @@ class Rule:
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory that a job asks for; more at every attempt."""
-        return attempt * self.product(wildcards).cost().megabytes_asked
+        return attempt * self.product(wildcards).cost().megabytes_requested
 
     def runtime(self, wildcards: Any, attempt: int) -> int:
         """Return the minutes that a job asks for; more at every attempt."""
-        return attempt * self.product(wildcards).cost().minutes_asked
+        return attempt * self.product(wildcards).cost().minutes_requested

@@ -239,16 +239,16 @@ class Verdicts(_Reduced):
     def modules(self) -> list[str]:
         """Return the estimator, and the classifier that it trains."""
         method = self.study.estimators[self.classifier]
-        found = [ESTIMATORS.module(method.estimator)]
+        modules = [ESTIMATORS.module(method.estimator)]
         kind = str(method.parameters.get("classifier"))
-        return [*found, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else found
+        return [*modules, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else modules
 
     def load(self) -> Load:
         """Return the numbers that are read, and by which classifier, or class of scikit-learn."""
         parameters = self.study.estimators[self.classifier].parameters
         options = parameters.get("options")
-        named = options.get("name") if isinstance(options, dict) else None
-        kind = str(named or parameters["classifier"]).rpartition(".")[2]
+        name = options.get("name") if isinstance(options, dict) else None
+        kind = str(name or parameters["classifier"]).rpartition(".")[2]
         return self._numbers(self.samples.sides, self.n.first, kind)
 
 

@@ -21,11 +21,11 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Study, listed
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, told
-from epsilometer_workflow.products.benchmark import Compared, Measured, told_of_benchmark
+from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.products.museum import Exhibition, told_of
+from epsilometer_workflow.products.museum import Exhibition, museum_lines
 from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer_workflow.products.reductions import (
     Confirmation,
@@ -37,7 +37,7 @@ from epsilometer_workflow.products.reductions import (
     Verdicts,
     drawn_for,
 )
-from epsilometer_workflow.reports.scorecard import told as scorecard
+from epsilometer_workflow.reports.scorecard import outcomes
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
@@ -65,7 +65,7 @@ class _Shown(Product):
         entry(report.artifacts, "artifact", self.artifact)
 
     @property
-    def asked(self) -> config.Artifact:
+    def definition(self) -> config.Artifact:
         """What the configuration says of it."""
         return self.study.reports[self.report].artifacts[self.artifact]
 
@@ -85,19 +85,19 @@ class Table(_Shown):
     @property
     def builder(self) -> str:
         """Who builds it, as ``module:function``."""
-        return BUILDERS.target(self.report, self.asked.table.builder)
+        return BUILDERS.target(self.report, self.definition.table.builder)
 
     def needs(self) -> Needs:
         """Return what the builder reads, in the order of the configuration."""
-        return {"data": [one for parts in self._parts() for one in parts]}
+        return {"data": [product for parts in self._parts() for product in parts]}
 
     def _parts(self) -> list[list[Product]]:
         """Return what the builder reads of each experiment, or each table that it reads."""
         kind = self._reads
         if kind == "table":
-            named = self.study.tables(self.asked.table.tables)
-            return [[Table(self.study, report, artifact)] for report, artifact in named]
-        return [list(self._read(kind, name)) for name in self.asked.table.data]
+            tables = self.study.tables(self.definition.table.tables)
+            return [[Table(self.study, report, artifact)] for report, artifact in tables]
+        return [list(self._read(kind, name)) for name in self.definition.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
         if kind in ("samples", "draws"):
@@ -106,40 +106,40 @@ class Table(_Shown):
                 drawn |= {drawn_for(self.study, c, b): None for b in self.study.batches(c)}
             yield from drawn
         else:
-            made = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
-            yield made(self.study, self.report, experiment)
+            product = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
+            yield product(self.study, self.report, experiment)
 
     def spec(self) -> Spec:
         """Return what the table is built with, and the identity of each file it reads."""
-        table = self.asked.table
+        table = self.definition.table
         spec = {
-            "caption": self.asked.caption.strip(),
+            "caption": self.definition.caption.strip(),
             "builder": self.builder,
             "options": table.options | self.study.files(table.files),
-            "paper": self.asked.paper.model_dump() if self.asked.paper else None,
-            "data": [[_identity(one) for one in parts] for parts in self._parts()],
+            "paper": self.definition.paper.model_dump() if self.definition.paper else None,
+            "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
         if self._reads == "draws":
-            spec["provided"] = [[one.provided() for one in some] for some in self._drawn()]
+            spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
         if table.files:
             spec["files"] = sources.contents(listed(self.study.files(table.files)))
         if table.settings:
             spec["settings"] = self.study.settings(table.settings)
-        named = {"report": self.report, "artifact": self.artifact}
-        return {"identity": self.common | named | {"made_of": digest_of(spec)}, **spec}
+        key = {"report": self.report, "artifact": self.artifact}
+        return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
         """Return the builder's; where it reads draws run by run, all that may be made of them."""
-        found = {self.builder.partition(":")[0]}
-        for one in (one for some in self._drawn() for one in some):
-            name = self.study.mechanisms[one.mechanism].mechanism
-            found |= {registry.module(name) for registry in (LAWS, MECHANISMS) if name in registry}
-            found |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
-        return sorted(found)
+        modules = {self.builder.partition(":")[0]}
+        for drawn in (drawn for files in self._drawn() for drawn in files):
+            name = self.study.mechanisms[drawn.mechanism].mechanism
+            modules |= {r.module(name) for r in (LAWS, MECHANISMS) if name in r}
+            modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
+        return sorted(modules)
 
     def load(self) -> Load:
         """Return the numbers of all draws that are read run by run."""
-        loads = [one.load() for some in self._drawn() for one in some]
+        loads = [samples.load() for files in self._drawn() for samples in files]
         return Load.together(loads, name="draws") if loads else Load()
 
     @property
@@ -149,11 +149,11 @@ class Table(_Shown):
     def _drawn(self) -> list[list[Samples]]:
         """Return the files that are read run by run, of each experiment."""
         parts = self._parts() if self._reads == "draws" else []
-        return [[one for one in some if isinstance(one, Samples)] for some in parts]
+        return [[part for part in files if isinstance(part, Samples)] for files in parts]
 
-    def made(self) -> Spec:
+    def origin(self) -> Spec:
         """Return how it is made, in words and numbers for readers."""
-        table = self.asked.table
+        table = self.definition.table
         return {
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
@@ -167,18 +167,18 @@ class Table(_Shown):
 
     def _grid(self, experiment: str) -> Spec:
         """Return what an experiment is a grid of, each value once."""
-        every = self.study.combinations(self.report, experiment)
+        combinations = self.study.combinations(self.report, experiment)
         fields = {
-            "mechanism": [c.mechanism for c in every],
-            "epsilon": [f"{c.epsilon:.6g}" for c in every],
-            "inputs": [c.inputs for c in every],
-            "order": [written(c.order) for c in every],
-            "estimator": [c.estimator for c in every],
-            "n": [str(c.n) for c in every],
-            "runs": [str(c.runs) for c in every],
+            "mechanism": [c.mechanism for c in combinations],
+            "epsilon": [f"{c.epsilon:.6g}" for c in combinations],
+            "inputs": [c.inputs for c in combinations],
+            "order": [written(c.order) for c in combinations],
+            "estimator": [c.estimator for c in combinations],
+            "n": [str(c.n) for c in combinations],
+            "runs": [str(c.runs) for c in combinations],
         }
-        each = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
-        return {"experiment": experiment, **each, "estimates": len(every)}
+        values_of = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
+        return {"experiment": experiment, **values_of, "estimates": len(combinations)}
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Figure(_Shown):
     def check(self) -> None:
         """Raise `EpsilometerError` unless there is such an artifact, and it has a figure."""
         super().check()
-        if self.asked.figure is None:
+        if self.definition.figure is None:
             raise EpsilometerError(f"{self.report}: {self.artifact} has no figure")
 
     @property
@@ -212,13 +212,13 @@ class Figure(_Shown):
         """Return what the figure is drawn with."""
         return {
             "identity": self.table.spec()["identity"],
-            "caption": self.asked.caption.strip(),
+            "caption": self.definition.caption.strip(),
             "renderer": self._renderer,
         }
 
     @property
     def _renderer(self) -> str:
-        return RENDERERS.target(self.report, str(self.asked.figure))
+        return RENDERERS.target(self.report, str(self.definition.figure))
 
     def modules(self) -> list[str]:
         """Return the renderer's."""
@@ -256,8 +256,8 @@ class Page(Product):
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
-        drawn = [one for one in self._tables if one.asked.figure]
-        figures: list[Product] = [Figure(self.study, one.report, one.artifact) for one in drawn]
+        drawn = [table for table in self._tables if table.definition.figure]
+        figures: list[Product] = [Figure(self.study, t.report, t.artifact) for t in drawn]
         return {"tables": list(self._tables), "figures": figures}
 
     def spec(self) -> Spec:
@@ -269,7 +269,7 @@ class Page(Product):
                 {
                     "id": name,
                     "title": self.study.reports[name].title,
-                    "artifacts": [self._shown(one) for one in self._tables if one.report == name],
+                    "artifacts": [self._shown(t) for t in self._tables if t.report == name],
                 }
                 for name in self._reports
             ],
@@ -278,16 +278,16 @@ class Page(Product):
 
     def _shown(self, table: Table) -> Spec:
         """Return what the page tells of an artifact."""
-        figure = table.asked.figure is not None
+        figure = table.definition.figure is not None
         path = Figure(self.study, table.report, table.artifact).path if figure else table.path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
         return {
             "id": table.artifact,
             "identity": table.spec()["identity"],
-            "caption": table.asked.caption.strip(),
+            "caption": table.definition.caption.strip(),
             "figure": figure,
-            "rows_shown": table.asked.rows_shown,
-            "made": table.made(),
+            "rows_shown": table.definition.rows_shown,
+            "made": table.origin(),
             "command": f"snakemake --cores 2 --forceall {path} {settings}",
         }
 
@@ -295,16 +295,16 @@ class Page(Product):
         """Return the files there are of a kind, with their digests, and how to make them."""
         template, command = _BESIDE[kind]
         path = Path(template.format(scale=self.study.scale, audits="*"))
-        tables = [str(one) for one in path.parent.glob(path.name)]
-        figures = [one for table in tables if Path(one := paths.beside(table, ".png")).is_file()]
-        made = sources.contents([*tables, *figures])
-        return {"files": made, "command": command.format(scale=self.study.scale)}
+        tables = [str(name) for name in path.parent.glob(path.name)]
+        figures = [name for table in tables if Path(name := paths.beside(table, ".png")).is_file()]
+        digests = sources.contents([*tables, *figures])
+        return {"files": digests, "command": command.format(scale=self.study.scale)}
 
     def targets(self) -> list[str]:
         """Return every file that is promised for the report."""
         needs = self.needs()
-        made = [one for some in needs.values() for one in some]
-        return [self.path, *(path for one in made for path in (one.path, one.file))]
+        products = [product for group in needs.values() for product in group]
+        return [self.path, *(path for product in products for path in (product.path, product.file))]
 
 
 KINDS: tuple[type[Product], ...] = (
@@ -335,13 +335,13 @@ class Rules(SimpleNamespace):
 
     def museum(self) -> list[str]:
         """Return the table of the museum, if it has any room at this scale."""
-        made = Exhibition(self._study)
-        return [made.path] if made.cases else []
+        exhibition = Exhibition(self._study)
+        return [exhibition.path] if exhibition.cases else []
 
     def benchmark(self) -> list[str]:
         """Return the table of the benchmark, if there is one at this scale."""
-        made = Compared(self._study)
-        return [made.path] if made.measured else []
+        compared = Compared(self._study)
+        return [compared.path] if compared.measured else []
 
 
 def all_products(study: Study) -> Iterator[Product]:
@@ -369,17 +369,17 @@ def refuse_foreign_results(study: Study) -> None:
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
 
 
-def where_results_are(study: Study) -> str:
+def result_lines(study: Study) -> str:
     """Return the lines that tell a user where to look, of what there is so far."""
     results = Path(paths.RESULTS.format(scale=study.scale))
     kinds = ("tables", "figures", "estimates", "audits", "museum", "benchmark")
-    made = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
+    folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
     pages = [Path(Page(study, report).path) for report in study.reports]
-    lines = [f"Done: {made}"]
+    lines = [f"Done: {folders}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-    lines += scorecard.told(results / "tables/scorecard/scorecard.csv")
-    lines += [line for name in study.audits for line in told(study, name)]
-    return "\n".join(lines + told_of(study) + told_of_benchmark(study))
+    lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
+    lines += [line for name in study.audits for line in verdict_lines(study, name)]
+    return "\n".join(lines + museum_lines(study) + benchmark_lines(study))
 
 
 def _identity(product: Product) -> Any:

@@ -48,15 +48,15 @@ def digest(script: str, *modules: str | Path) -> str:
 
 def closure(*starts: Path | str) -> list[Path]:
     """Return the files reached from scripts (paths) and modules (dotted names), sorted."""
-    seen: set[Path] = set()
+    reached: set[Path] = set()
     queue = [start if isinstance(start, Path) else _file(start) for start in starts]
     while queue:
         path = queue.pop()
-        if path is None or path in seen or path.is_relative_to(_KEEPS_JOBS):
+        if path is None or path in reached or path.is_relative_to(_KEEPS_JOBS):
             continue
-        seen.add(path)
+        reached.add(path)
         queue.extend(_imports(path)[0])
-    return sorted(path for path in seen if path.name != "__init__.py")
+    return sorted(path for path in reached if path.name != "__init__.py")
 
 
 @cache

@@ -75,14 +75,14 @@ def band(axes: Axes, truth: float, gamma: float) -> None:
 
 def legend(figure: Figure, title: str | None = None) -> None:
     """Say below the panels what is what, once for all of them: off every line and point."""
-    named: dict[str, Artist] = {}
+    handles: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    for columns in range(len(named), 0, -1):
+            handles.setdefault(label, handle)
+    for columns in range(len(handles), 0, -1):
         box = figure.legend(
-            named.values(),
-            named.keys(),
+            handles.values(),
+            handles.keys(),
             loc="outside lower center",
             ncols=columns,
             fontsize="small",

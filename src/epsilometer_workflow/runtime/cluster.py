@@ -28,9 +28,9 @@ def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
     Snakemake writes it into commands for the cluster, where what stands in ``$(...)`` would be run.
     """
     for folder in folders:
-        if found := _TAKEN_APART.search(str(folder)):
+        if match := _TAKEN_APART.search(str(folder)):
             raise EpsilometerError(
-                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {found[0]!r} "
+                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {match[0]!r} "
                 "in its name; move it to one of letters, digits and ._-"
             )
 
@@ -65,14 +65,14 @@ def _orphans() -> list[str] | None:
     listed = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%Z")
     if listed is None:
         return None
-    here, own = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
-    found = []
+    here, own_job = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
+    jobs = []
     for line in listed.splitlines():
-        job, _, rest = line.partition("|")
-        name, _, folder = rest.partition("|")
-        if name.startswith(_PREFIX) and os.path.realpath(folder) == here and job != own:
-            found.append(job)
-    return found
+        job, _, details = line.partition("|")
+        name, _, folder = details.partition("|")
+        if name.startswith(_PREFIX) and os.path.realpath(folder) == here and job != own_job:
+            jobs.append(job)
+    return jobs
 
 
 def _ask(*command: str) -> str | None:

@@ -56,7 +56,7 @@ def _made_here(path: Path) -> bool:
     return False
 
 
-def what_is_missing(jobs: Iterable[Any], began: float) -> str:
+def failure_lines(jobs: Iterable[Any], began: float) -> str:
     """Return the lines that end a failed run: why jobs failed, and what was not made.
 
     Parameters
@@ -71,8 +71,8 @@ def what_is_missing(jobs: Iterable[Any], began: float) -> str:
     missing = sorted({str(output) for job in jobs for output in job.output} - {""})
     missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
     lines = [f"Failed: {cause}" for cause in _first(list(causes))]
-    wanted = [path for path in missing if not path.endswith(".parquet")] or missing
-    lines += [f"Missing: {path}" for path in _first(wanted)]
+    shown = [path for path in missing if not path.endswith(".parquet")] or missing
+    lines += [f"Missing: {path}" for path in _first(shown)]
     lines.append("What is done stays; the same command makes the rest once the cause is gone.")
     return "\n".join(lines)
 

@@ -103,9 +103,9 @@ def _write(
         text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    wholes = [_plain(verdict, word) for verdict, _, word in rows]
-    columns = {name: [whole[name] for whole in wholes] for name in ("verdict", "claimed")}
-    columns["json"] = [json.dumps(whole) for whole in wholes]
+    plain_rows = [_plain(verdict, word) for verdict, _, word in rows]
+    columns = {name: [plain[name] for plain in plain_rows] for name in ("verdict", "claimed")}
+    columns["json"] = [json.dumps(plain) for plain in plain_rows]
     write_columns(columns, output, "verdict", {**spec, "made_of": made_of})
 
 
@@ -117,8 +117,8 @@ def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
 
 def _shown(x: Any) -> Any:
     """Return an input as it is where it is short, else in words."""
-    held = as_plain(x)
-    return held if len(json.dumps(held)) <= _SHOWN else input_words(x, _SHOWN)
+    plain = as_plain(x)
+    return plain if len(json.dumps(plain)) <= _SHOWN else input_words(x, _SHOWN)
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ def _row(
 ) -> Row:
     """Return what is said of a claim, also where it cannot be audited."""
     try:
-        plain, who = filled(entry["claim"], accounts)
+        plain, sources = filled(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = told(audit(claim, detect=entry["detect"]), who)
+        verdict = told(audit(claim, detect=entry["detect"]), sources)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
@@ -185,10 +185,10 @@ class _MissingError(EpsilometerError):
 
 def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
     """Return what is to be audited with the interpreter of its environment."""
-    made = json.loads(Path(environment).read_text(encoding="utf-8"))
-    if made["problem"] is not None:
-        raise _MissingError(made["problem"])
-    python = os.path.relpath(made["python"], folder)
+    record = json.loads(Path(environment).read_text(encoding="utf-8"))
+    if record["problem"] is not None:
+        raise _MissingError(record["problem"])
+    python = os.path.relpath(record["python"], folder)
     return {**spec, "mechanism": {**spec["mechanism"], "python": python}}
 
 
@@ -207,14 +207,14 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
     def options(*names: str) -> dict[str, Any]:
         return {"seed": spec["audit_seed"]} | {name: spec[name] for name in ("alpha", *names)}
 
-    place = spec["mechanism"]
-    if "outputs" in place:
-        files, columns = place["outputs"], place["columns"]
+    mechanism = spec["mechanism"]
+    if "outputs" in mechanism:
+        files, columns = mechanism["outputs"], mechanism["columns"]
         origin: dict[str, Any] = {
             "source": f"recorded in {' and '.join(Path(f).name for f in files)}"
         }
         origin["digest"] = digest(files)
-        if "one_run" in place:
+        if "one_run" in mechanism:
             scores, coins = read_scores(files[0], columns)
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
         else:
@@ -245,11 +245,11 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
 
 def _source_of(spec: Mapping[str, Any]) -> Source:
     """Return where draws come from; an environment's interpreter goes by its name."""
-    place = spec["mechanism"]
-    source = source_of(place, spec["failures"], spec["timeout"], dict(spec["given"]))
-    if "environment" in place:
-        named = source.description.replace(f"in {place['python']}", f"in {place['environment']}")
-        source.description = named  # type: ignore[misc]
+    mechanism = spec["mechanism"]
+    source = source_of(mechanism, spec["failures"], spec["timeout"], dict(spec["given"]))
+    if "environment" in mechanism:
+        name = f"in {mechanism['environment']}"
+        source.description = source.description.replace(f"in {mechanism['python']}", name)  # type: ignore[misc]
     return source
 
 
@@ -273,7 +273,7 @@ class Remembered:
                 self._held[key] = self._draw(x, size, seed)
             except EpsilometerError as error:
                 self._held[key] = error
-        held = self._held[key]
-        if isinstance(held, EpsilometerError):
-            raise held
-        return held
+        result = self._held[key]
+        if isinstance(result, EpsilometerError):
+            raise result
+        return result

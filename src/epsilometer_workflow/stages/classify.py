@@ -30,9 +30,9 @@ def verdicts_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[
     samples, parts = spec["samples"], []
     for run, sides in by_run(read_samples(path, samples)):
         for i, j in pairs_of(len(sides), spec["pairing"]):
-            words = f"epsilon={samples['epsilon']!r}", samples["inputs"]["id"], f"pair={i},{j}"
+            stream = f"epsilon={samples['epsilon']!r}", samples["inputs"]["id"], f"pair={i},{j}"
             rng = seeds.generator(
-                spec["seed"], "classify", samples["mechanism"], *words, f"run={run}"
+                spec["seed"], "classify", samples["mechanism"], *stream, f"run={run}"
             )
             try:
                 directions = method.test(sides[i], sides[j], rng)

@@ -18,22 +18,22 @@ _FIRST = ("package", "version", "fault", "audit", "parameters", "pairs", "claim"
 _LAST = ("reference", "error", "source", "path")
 
 
-def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
+def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page."""
-    found = conclude.read(verdicts, spec["members"])
-    rows = [row(member, verdict) for member, verdict in found]
-    conclude.write(rows, made, spec["identity"])
-    words = [one["as_expected"] for one in rows]
+    answers = conclude.read(verdicts, spec["members"])
+    rows = [row(member, verdict) for member, verdict in answers]
+    conclude.write(rows, outputs, spec["identity"])
+    results = [one["as_expected"] for one in rows]
     kinds = [
-        (one, conclude.shown(one, member, Path(made.page).parent))
-        for one, (member, _) in zip(rows, found, strict=True)
+        (one, conclude.shown(one, member, Path(outputs.page).parent))
+        for one, (member, _) in zip(rows, answers, strict=True)
     ]
     conclude.show(
-        made.page,
+        outputs.page,
         template,
         **spec["identity"],
-        as_expected=words.count("yes"),
-        unexpected=words.count("no"),
+        as_expected=results.count("yes"),
+        unexpected=results.count("no"),
         missing=sum(one["verdict"] == "missing" for one in rows),
         sections=[
             (title, text, shown)
@@ -46,14 +46,14 @@ def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, An
 def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Return a verdict as a row of the table."""
     about = member["about"]
-    whole = conclude.row(member, verdict)
-    whole |= {key: about[key] for key in ("package", "version", "fault")}
-    whole |= {"found": found(whole), "reference": about["source"]}
-    middle = [key for key in whole if key not in (*_FIRST, *_LAST)]
-    return {key: whole[key] for key in (*_FIRST, *middle, *_LAST)}
+    cells = conclude.row(member, verdict)
+    cells |= {key: about[key] for key in ("package", "version", "fault")}
+    cells |= {"found": finding(cells), "reference": about["source"]}
+    middle = [key for key in cells if key not in (*_FIRST, *_LAST)]
+    return {key: cells[key] for key in (*_FIRST, *middle, *_LAST)}
 
 
-def found(row: Mapping[str, Any]) -> str | None:
+def finding(row: Mapping[str, Any]) -> str | None:
     """Return what was found in a word."""
     if row["bound"] is None or row["quantity"] is None:
         return None

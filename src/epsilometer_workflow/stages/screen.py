@@ -32,10 +32,10 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
         pairs = pairs_of(len(sides), spec["pairing"])
         drawn = ((sides[i], sides[j]) for i, j in pairs)
         try:
-            chosen, each = method.screen(drawn, draws=spec["draws"], region=spec["region"])
+            chosen, pair_losses = method.screen(drawn, draws=spec["draws"], region=spec["region"])
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
-        for pair, loss in zip(pairs, each, strict=True):
+        for pair, loss in zip(pairs, pair_losses, strict=True):
             events = None if loss.found is None else json.dumps(loss.found, allow_nan=False)
             rows.append((run, *pair, loss.loss, events, pair == pairs[chosen]))
         progress(f"run {run} of runs {spec['samples']['runs']}")

@@ -88,13 +88,13 @@ def check(
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
-    wanted = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
-    for given, some in (("data", data), ("tables", tables), ("settings", settings)):
-        kind = _takes(builder) if given == wanted else None
-        thing = {"data": "experiment", "tables": "other table", "settings": "settings"}[given]
-        if not {None: not some, "one": len(some) == 1}.get(kind, bool(some)):
-            number = {None: f"no {thing}", "one": f"one {thing}"}.get(kind, f"{thing.rstrip('s')}s")
-            raise ConfigError(file, f"{key}.table.{given}", f"{builder.__name__} takes {number}")
+    needed = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
+    for part, inputs in (("data", data), ("tables", tables), ("settings", settings)):
+        kind = _takes(builder) if part == needed else None
+        noun = {"data": "experiment", "tables": "other table", "settings": "settings"}[part]
+        if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
+            number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun.rstrip('s')}s")
+            raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
     if name is None and options and not files:
         build(builder, [], options, file, key)
 
@@ -115,20 +115,20 @@ def read(
 
     Of draws it is a list of files, for each of which ``provided`` says what the provider claims.
     """
-    kind, rest = reads(builder), iter(files)
+    kind, paths = reads(builder), iter(files)
     if kind == "draws":
         return [
-            [SampleFile(next(rest), made, **said) for made, said in zip(parts, told, strict=True)]
-            for parts, told in zip(expected, provided, strict=True)
+            [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
+            for specs, claims in zip(expected, provided, strict=True)
         ]
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
-        named = [f"{one['report']}/{one['artifact']}" for (one,) in expected]
-        made = (read_one(next(rest), expected=one) for (one,) in expected)
-        return [dict(zip(named, made, strict=True))]
+        names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
+        tables = (read_one(next(paths), expected=identity) for (identity,) in expected)
+        return [dict(zip(names, tables, strict=True))]
     return [
-        pd.concat([read_one(next(rest), expected=made) for made in parts], ignore_index=True)
-        for parts in expected
+        pd.concat([read_one(next(paths), expected=spec) for spec in specs], ignore_index=True)
+        for specs in expected
     ]
 
 

@@ -22,22 +22,22 @@ def run(samples: str, losses: str, output: str, spec: Spec) -> None:
 def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
     """Return columns with what the fresh samples say, a row for every run."""
     fresh = spec["fresh"]
-    by = fresh["selected_by"]
-    chosen = selected(losses_path, by)
-    method = load(by["registered"])(**by["parameters"])
-    keys, said = [], []
+    losses_spec = fresh["selected_by"]
+    chosen = selected(losses_path, losses_spec)
+    method = load(losses_spec["registered"])(**losses_spec["parameters"])
+    keys, results = [], []
     for run, (x, x_prime) in by_run(read_samples(path, fresh)):
-        sides, found = chosen[run]
+        sides, events = chosen[run]
         keys.append((run, *sides))
-        said.append(vars(method.weigh(x, x_prime, found)))
+        results.append(vars(method.weigh(x, x_prime, events)))
     runs, side_x, side_x_prime = np.array(keys, np.int32).T
     return {
         "run": runs,
-        "n": np.full(runs.size, by["samples"]["n"], np.int64),
+        "n": np.full(runs.size, losses_spec["samples"]["n"], np.int64),
         "fresh": np.full(runs.size, fresh["n"], np.int64),
         "side_x": side_x,
         "side_x_prime": side_x_prime,
-        **{name: _column([one[name] for one in said]) for name in said[0]},
+        **{name: _column([result[name] for result in results]) for name in results[0]},
     }
 
 

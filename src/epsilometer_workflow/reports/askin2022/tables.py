@@ -44,18 +44,18 @@ def density_estimate(
 
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
-    one = _one_side(samples, 0)
+    draws = _one_side(samples, 0)
     law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
     z = np.linspace(-reach, reach, points)
-    bandwidth = nrd0(one)
+    bandwidth = nrd0(draws)
     curve = {
         "kind": "curve",
         "z": z,
         "density": law.pdf(z, json.loads(samples["x"].iloc[0])),
-        "estimate": density_at(one, z, bandwidth),
+        "estimate": density_at(draws, z, bandwidth),
         "bandwidth": bandwidth,
     }
-    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(one)})])
+    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
 
 
 def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
@@ -165,8 +165,8 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     rows = []
     frame = _chosen(runs, panels)
     for (panel, epsilon, estimator), group in frame.groupby(["panel", "epsilon", "estimator"]):
-        held = int((group["bound"] <= group["violation"]).sum())
-        low, high = clopper_pearson(held, len(group))
+        covered = int((group["bound"] <= group["violation"]).sum())
+        low, high = clopper_pearson(covered, len(group))
         level = group["level"].iloc[0]
         rows.append(
             {
@@ -175,7 +175,7 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
                 "estimator": estimator,
                 "runs": len(group),
                 "level": level,
-                "covered": held / len(group),
+                "covered": covered / len(group),
                 "covered_low": float(low),
                 "covered_high": float(high),
                 "median": group["bound"].median(),
@@ -206,10 +206,10 @@ def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
 
 def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
     """Table II: seconds of one run of MPL (medians), sampling and the rest apart."""
-    every = pd.concat(timings, ignore_index=True)
+    frame = pd.concat(timings, ignore_index=True)
     keys = ["mechanism", "epsilon", "n", "fresh", "pairs"]
-    measured = every.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
-    runs = every.groupby(keys, sort=False).size().rename("runs")
+    measured = frame.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
+    runs = frame.groupby(keys, sort=False).size().rename("runs")
     return measured.join(runs).reset_index()
 
 

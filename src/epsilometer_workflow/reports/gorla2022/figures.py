@@ -67,10 +67,10 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
     ax.fill_between(
         answered["n"], answered["mean"] - sd, answered["mean"] + sd, alpha=0.25, label=r"$\pm$ sd"
     )
-    some = answered[answered["failures"] > 0]
+    partly_failed = answered[answered["failures"] > 0]
     ax.scatter(
-        some["n"],
-        some["mean"],
+        partly_failed["n"],
+        partly_failed["mean"],
         facecolor="white",
         edgecolor=style.colours(1)[0],
         zorder=3,

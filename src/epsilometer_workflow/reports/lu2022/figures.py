@@ -134,11 +134,11 @@ def random_rows(table: pd.DataFrame) -> Figure:
     ax = axes[0, 0]
     colour = style.colours(1)[0]
     ax.plot(table["rows"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
-    seen, unseen = table[table["delta"] > 0], table[table["delta"] <= 0]
-    _points(ax, seen["rows"], seen, colour, "estimate")
-    if len(unseen):
+    positive, zero = table[table["delta"] > 0], table[table["delta"] <= 0]
+    _points(ax, positive["rows"], positive, colour, "estimate")
+    if len(zero):
         low = table["truth"].min() / 4
-        ax.plot(unseen["rows"], [low] * len(unseen), "v", color=colour, label="estimate 0")
+        ax.plot(zero["rows"], [low] * len(zero), "v", color=colour, label="estimate 0")
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
     style.legend(figure)
     return figure

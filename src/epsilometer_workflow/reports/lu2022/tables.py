@@ -119,15 +119,15 @@ def among_neighbours(
     epsilons: Annotated[list[Epsilon], Field(min_length=1)],
 ) -> pd.DataFrame:
     """Figures 10 and 11: an estimate among exact curves of nearly the same epsilon."""
-    made: dict[str, Any] = {
+    laws: dict[str, Any] = {
         "laplace": lambda epsilon: LaplaceLaw(Laplace(epsilon)),
         "gaussian": lambda epsilon: GaussianLaw(Gaussian(epsilon)),
     }
-    if mechanism not in made:
-        raise ArgumentError("mechanism", f"must be one of {', '.join(made)}, got {mechanism!r}")
+    if mechanism not in laws:
+        raise ArgumentError("mechanism", f"must be one of {', '.join(laws)}, got {mechanism!r}")
     table = spectra(runs, panels={mechanism: mechanism}, claims=claims)
     for epsilon in epsilons:
-        table[f"exact_{epsilon:g}"] = spectrum(made[mechanism](epsilon), table["claim"], 0.0, 1.0)
+        table[f"exact_{epsilon:g}"] = spectrum(laws[mechanism](epsilon), table["claim"], 0.0, 1.0)
     return table
 
 
@@ -227,13 +227,13 @@ def epsilons(
         means = curve.groupby("claim")[["estimate", "low", "high", "truth"]].mean()
         claims = means.index.to_numpy()
         for delta in deltas:
-            found = {
+            inverted = {
                 "at_delta": epsilon_at(delta, claims, means["estimate"]),
                 "low": epsilon_at(delta, claims, means["low"]),
                 "high": epsilon_at(delta, claims, means["high"]),
                 "truth": epsilon_at(delta, claims, means["truth"]),
             }
-            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **found})
+            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **inverted})
     return pd.DataFrame(rows)
 
 
@@ -261,5 +261,5 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
 
 def _in_order(panels: Titles) -> Any:
     """Return a sort key under which panels keep the order of the configuration."""
-    places = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
-    return lambda column: column.map(places) if column.name == "panel" else column
+    ranks = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
+    return lambda column: column.map(ranks) if column.name == "panel" else column

@@ -123,22 +123,22 @@ class Method(Model):
         """What the answer is of."""
         return "divergence" if self.delta is None else f"epsilon at delta = {self.delta:g}"
 
-    def made(self, outputs: str) -> Any:
+    def build(self, outputs: str) -> Any:
         """Return the estimator for outputs of a kind; raise `ArgumentError` if there is none."""
         if self.by_outputs and outputs not in self.by_outputs:
             known = ", ".join(self.by_outputs)
             raise ArgumentError("outputs", f"must be {known} for its classifiers, not {outputs}")
-        given: dict[str, Any] = self.parameters | self.by_outputs.get(outputs, {})
+        parameters: dict[str, Any] = self.parameters | self.by_outputs.get(outputs, {})
         if self.after is not None:
-            given["after"] = self.after.estimator
-        return ESTIMATORS.load(self.estimator)(**given)
+            parameters["after"] = self.after.estimator
+        return ESTIMATORS.load(self.estimator)(**parameters)
 
     def promise(self, outputs: str) -> str:
         """Return what it says of its answer."""
         if self.estimator == AUDIT:
             return PROMISES["finite-sample"]
         try:
-            guarantee = self.made(outputs).guarantee
+            guarantee = self.build(outputs).guarantee
         except ArgumentError:
             return ""
         return PROMISES["none" if self.delta is not None and not self.bound else guarantee]
@@ -150,7 +150,7 @@ class Method(Model):
                 if self.delta is not None and not math.isinf(order):
                     raise ArgumentError("lambda", "must be inf: a delta belongs to the pure level")
                 return ""
-            estimator = self.made(outputs)
+            estimator = self.build(outputs)
             estimator.check(outputs, order)
             if estimator.reads == "histograms":
                 estimator.cells(claims, order)
@@ -165,7 +165,7 @@ class Method(Model):
         """
         if self.estimator == AUDIT:
             return self._audited(pair, order)
-        estimator, rng = self.made(pair.outputs), pair.seed()
+        estimator, rng = self.build(pair.outputs), pair.seed()
         if estimator.reads == "histograms" and (m := estimator.cells(pair.claims, order)) > pair.n:
             raise ArgumentError("cells", f"are {m:,}, more than the draws of a side: one is empty")
         if estimator.reads == "verdicts" and self.delta is None:
@@ -217,8 +217,8 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     layout = layout_of(*past, as_reals=True)
     chosen = [(layout.encode(past[0]), layout.encode(past[1]))]
     _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
-    made = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
-    return made.lower_bound(claim, _ALPHA)
+    counts = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
+    return counts.lower_bound(claim, _ALPHA)
 
 
 class Exact:
@@ -232,10 +232,10 @@ class Exact:
         """Return the divergence of an order, or the epsilon at a delta, in nats."""
         key = order, delta
         if key not in self._known:
-            self._known[key] = self._found(order, delta)
+            self._known[key] = self._compute(order, delta)
         return self._known[key]
 
-    def _found(self, order: float, delta: float | None) -> float:
+    def _compute(self, order: float, delta: float | None) -> float:
         if self._law is None:
             return math.nan
         if delta is None:

@@ -46,7 +46,7 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             raise ArgumentError("tables", f"has {name}, which is no paper's figure")
         figure = getattr(_RENDERERS[report], renderer)(table)
         for panel, axes in enumerate(figure.axes):
-            rows += [{"figure": name, "panel": panel} | one for one in _artists(axes)]
+            rows += [{"figure": name, "panel": panel} | artist for artist in _artists(axes)]
         _close(figure)
     return pd.DataFrame(rows)
 
