@@ -14,7 +14,7 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.storage import write_columns
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Conclusion, made_of
+from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_lines
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.museum import Exhibition, is_as_expected, museum_lines
@@ -338,7 +338,7 @@ def test_packages_are_told_with_their_versions(tmp_path):
     place = tmp_path / "lib/python3.11/site-packages/one-1.5.dist-info"
     place.mkdir(parents=True)
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: one\nVersion: 1.5\n")
-    assert environment.packages(tmp_path) == {"one": "1.5"}
+    assert environment.installed(tmp_path) == {"one": "1.5"}
 
 
 def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
