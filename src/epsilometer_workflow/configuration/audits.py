@@ -1,4 +1,4 @@
-"""The types of ``config/audits/<name>.yaml``: what a file of audits may say."""
+"""The types of ``config/audits/<name>.yaml``."""
 
 from __future__ import annotations
 
@@ -191,9 +191,9 @@ Pairs = Annotated[
 
 
 class ClaimEntry(Model):
-    """What is claimed: one notion, at a level that may be a parameter's (``$name``).
+    """A claim: one notion, at a level that may be a parameter's (``$name``).
 
-    Or it is what an accountant answers, ``file.py:function``.
+    Or an accountant gives the level, ``file.py:function``.
     """
 
     epsilon: Level | None = None
@@ -216,7 +216,7 @@ Sizes = Annotated[
 
 
 class About(Model):
-    """What is known of a mechanism; each may be the value of a parameter (``$name``)."""
+    """Facts about a mechanism; each may be the value of a parameter (``$name``)."""
 
     package: str | None = None
     version: str | None = None
@@ -232,7 +232,7 @@ Guesses = Annotated[
 
 
 class AuditEntry(Model):
-    """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it.
+    """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
 
     In place of pairs, ``canaries`` are how many it is given in one run.
     """

@@ -39,12 +39,12 @@ from epsilometer_workflow.configuration.naming import (
 )
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
-_FILLED = ("input", "size", "seed")  # by who runs a program
+_FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
     *("as_reals", "outcomes", "support", "lipschitz"),
 )
-_MECHANISMS = (  # kinds, as options know and readers know them
+_MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
     (audits.Recorded, "outputs", "recorded outputs"),
     (audits.Command, "command", "a command"),
@@ -54,9 +54,9 @@ _MECHANISMS = (  # kinds, as options know and readers know them
 
 @dataclass(frozen=True)
 class Case:
-    """What is audited by one job: a mechanism with its parameters, on a set of pairs.
+    """The subject of one job: a mechanism with its parameters, on a set of pairs.
 
-    All parts are plain, as jobs are told them. ``entry``, ``parameters`` and ``pairs`` are parts of
+    All parts are plain data, as jobs get them. ``entry``, ``parameters`` and ``pairs`` are parts of
     paths. Of the ``arguments``, those that were not filled in elsewhere are
     ``given`` to the function. A claim is what it is, and the level to be detected.
     """
@@ -126,7 +126,7 @@ class Audits:
 
     @property
     def folder(self) -> Path:
-        """What paths in the file are relative to."""
+        """The folder that paths in the file are relative to."""
         return self.path.parent
 
     @cached_property
@@ -158,7 +158,7 @@ class Audits:
         return cases
 
     def all_cases(self) -> list[Case]:
-        """Return them in a row."""
+        """Return all cases in one list."""
         return [
             case
             for by_parameters in self.cases.values()
@@ -168,18 +168,18 @@ class Audits:
 
     @cached_property
     def verdicts(self) -> int:
-        """How many there are, over which alpha is split evenly."""
+        """The number of verdicts, among which alpha is split evenly."""
         return sum(len(case.claims) for case in self.all_cases())
 
     @property
     def locks(self) -> dict[str, Lock]:
-        """The locks that its environments are made from, by what paths call these."""
+        """The locks of its environments, by the names of these in paths."""
         self.all_cases()
         return {lock.key: lock for lock in self._locks.values()}
 
     @property
     def alpha(self) -> float:
-        """What each verdict gets of the file's alpha."""
+        """The share of each verdict in the file's alpha."""
         return self.file.alpha / self.verdicts
 
     def _check(self, entry: audits.AuditEntry) -> None:

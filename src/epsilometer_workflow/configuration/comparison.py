@@ -1,4 +1,4 @@
-"""What is measured beside what: the types of ``config/benchmark.yaml``, and its checks."""
+"""The types of ``config/benchmark.yaml``, and its checks."""
 
 from __future__ import annotations
 

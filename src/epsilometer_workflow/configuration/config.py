@@ -1,6 +1,6 @@
 """The configuration's types, and how its YAML files are read.
 
-What a user may write is checked here or in `checking`, before the DAG exists.
+Everything is checked here or in `products.checking`, before the DAG exists.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SOME = Field(min_length=1)
 
 
 class Scale(Model):
-    """What holds for everything at one scale; sizes are in the reports."""
+    """The options of one scale; sizes are in the reports."""
 
     temporary_samples: bool
 
@@ -73,7 +73,7 @@ class Main(Model):
 
 
 class Rate(Model):
-    """What a job of one rule takes, in ``rates.yaml``.
+    """The measured cost of a job of one rule, in ``rates.yaml``.
 
     ``seconds`` and ``megabytes`` come with any job; ``nanoseconds`` with each number drawn or read,
     by what draws or reads it, and ``bytes`` of memory with each number of one side of one run.
@@ -182,7 +182,7 @@ class RowsRemoved(Model):
 
 
 class ClaimsEntry(Model):
-    """What the provider of a mechanism states; ``exact`` takes the true value."""
+    """The claims of the provider of a mechanism; ``exact`` takes the true value."""
 
     support: tuple[float, float] | None = Field(default=None, strict=False)
     lipschitz: float | Literal["exact"] | None = None
@@ -191,7 +191,7 @@ class ClaimsEntry(Model):
 
 
 def _kind_of_inputs(value: object) -> str:
-    """Tell which kind is meant, so that only its own errors are told."""
+    """Return the kind that is meant, so that only its errors are reported."""
     if isinstance(value, dict):
         if "pairs" in value:
             return "named pairs"
@@ -278,9 +278,9 @@ class Experiment(Model):
 
 
 class TableEntry(Model):
-    """The table of an artifact: its builder, what it reads and its options.
+    """The table of an artifact: its builder, inputs and options.
 
-    What is read are experiments of the report (``data``), tables of any report (``tables``:
+    It reads experiments of the report (``data``), tables of any report (``tables``:
     ``report/artifact``, or ``report/*``), or parts of the configuration (``settings``). ``files``
     are options that name files of the configuration's folder.
     """

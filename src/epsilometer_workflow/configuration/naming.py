@@ -1,4 +1,4 @@
-"""What stands in an entry of a file of audits: its texts, and what paths call its parts."""
+"""The texts of an entry of a file of audits, and the names of its parts in paths."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def grid_of(entry: audits.AuditEntry) -> list[dict[str, Any]]:
 
 
 def listed(texts: str | list[str]) -> list[str]:
-    """Return texts that may be one."""
+    """Return one text or several as a list."""
     return [texts] if isinstance(texts, str) else texts
 
 
@@ -50,7 +50,7 @@ def is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a parameter as a command is given it."""
+    """Return a parameter as an argument of a command."""
     if isinstance(value, bool):
         return str(value).lower()
     return written(value) if isinstance(value, float) else str(value)
@@ -64,26 +64,26 @@ def _safe(text: str) -> str:
 
 
 def _left(text: str) -> str:
-    """Return what may stand in a path of a text."""
+    """Return the part of a text that may stand in a path."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
 
 
 def parameters_name(arguments: Mapping[str, Any]) -> str:
-    """Return what paths call a combination of parameters."""
+    """Return the name of a combination of parameters in paths."""
     return (
         "_".join(f"{key}={_safe(text_of(value))}" for key, value in arguments.items()) or "default"
     )
 
 
 def number_of(inputs: Mapping[str, Any]) -> int:
-    """Return how many pairs a set has that names no table."""
+    """Return the number of pairs of a set that names no table."""
     if "domain" in inputs:
         return len(domain(inputs["domain"]))
     return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
 
 
 def plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
-    """Return a set of pairs as jobs are told it, and what paths call it."""
+    """Return the name of a set of pairs in paths, and the set as jobs get it."""
     if isinstance(entry, audits.Domain):
         declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
         domain(declared)

@@ -1,9 +1,8 @@
 """The study: the configuration at one scale.
 
-It knows what entries stand for (a calibrated mechanism, an estimator, a provider's claims) and
+It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and
 expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. Whether
-all of it makes sense is checked in `checking`; what a rule reads and writes for it is in
-`products`.
+all of it is valid is checked in `products.checking`; the files of each rule are in `products`.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ class Study:
 
     @cached_property
     def museum(self) -> dict[str, Audits]:
-        """The files of the museum, by what they are called among all files of audits."""
+        """The files of the museum, by their names among all files of audits."""
         files = self._read_audits(self.file("audits/museum"), explicit=False)
         return {f"museum-{name}": audits for name, audits in files.items()}
 
@@ -114,7 +113,7 @@ class Study:
 
     @cached_property
     def locks(self) -> dict[str, Lock]:
-        """What environments are made from, by what paths call these."""
+        """The locks of all environments, by the names of these in paths."""
         locks = {key: lock for f in self.every_audits.values() for key, lock in f.locks.items()}
         if self.comparisons is not None and self.comparisons.environment is not None:
             lock = self.lock(self.comparisons.environment)
@@ -123,11 +122,11 @@ class Study:
 
     @cached_property
     def comparisons(self) -> Comparisons | None:
-        """What the benchmark measures, if there is one."""
+        """The tasks of the benchmark, if there is one."""
         return read_comparisons(self.file("benchmark.yaml"))
 
     def lock(self, name: str) -> Lock:
-        """Return what the benchmark's environment is made from."""
+        """Return the lock of the benchmark's environment."""
         try:
             return find_lock(name, [self._folder.parent / "envs"])
         except KeyError as error:
@@ -194,7 +193,7 @@ class Study:
                 raise ConfigError("--config", str(key), f"unknown key{suggest(str(key), known)}")
         return parse(config.Main, vars(main) | self.overrides, "--config")
 
-    # -- what entries stand for -----------------------------------------------------------------
+    # -- the objects of entries -----------------------------------------------------------------
 
     @cache  # noqa: B019 (a study lives as long as the process)
     def mechanism(self, name: str, epsilon: float) -> Mechanism:
@@ -282,7 +281,7 @@ class Study:
         return "consecutive"
 
     def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
-        """Return what the pairs are called, where they have names."""
+        """Return the names of the pairs, if they have names."""
         entry = self.mechanisms[mechanism].inputs[inputs]
         return (
             entry.names()
@@ -292,7 +291,7 @@ class Study:
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:
-        """Return what the provider claims; ``exact`` claims are the truth."""
+        """Return the provider's claims; ``exact`` claims are the truth."""
         entry = self.mechanisms[name]
         file, key = str(self.file("mechanisms.yaml")), f"{name}.claims"
         values = entry.claims.model_dump()
@@ -428,7 +427,7 @@ def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str])
 
 
 def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:
-    """Import a registered name; a module that cannot be imported is told by its target."""
+    """Import a registered name; the error of a failed import names the module."""
     try:
         return registry.load(name)
     except UnknownNameError as error:
@@ -440,7 +439,7 @@ def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:
 
 @contextmanager
 def placed(file: str, key: str) -> Iterator[None]:
-    """Say where in the configuration the values came from that a formula refuses."""
+    """Turn errors of a formula into errors that name the place in the configuration."""
     try:
         yield
     except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""The products of audits: the verdicts on all claims of a case, what came of a file of them.
+"""The products of audits: the verdicts on all claims of a case, and the table of a file of audits.
 
-Which code and data an audit is made of, is found out when the DAG is made, from files and without
-running any of them (`made_of`); it is one of the job's parameters, so that a changed line in a
+The code and data of an audit are read when the DAG is made, from files and without running any of
+them (`made_of`); it is one of the job's parameters, so that a changed line in a
 mechanism, or in what it imports from its folder, makes its audits again.
 """
 
@@ -38,7 +38,7 @@ _BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
 
 @dataclass(frozen=True)
 class _OfFile(Product):
-    """What is made of one file of audits."""
+    """A product of one file of audits."""
 
     audits: str
 
@@ -73,11 +73,11 @@ class Audit(_OfFile):
 
     @property
     def case(self) -> Case:
-        """What the file says of it."""
+        """Its case in the file."""
         return self.file_of_audits.cases[self.entry][self.parameters][self.pairs]
 
     def folder(self) -> str:
-        """Return what paths in the file are relative to."""
+        """Return the folder that paths in the file are relative to."""
         return os.path.relpath(self.file_of_audits.folder)
 
     def replay(self) -> str:
@@ -106,7 +106,7 @@ class Audit(_OfFile):
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        """Return what is audited, against which claims, and how."""
+        """Return mechanism, inputs, claims and method."""
         case, file = self.case, self.file_of_audits
         options = file.file.audits[self.entry]
         keys = (self.audits, self.entry, self.parameters, self.pairs)
@@ -145,7 +145,7 @@ class Audit(_OfFile):
         return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
 
     def member(self) -> Spec:
-        """Return what a table of verdicts is told of it."""
+        """Return its path, identity and facts, for a table of verdicts."""
         known = {"about": dict(self.case.about), "expected": self.case.expected}
         return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **known}
 
@@ -187,10 +187,10 @@ KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
 
 
 class AuditRule(Rule):
-    """What a rule asks that runs what is not the workflow's own."""
+    """The functions of a rule that runs foreign code."""
 
     def made_of(self, wildcards: Any) -> str:
-        """Return the digests of what a job audits."""
+        """Return the digests of the mechanism of a job."""
         return self._of(wildcards).made_of()
 
     def folder(self, wildcards: Any) -> str:
@@ -230,7 +230,7 @@ def _is_bad(row: Mapping[str, str]) -> bool:
 
 
 def line_of(row: Mapping[str, str]) -> str:
-    """Return what is wrong with a row of a table."""
+    """Return a line about a row of a table."""
     case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
     text = row["error"]
     if row["bound"] and not text:
@@ -239,14 +239,14 @@ def line_of(row: Mapping[str, str]) -> str:
     return f"    {row['verdict']}{unlike}: {case}: {row['claim']}: {text}"
 
 
-# --- what audits are made of ----------------------------------------------------------------------
+# --- the sources of an audit ----------------------------------------------------------------------
 
 
 @cache
 def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     """Return digests of a mechanism's code and of files, relative to a folder, on one line.
 
-    What is missing is said, too: an audit of it fails, until it is there.
+    Missing files are named: an audit of them fails until they exist.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
 
 
 def _own_files(spec: str, folder: str) -> dict[str, str]:
-    """Return what a function in another interpreter is made of, as far as files here tell."""
+    """Return digests of the files here that a function in another interpreter is made of."""
     module, _, is_file = parsed(spec)
     if not is_file and not Path(folder, module.replace(".", "/")).with_suffix(".py").is_file():
         return {}
@@ -286,7 +286,7 @@ def _own_files(spec: str, folder: str) -> dict[str, str]:
 
 
 def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
-    """Return what another interpreter is."""
+    """Return the path of another interpreter, and a digest of its packages."""
     python = Path(folder, interpreter) if os.sep in interpreter else Path(interpreter)
     installed = sorted(
         path.name
@@ -310,5 +310,5 @@ def _short(text: str) -> str:
 
 
 def digest_of(spec: object) -> str:
-    """Return a short name for what a file was made of."""
+    """Return a short digest of a spec."""
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The benchmark as products: what each task took and answered, and all of it in a table."""
+"""The products of the benchmark: the measurements of each task, and the table of all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEEPEST = 2.2  # times the seconds, at twice the draws
 
 @dataclass(frozen=True)
 class Measured(Product):
-    """What implementations of one task took and answered, one after another, alone."""
+    """The cost and answers of all implementations of one task, measured one after another."""
 
     rule: ClassVar[str] = "measure"
     template: ClassVar[str] = paths.MEASURED
@@ -43,12 +43,12 @@ class Measured(Product):
 
     @property
     def definition(self) -> Task:
-        """What the configuration says of it."""
+        """Its entry in the configuration."""
         return self._all.tasks[self.task]
 
     @property
     def sizes(self) -> Sizes:
-        """How often and how long is measured at this scale."""
+        """The repeats and limits at this scale."""
         return self._all.scales[self.study.scale]
 
     @cached_property
@@ -59,14 +59,14 @@ class Measured(Product):
         return sorted({self.definition.n[self.study.scale], *growing})
 
     def needs(self) -> Needs:
-        """Return the environment of what is not ours."""
+        """Return the environment of the others' implementations."""
         name = self._all.environment
         if name is None:
             return {}
         return {"environment": [Environment(self.study, self.study.lock(name).key)]}
 
     def spec(self) -> Spec:
-        """Return what is measured, and digests of the programs that do."""
+        """Return the task, and digests of the programs that measure it."""
         task, sizes, scale = self.definition, self.sizes, self.study.scale
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
@@ -118,7 +118,7 @@ class Compared(Product):
         return [Measured(self.study, name) for name in tasks_of(self.study)]
 
     def needs(self) -> Needs:
-        """Return what was measured."""
+        """Return the measurements."""
         return {"measured": list(self.measured)}
 
     def spec(self) -> Spec:

@@ -125,7 +125,7 @@ def _check_report(study: Study, report: str) -> None:
 
 
 def _check_scales(study: Study, name: str, report: config.Report) -> None:
-    """Check what a report says that may be made at another scale only."""
+    """Check a report that may be made at another scale only."""
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
@@ -216,7 +216,7 @@ def _check_found(file: str, key: str, modules: Functions, report: str, name: str
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the numbers that a paper prints: where, and what."""
+    """Yield each error in the numbers that a paper prints: its place, and a message."""
     for column, times in Counter(paper.columns).items():
         if times > 1:
             yield "columns", f"names {column!r} twice"

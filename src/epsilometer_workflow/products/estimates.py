@@ -37,7 +37,7 @@ class Estimates(Product):
 
     @property
     def combination(self) -> Combination:
-        """The point of a grid that it would be."""
+        """The point of a grid that it stands for."""
         keys = {name: getattr(self, name) for name in Combination.__dataclass_fields__}
         return Combination(**keys)
 
@@ -49,7 +49,7 @@ class Estimates(Product):
         self.study.check(self.combination)
 
     def needs(self) -> Needs:
-        """Return what every batch of samples was reduced to."""
+        """Return the reduction of every batch of samples."""
         kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
         c = self.combination
         return {"data": [kind.of(self.study, c, batch) for batch in self.study.batches(c)]}
@@ -63,7 +63,7 @@ class Estimates(Product):
         }
 
     def identity(self) -> Spec:
-        """Return what the estimates are of, and whose."""
+        """Return the mechanism, inputs and estimator of the estimates."""
         mechanism = self.study.mechanisms[self.mechanism]
         estimator = self.study.estimators[self.estimator]
         claims = self.study.claims(self.mechanism, self.epsilon)
@@ -92,7 +92,7 @@ class Estimates(Product):
         }
 
     def _after(self, screen: str | None) -> Spec | None:
-        """Return what chose the pairs that the estimator reads, where there is a choice."""
+        """Return the estimator that chose the pairs, if there was a choice."""
         if screen in (None, self.estimator):
             return None
         method = self.study.estimators[screen]

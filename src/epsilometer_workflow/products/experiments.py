@@ -21,7 +21,7 @@ from epsilometer_workflow.products.reductions import Verdicts, drawn_for
 
 @dataclass(frozen=True)
 class OfExperiment(Product):
-    """What is made of one experiment of a report."""
+    """A product of one experiment of a report."""
 
     report: str
     experiment: str
@@ -37,16 +37,16 @@ class OfExperiment(Product):
         return self.study.combinations(self.report, self.experiment)
 
     def identity(self) -> Spec:
-        """Return what is made, and a digest of all it is made of."""
+        """Return report and experiment, and a digest of all that it is made of."""
         key = {"report": self.report, "experiment": self.experiment}
         return self.common | key | {"made_of": digest_of(self.members())}
 
     @abstractmethod
     def members(self) -> list[Spec]:
-        """Return what the job is told of each combination."""
+        """Return the parameters of the job for each combination."""
 
     def spec(self) -> Spec:
-        """Return what the job is told."""
+        """Return the parameters of the job."""
         return {"identity": self.identity(), "members": self.members()}
 
 
@@ -101,7 +101,7 @@ class Timings(OfExperiment):
         return {}
 
     def members(self) -> list[Spec]:
-        """Return, for each combination, what is drawn, and how it is estimated from."""
+        """Return the samples and the estimator of each combination."""
         return [
             {
                 "samples": drawn_for(self.study, c, Batch(0, c.runs - 1)).spec(),

@@ -1,4 +1,4 @@
-"""The museum: known faults and controls, what was expected of each beside what was found.
+"""The museum: known faults and controls, with the expected and the actual verdict of each.
 
 ``python -m epsilometer_workflow.products.museum SCALE`` fails unless the verdicts at a scale are as
 expected.
@@ -60,7 +60,7 @@ def _place(audit: Audit) -> tuple[int, str]:
 
 
 def museum_lines(study: Study) -> list[str]:
-    """Return lines about the museum if it was made: what is not as it was expected."""
+    """Return lines about the museum if it was made: the verdicts that are not as expected."""
     path = Path(paths.MUSEUM.format(scale=study.scale))
     try:
         rows = _rows(path)
@@ -75,7 +75,7 @@ def museum_lines(study: Study) -> list[str]:
 
 
 def is_as_expected(path: Path) -> bool:
-    """Tell whether something in a table is as it was expected, and nothing is not."""
+    """Tell whether some verdict of a table is as expected, and none is not."""
     results = {row["as_expected"] for row in _rows(path)}
     return "yes" in results and "no" not in results
 

@@ -1,4 +1,4 @@
-"""What a scale would take, before anything is run: ``make plan SCALE=paper``.
+"""The cost of a scale, before anything is run: ``make plan SCALE=paper``.
 
 Every file that the configuration asks for is listed as the rules would make it, and costed at the
 rates of ``config/rates.yaml``. Nothing is drawn and nothing is written.

@@ -1,4 +1,4 @@
-"""A product is a file that knows itself: its path, what it is made of, by which code, at what cost.
+"""A product stands for a file: its path, the products that it is made of, its code and cost.
 
 Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
 parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
@@ -55,7 +55,7 @@ class Product(ABC):
 
     @classmethod
     def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
-        """Return what a path asks for; raise `EpsilometerError` if it means nothing here."""
+        """Return the product of a path; raise `EpsilometerError` if there is none."""
         texts = dict(wildcards.items())
         scale = texts.pop("scale", study.scale)
         if scale not in study.main.scales:
@@ -86,33 +86,33 @@ class Product(ABC):
 
     @cached_property
     def path(self) -> str:
-        """Where it lies, as the rule says it."""
+        """Its path, as the rule has it."""
         return self.template.format(**self.wildcards)
 
     @property
     def file(self) -> str:
-        """What those read that are made of it."""
+        """The file that its readers read."""
         return self.path
 
     @abstractmethod
     def needs(self) -> Needs:
-        """Return what it is made of, by the names of the rule's input."""
+        """Return the products that it is made of, by the names of the rule's input."""
 
     @abstractmethod
     def spec(self) -> Spec:
-        """Return what its job is told: identities, and nothing that can change no number."""
+        """Return the parameters of its job: identities, and only what can change its content."""
 
     def modules(self) -> list[str]:
         """Return the registered code that its job will load, by dotted names."""
         return []
 
     def load(self) -> Load:
-        """Return what its job has to do."""
+        """Return the work of its job."""
         return Load()
 
     @property
     def common(self) -> Spec:
-        """What the identities of all files of a study have in common."""
+        """The common part of the identities of all files of a study."""
         return {
             "seed": self.study.main.seed,
             "scale": self.study.scale,
@@ -124,7 +124,7 @@ class Product(ABC):
         return sources.digest(self.rule, *self.modules())
 
     def cost(self) -> Cost:
-        """Return what its job takes."""
+        """Return the cost of its job."""
         return cost(self.study.rates, self.rule, self.load())
 
     def stopped(self) -> str:
@@ -163,7 +163,7 @@ def everything(products: Iterable[Product]) -> Iterator[Product]:
 
 
 class Rule:
-    """What a rule of the workflow asks; its functions take a job's wildcards, as Snakemake's do."""
+    """The functions of a rule of the workflow; they take a job's wildcards, as Snakemake's do."""
 
     def __init__(self, study: Study, kind: type[Product]) -> None:
         self.path = kind.template
@@ -175,7 +175,7 @@ class Rule:
         return self._kind.from_wildcards(self._study, dict(keys))
 
     def product(self, wildcards: Any) -> Product:
-        """Return what a job makes."""
+        """Return the product of a job."""
         return self._product(tuple(wildcards.items()))
 
     def needs(self, wildcards: Any) -> dict[str, list[str]]:
@@ -184,7 +184,7 @@ class Rule:
         return {name: [product.file for product in group] for name, group in needs.items()}
 
     def spec(self, wildcards: Any) -> Spec:
-        """Return what a job is told."""
+        """Return the parameters of a job."""
         return self.product(wildcards).spec()
 
     def code(self, wildcards: Any) -> str:

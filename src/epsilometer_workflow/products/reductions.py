@@ -1,4 +1,4 @@
-"""The products of sampling, and what samples are reduced to before anything is estimated.
+"""The products of sampling, and the reductions of samples before estimation.
 
 Rules are named as in `workflow/rules`: a batch of samples is reduced, once for all estimators that
 ask alike, to histograms, to densities or losses of pairs, to a classifier's verdicts, to what fresh
@@ -26,7 +26,7 @@ from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 @dataclass(frozen=True)
 class _Drawn(Product):
-    """What is made of draws of one mechanism at one epsilon on one set of inputs."""
+    """A product of draws of one mechanism at one epsilon on one set of inputs."""
 
     mechanism: str
     epsilon: float
@@ -42,7 +42,7 @@ class _Drawn(Product):
 
     @property
     def samples(self) -> Samples:
-        """The samples that all begins with."""
+        """The samples that it is made of."""
         drawn = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, self.batch)
         return Samples(self.study, *drawn)
 
@@ -52,7 +52,7 @@ class _Drawn(Product):
         return self.study.pairing(self.mechanism, self.inputs)
 
     def provided(self) -> Spec:
-        """Return what the provider says of the mechanism, as numbers."""
+        """Return the provider's claims about the mechanism, as numbers."""
         claims = asdict(self.study.claims(self.mechanism, self.epsilon))
         return {"claims": claims, "region": region_of(self.study, self.mechanism)}
 
@@ -132,7 +132,7 @@ class Samples(_Drawn):
 
 @dataclass(frozen=True)
 class _Reduced(_Drawn):
-    """What samples are reduced to for estimators of some kind."""
+    """A reduction of samples, for estimators of one kind."""
 
     def check(self) -> None:
         """Raise `EpsilometerError` unless there are such draws, of one size."""
@@ -146,7 +146,7 @@ class _Reduced(_Drawn):
     @classmethod
     @abstractmethod
     def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return what a combination's estimates read of one batch."""
+        """Return the reduction that a combination's estimates read of one batch."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class PairDensities(_Reduced):
 
 @dataclass(frozen=True)
 class Verdicts(_Reduced):
-    """What a classifier makes of test draws of every pair."""
+    """The verdicts of a classifier on test draws of every pair."""
 
     rule: ClassVar[str] = "classify"
     template: ClassVar[str] = paths.VERDICTS
@@ -254,13 +254,13 @@ class Verdicts(_Reduced):
 
 @dataclass(frozen=True)
 class _Screened(_Drawn):
-    """What an entry that screens pairs has to do with: ``n`` may name fresh draws, too."""
+    """A product of an entry that screens pairs; ``n`` may name fresh draws, too."""
 
     screen: str
 
     @classmethod
     def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return what the entry makes that screens pairs for the estimator."""
+        """Return the product of the entry that screens pairs for the estimator."""
         screen = str(study.screen(combination.estimator))
         return cls(study, *_keys(combination, batch), screen)
 
@@ -347,7 +347,7 @@ class Confirmation(_Screened):
 
 @dataclass(frozen=True)
 class Evidence(_Screened):
-    """What fresh samples say about the selected pairs."""
+    """The evidence of fresh samples about the selected pairs."""
 
     rule: ClassVar[str] = "weigh"
     template: ClassVar[str] = paths.EVIDENCE
@@ -363,11 +363,11 @@ class Evidence(_Screened):
         return Confirmation(self.study, *drawn, self.screen)
 
     def needs(self) -> Needs:
-        """Return the fresh samples, and what is to be asked of them."""
+        """Return the fresh samples, and the losses that say which events to test."""
         return {"samples": [self._confirmation], "losses": [self.losses]}
 
     def spec(self) -> Spec:
-        """Return the identity of what one batch of fresh samples says."""
+        """Return the identity of one batch of evidence."""
         return self.common | {"fresh": self._confirmation.spec()}
 
     def load(self) -> Load:
@@ -382,7 +382,7 @@ REDUCTIONS: dict[str, type[_Reduced | _Screened]] = {
     "losses": Losses,
     "evidence": Evidence,
 }
-"""By what an estimator says that it ``reads``."""
+"""By the attribute ``reads`` of estimators."""
 
 
 def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
@@ -392,7 +392,7 @@ def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
 
 
 def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
-    """Return the fields that all that is made of draws begins with."""
+    """Return the common fields of all products of draws."""
     return c.mechanism, c.epsilon, c.inputs, c.n, batch
 
 

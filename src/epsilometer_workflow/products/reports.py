@@ -45,7 +45,7 @@ EVERY = "report"
 """In place of a report's name: all of them."""
 
 _TEMPLATES = Path(__file__).parents[3] / "workflow/report"
-_BESIDE = {  # what a report shows where it was made: every file of such a path, and what makes it
+_BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
     "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
     "museum": (paths.MUSEUM, "make museum SCALE={scale}"),
     "benchmark": (paths.BENCHMARK, "make benchmark SCALE={scale}"),
@@ -54,7 +54,7 @@ _BESIDE = {  # what a report shows where it was made: every file of such a path,
 
 @dataclass(frozen=True)
 class _Shown(Product):
-    """What is made of one artifact of a report."""
+    """A product of one artifact of a report."""
 
     report: str
     artifact: str
@@ -66,7 +66,7 @@ class _Shown(Product):
 
     @property
     def definition(self) -> config.Artifact:
-        """What the configuration says of it."""
+        """Its entry in the configuration."""
         return self.study.reports[self.report].artifacts[self.artifact]
 
 
@@ -84,15 +84,15 @@ class Table(_Shown):
 
     @property
     def builder(self) -> str:
-        """Who builds it, as ``module:function``."""
+        """Its builder, as ``module:function``."""
         return BUILDERS.target(self.report, self.definition.table.builder)
 
     def needs(self) -> Needs:
-        """Return what the builder reads, in the order of the configuration."""
+        """Return the products that the builder reads, in the order of the configuration."""
         return {"data": [product for parts in self._parts() for product in parts]}
 
     def _parts(self) -> list[list[Product]]:
-        """Return what the builder reads of each experiment, or each table that it reads."""
+        """Return the products that the builder reads, by experiment, or each table."""
         kind = self._reads
         if kind == "table":
             tables = self.study.tables(self.definition.table.tables)
@@ -110,7 +110,7 @@ class Table(_Shown):
             yield product(self.study, self.report, experiment)
 
     def spec(self) -> Spec:
-        """Return what the table is built with, and the identity of each file it reads."""
+        """Return builder and options, and the identity of each file that it reads."""
         table = self.definition.table
         spec = {
             "caption": self.definition.caption.strip(),
@@ -129,7 +129,7 @@ class Table(_Shown):
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
-        """Return the builder's; where it reads draws run by run, all that may be made of them."""
+        """Return the builder's; if it reads draws run by run, also those of all estimators."""
         modules = {self.builder.partition(":")[0]}
         for drawn in (drawn for files in self._drawn() for drawn in files):
             name = self.study.mechanisms[drawn.mechanism].mechanism
@@ -152,7 +152,7 @@ class Table(_Shown):
         return [[part for part in files if isinstance(part, Samples)] for files in parts]
 
     def origin(self) -> Spec:
-        """Return how it is made, in words and numbers for readers."""
+        """Return how it is made, for readers."""
         table = self.definition.table
         return {
             "builder": self.builder,
@@ -166,7 +166,7 @@ class Table(_Shown):
         }
 
     def _grid(self, experiment: str) -> Spec:
-        """Return what an experiment is a grid of, each value once."""
+        """Return the values of an experiment's grid, each once."""
         combinations = self.study.combinations(self.report, experiment)
         fields = {
             "mechanism": [c.mechanism for c in combinations],
@@ -201,7 +201,7 @@ class Figure(_Shown):
 
     @property
     def table(self) -> Table:
-        """What it is drawn from."""
+        """The table that it is drawn from."""
         return Table(self.study, self.report, self.artifact)
 
     def needs(self) -> Needs:
@@ -209,7 +209,7 @@ class Figure(_Shown):
         return {"table": [self.table]}
 
     def spec(self) -> Spec:
-        """Return what the figure is drawn with."""
+        """Return table, caption and renderer."""
         return {
             "identity": self.table.spec()["identity"],
             "caption": self.definition.caption.strip(),
@@ -261,7 +261,7 @@ class Page(Product):
         return {"tables": list(self._tables), "figures": figures}
 
     def spec(self) -> Spec:
-        """Return what the page shows, and how each of it is made."""
+        """Return the content of the page, and how each part is made."""
         return {
             **self.common,
             "template": _template("page.html.j2", "page.css", "page.js"),
@@ -277,7 +277,7 @@ class Page(Product):
         }
 
     def _shown(self, table: Table) -> Spec:
-        """Return what the page tells of an artifact."""
+        """Return the facts that the page shows about an artifact."""
         figure = table.definition.figure is not None
         path = Figure(self.study, table.report, table.artifact).path if figure else table.path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
@@ -318,7 +318,7 @@ KINDS: tuple[type[Product], ...] = (
 
 
 class Rules(SimpleNamespace):
-    """What the workflow asks of one study: a `Rule` under each rule's name, and the targets."""
+    """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
         asks = {kind: AuditRule if kind in AUDITED else Rule for kind in KINDS}
@@ -345,22 +345,22 @@ class Rules(SimpleNamespace):
 
 
 def all_products(study: Study) -> Iterator[Product]:
-    """Yield what is made where nothing is asked for, each job once, what is needed first."""
+    """Yield the products of all wanted reports, each job once, needs first."""
     return everything(Page(study, report) for report in study.wanted)
 
 
 def all_audits(study: Study) -> Iterator[Product]:
-    """Yield what is made where audits are asked for, each job once, what is needed first."""
+    """Yield the products of all audits, each job once, needs first."""
     return everything(Conclusion(study, name) for name in study.audits)
 
 
 def all_of_the_museum(study: Study) -> Iterator[Product]:
-    """Yield what is made where the museum is asked for, each job once, what is needed first."""
+    """Yield the products of the museum, each job once, needs first."""
     return everything([Exhibition(study)])
 
 
 def all_of_the_benchmark(study: Study) -> Iterator[Product]:
-    """Yield what is made where the benchmark is asked for, each job once, what is needed first."""
+    """Yield the products of the benchmark, each job once, needs first."""
     return everything([Compared(study)])
 
 
@@ -370,7 +370,7 @@ def refuse_foreign_results(study: Study) -> None:
 
 
 def result_lines(study: Study) -> str:
-    """Return the lines that tell a user where to look, of what there is so far."""
+    """Return the lines that tell a user where the results are."""
     results = Path(paths.RESULTS.format(scale=study.scale))
     kinds = ("tables", "figures", "estimates", "audits", "museum", "benchmark")
     folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
@@ -383,7 +383,7 @@ def result_lines(study: Study) -> str:
 
 
 def _identity(product: Product) -> Any:
-    """Return what a file says that it is."""
+    """Return the identity that a file holds."""
     if isinstance(product, Table):
         return product.spec()["identity"]
     return product.identity() if isinstance(product, OfExperiment) else product.spec()

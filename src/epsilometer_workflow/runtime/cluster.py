@@ -1,4 +1,4 @@
-"""What a SLURM cluster asks of a run: a folder it can be told of, and nothing left from before.
+"""Checks before a run on a SLURM cluster: a folder with a plain name, and no jobs of earlier runs.
 
 When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
 are told from all other jobs by their name (the profile's prefix) and their working directory.

@@ -25,7 +25,7 @@ ONE_THREAD = {  # which a fork copies: no other may hold a lock meanwhile
 }
 _STARTED = b"s"
 _HEADER = 64  # bytes: how many follow, and the rule
-_SECONDS = 1.0  # in which who connects has said them
+_SECONDS = 1.0  # in which a client has to send them
 _CALLED = {  # what the jobs of a rule mostly call, and do not import before
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
@@ -41,11 +41,11 @@ _CALLED = {  # what the jobs of a rule mostly call, and do not import before
     "summarise": ("scipy.special",),
     "render": ("matplotlib.pyplot", "matplotlib.backends.backend_pdf"),
 }
-_client: int | None = None  # in a fork of the server: the socket to who handed the job over
+_client: int | None = None  # in a fork of the server: the socket to its client
 
 
 def client() -> int | None:
-    """Return the descriptor that tells when a job that was handed over is wanted no more."""
+    """Return a descriptor that becomes readable when the job that was handed over is not wanted."""
     return _client
 
 
@@ -124,7 +124,7 @@ class Server:
                 connection, _ = self._listener.accept()
                 with connection:
                     self._fork(connection)
-            except OSError as error:  # that job is done by who asked; others go on
+            except OSError as error:  # the client does that job itself; others go on
                 print(f"not forked: {error}", file=sys.stderr, flush=True)
 
     def _fork(self, connection: socket.socket) -> None:

@@ -30,7 +30,7 @@ def kept(
 
     The log tells when the job began, how far it is, what it printed, why it failed (with the
     traceback where the failure is ours) and what it took; the terminal shows one line. What
-    ``stopped`` does, says `epsilometer_workflow.runtime.job.job`.
+    ``stopped`` does is in `epsilometer_workflow.runtime.job.job`.
     """
     log_file = Path(str(snakemake.log[0]))
     title = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
@@ -137,14 +137,14 @@ def _allocation() -> str:
 
 
 def _report(message: str, terminal: int = 2) -> None:
-    """Say in log and terminal why a job failed."""
+    """Write to log and terminal why a job failed."""
     _log.error("failed: %s", message)
     with suppress(OSError):
         os.write(terminal, f"epsilometer: {message}\n".encode())
 
 
 def _refused(error: OSError, file: object) -> str:
-    """Return what a file system refused, and what helps."""
+    """Return the error of a file system, and a remedy."""
     message = f"{error.filename or file}: {os.strerror(error.errno) if error.errno else error}"
     helps = {
         errno.ENOSPC: "; free some space and give the same command again",

@@ -1,4 +1,4 @@
-"""What a run of Snakemake is as a whole: alone in its folder, clean, and with this library."""
+"""A run of Snakemake: it locks its folder, removes half-written files and uses this library."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A job under watch: it runs in a child of its own, and whatever becomes of it is told.
+"""A watched job: it runs in a child process, and every way in which it can end is reported.
 
 A mechanism under audit is foreign code. It may crash the interpreter, never come back, take all
 memory or print without end; and Snakemake may be killed above it. The process that was started
 stays outside and small: it waits for the child, holds it to its limits, keeps what it prints, stops
-it when the run that asked for it is gone, and gives the cause where the child no longer can.
+it when its run is gone, and gives the cause where the child no longer can.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ from typing import NoReturn
 
 from epsilometer_workflow.runtime.variables import RUN
 
-_DONE, _REPORTED = 100, 101  # how a child ends that says how it ended; a mechanism may exit with 0
+_DONE, _REPORTED = (
+    100,
+    101,
+)  # exit codes of a child's own; a mechanism may exit with 0
 _PRINTED_BYTES = 1_000_000
 _SECONDS_BETWEEN_LOOKS = 0.1
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
 _GONE = "the run that asked for it is gone"
 OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
-"""Why a child was stopped that had done nothing wrong."""
+"""Causes that are no fault of the child."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job may take; what it does not say is without limit."""
+    """The limits of a job; None is no limit."""
 
     minutes: float | None = None
     megabytes: float | None = None
@@ -44,7 +47,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a job took: seconds of wall clock and of CPU, megabytes at its largest."""
+    """The use of a job: seconds of wall clock and of CPU, megabytes at its largest."""
 
     seconds: float
     cpu_seconds: float
@@ -55,7 +58,7 @@ class Usage:
 
 
 class _Stopped(Exception):  # noqa: N818
-    """The child had to be stopped; says why."""
+    """The child had to be stopped; the message is the cause."""
 
 
 def watched(
@@ -72,15 +75,15 @@ def watched(
     Parameters
     ----------
     limits
-        What the child may take before it is stopped.
+        The limits at which the child is stopped.
     keep
-        Is given, in this process, what the child prints, up to a megabyte: whole lines, and the
-        beginning of one where it pauses there.
+        Called in this process with the text that the child prints, up to a megabyte: whole lines,
+        and the beginning of a line where the child pauses in it.
     ended
-        Is called in this process when the child is gone: with what it took, and why it failed;
-        ``None`` where it did not, or has told so itself. Returns whether all is well even so.
+        Called in this process when the child has ended, with its usage and the cause of a failure:
+        ``None`` without one, or if the child reported it. Returns whether the job counts as done.
     client
-        A descriptor that can be read when who asked for the job wants it no more.
+        A descriptor that becomes readable when the job is no longer wanted.
     """
     reader, writer = os.pipe()
     watcher = os.getpid()
@@ -108,7 +111,7 @@ def watched(
 
 
 class _Lines:
-    """What a child prints, in whole lines; a crash, for one, is written word by word."""
+    """The text that a child prints, in whole lines: a crash is written in pieces."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
         self._keep, self._rest = keep, b""
@@ -134,7 +137,7 @@ def done() -> NoReturn:
 
 
 def failed() -> NoReturn:
-    """End a watched child that has told why it failed."""
+    """End a watched child that has reported its failure."""
     raise SystemExit(_REPORTED)
 
 
@@ -148,7 +151,7 @@ def _become_child(watcher: int, reader: int, writer: int, client: int | None) ->
     nothing = os.open(os.devnull, os.O_RDONLY)
     for descriptor, standard in ((nothing, 0), (writer, 1), (writer, 2)):
         os.dup2(descriptor, standard)
-    if client is not None:  # who asked is told by the watcher, and by nobody else
+    if client is not None:  # only the watcher reports to the client
         os.dup2(nothing, client)
     for descriptor in (nothing, writer):
         os.close(descriptor)
@@ -196,7 +199,7 @@ def _wait(
 
 
 def _run_end_test(poll: select.poll) -> Callable[[set[int]], bool]:
-    """Return what tells whether the Snakemake is gone that started this job."""
+    """Return a test of whether the Snakemake that started this job has ended."""
     process = os.environ.get(RUN, "")
     if not process.isdigit():
         return lambda _: False
@@ -204,7 +207,7 @@ def _run_end_test(poll: select.poll) -> Callable[[set[int]], bool]:
 
 
 def _end_test(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
-    """Return what tells from the descriptors that are ready whether a process has ended.
+    """Return a test, on the descriptors that are ready, of whether a process has ended.
 
     The kernel wakes us by a descriptor; where it, or this Python, knows none, we look by turns.
     """
@@ -256,7 +259,7 @@ def _end_orphans() -> None:
     for _ in range(100):  # what an orphan has started is an orphan next
         try:
             orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-        except OSError:  # a kernel that does not tell
+        except OSError:  # some kernels do not have this file
             return
         if not orphans:
             return

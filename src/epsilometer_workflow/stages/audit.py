@@ -56,9 +56,9 @@ def run(
 ) -> None:
     """Write the verdict on each claim of ``spec``, about a mechanism of ``folder``.
 
-    What goes wrong with the mechanism is an answer, too: to all claims where it goes wrong before
-    any audit, else to the claim whose audit it stops. ``environment`` is what the job that makes
-    the interpreter of the mechanism wrote of it.
+    A failure of the mechanism is an answer, too: to all claims if it fails before any audit, else
+    to the claim whose audit it stops. ``environment`` is the file of the job that made the
+    interpreter of the mechanism.
     """
     began = time.perf_counter()
     rows: list[Row] = []
@@ -97,7 +97,7 @@ def _write(
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
     try:
         text = html_of_all([(verdict, claim) for verdict, claim, _ in rows])
-    except Exception:  # the verdicts are what was asked for
+    except Exception:  # the verdicts are written all the same
         _log.exception("no page")
         text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)
         text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
@@ -131,7 +131,7 @@ def _row(
     spec: Mapping[str, Any],
     began: float,
 ) -> Row:
-    """Return what is said of a claim, also where it cannot be audited."""
+    """Return the row of a claim, also if it cannot be audited."""
     try:
         plain, sources = filled(entry["claim"], accounts)
         claim = claim_of(plain)
@@ -144,14 +144,14 @@ def _row(
 def _all_without(
     spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0
 ) -> list[Row]:
-    """Return what is said of all claims where nothing can be."""
+    """Return the rows of all claims if none can be audited."""
     return [_without(spec, entry, reason, word, seconds) for entry in spec["claims"]]
 
 
 def _without(
     spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
 ) -> Row:
-    """Return what is said of a claim where nothing can be, and why."""
+    """Return the row of a claim that cannot be audited, with the reason."""
     claim = claim_of(of_any_level(entry["claim"]))
     plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.words())
     verdict = Verdict(

@@ -1,4 +1,4 @@
-"""From files of samples to what classifiers, trained on half of the draws, make of the others."""
+"""Verdicts of classifiers that are trained on half of the draws and tested on the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) 
 def verdicts_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
     """Return columns with a row for every run, pair, direction and claim.
 
-    What a classifier answers is in `epsilometer.estimators.spectrum.Tested`.
+    The answers of a classifier are in `epsilometer.estimators.spectrum.Tested`.
     """
     method = load(spec["registered"])(**spec["parameters"])
     samples, parts = spec["samples"], []

@@ -1,4 +1,4 @@
-"""What came of a file of audits: a table of all verdicts, and a page."""
+"""The table of all verdicts of a file of audits, and its page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
 def read(
     files: Sequence[str], members: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Mapping[str, Any], Any]]:
-    """Return what is known of each verdict, and all that it says; a file has those of a case."""
+    """Return each verdict with the facts about its case; a file holds the verdicts of one case."""
     return [
         ({**member, "section": section}, json.loads(text))
         for path, member in zip(files, members, strict=True)

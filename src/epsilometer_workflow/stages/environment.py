@@ -1,6 +1,6 @@
-"""Makes an environment of its own for mechanisms: what a lock says is in it, and nothing else.
+"""Makes an environment for mechanisms, with the packages of a lock and nothing else.
 
-That it cannot be made, as no wheel is there for this Python, is an answer, kept in its place.
+If it cannot be made, as there is no wheel for this Python, the reason is kept in its place.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def run(
 ) -> None:
     """Make an environment beside ``output``, a file of JSON that says what is in it.
 
-    What half of it was there is removed before, and after where it cannot be made. A cause that
-    passes, such as a network that is not there, is also added to the file ``notes``.
+    A half-made one is removed before, and after a failure. A cause that may pass, such as a missing
+    network, is also added to the file ``notes``.
     """
     folder = Path(output).parent / "venv"
     shutil.rmtree(folder, ignore_errors=True)
@@ -62,7 +62,7 @@ def write_failure(output: str, cause: str) -> None:
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Return the versions of what is installed in an environment, by names."""
+    """Return the versions of the packages in an environment, by name."""
     folders = [str(path) for path in folder.glob("lib/python*/site-packages")]
     packages = distributions(path=folders)
     return dict(sorted((package.metadata["Name"], package.version) for package in packages))

@@ -1,4 +1,4 @@
-"""What was found in the rooms of the museum, beside what was expected: a table, and a page."""
+"""The verdicts of the museum beside the expected ones: a table, and a page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]
 
 
 def finding(row: Mapping[str, Any]) -> str | None:
-    """Return what was found in a word."""
+    """Return the bound in words."""
     if row["bound"] is None or row["quantity"] is None:
         return None
     return f"{row['quantity']} is at least {short(row['bound'])}"

@@ -1,7 +1,7 @@
 """Measures implementations of one task on the same data, one after another, and compares answers.
 
 Each runs in an interpreter that has it: ours in this one, others in an environment of their own.
-What is not there, does not apply or lasts too long is an answer, too.
+A missing package, a task that does not apply and a timeout are answers, too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TEXT = ("task", "kind", "implementation", "version", "missing")
 def run(
     output: str, spec: Mapping[str, Any], environment: str | None, progress: Callable[[str], None]
 ) -> None:
-    """Measure what ``spec`` asks for; others in ``environment``, which its own job tells of."""
+    """Measure all implementations; others than ours run in the interpreter of ``environment``."""
     python, problem = sys.executable, None
     if environment is not None:
         record = json.loads(Path(environment).read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def _draws(spec: Mapping[str, Any], n: int, folder: Path) -> tuple[list[str], li
 
 
 def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Reply]:
-    """Let an interpreter make calls; one that ends it is told so, and the others are made."""
+    """Let an interpreter make calls; if a call ends it, the others are made all the same."""
     results: list[Reply] = []
     while len(results) < len(calls):
         pending = calls[len(results) :]
@@ -187,7 +187,7 @@ def _measured(
     first: list[NDArray[Any]] | None,
     ours: Reply,
 ) -> Row:
-    """Return what one implementation took, and how its answers are beside ours."""
+    """Return the cost of one implementation, and its answers compared with ours."""
     if "missing" in result:
         return {"missing": result["missing"]}
     seconds = result["seconds"]
@@ -211,7 +211,7 @@ def _measured(
 
 
 def of_bounds(bounds: Floats, level: float, claim: float) -> Row:
-    """Return what bounds of several runs say: how near the level, how often above it."""
+    """Return statistics of the bounds of several runs: how near the level, how often above it."""
     median = float(np.median(bounds))
     return {
         "bound": median,

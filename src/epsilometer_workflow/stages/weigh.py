@@ -1,4 +1,4 @@
-"""From files of fresh samples to what they say about the selected pairs."""
+"""Evidence about the selected pairs, from files of fresh samples."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Spec = Mapping[str, Any]
 
 
 def run(samples: str, losses: str, output: str, spec: Spec) -> None:
-    """Reduce one batch of fresh samples to what they say about the selected pairs."""
+    """Reduce one batch of fresh samples to evidence about the selected pairs."""
     write_columns(evidence_of(samples, losses, spec), output, "evidence", spec)
 
 
 def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
-    """Return columns with what the fresh samples say, a row for every run."""
+    """Return columns of evidence, with a row for every run."""
     fresh = spec["fresh"]
     losses_spec = fresh["selected_by"]
     chosen = selected(losses_path, losses_spec)
@@ -42,5 +42,5 @@ def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
 
 
 def _column(values: list[Any]) -> Any:
-    """Return what all runs say of one thing: an array of numbers, or a list of lists."""
+    """Return the values of all runs: an array of numbers, or a list of lists."""
     return values if np.ndim(values[0]) else np.array(values)

@@ -1,4 +1,4 @@
-"""What askin2022 states of its estimators and its tables do not show: from runs and draws."""
+"""Statements of askin2022 about its estimators that its tables do not show: from draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What askin2022 states of losses, and of the mechanisms that it studies, worked out exactly."""
+"""Statements of askin2022 about losses and about its mechanisms, worked out exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gorla2022 states of its algorithms and its tables do not show: from runs and draws."""
+"""Statements of gorla2022 about its algorithms that its tables do not show: from draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gorla2022 states and no draw is needed for: formulas, lemmas and the numbers in its text.
+"""Statements of gorla2022 that need no draw: formulas, lemmas and the numbers in its text.
 
 On [0, 1] throughout, so that W = 1; B is the scale of the truncated Laplace mechanism.
 """

@@ -1,4 +1,4 @@
-"""What kutta2022 states of its estimators, and of the density estimates below them: from draws."""
+"""Statements of kutta2022 about its estimators and their density estimates: from draws."""
 
 from __future__ import annotations
 

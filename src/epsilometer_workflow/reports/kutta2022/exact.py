@@ -1,4 +1,4 @@
-"""What kutta2022 states of Rényi divergences and of its seven mechanisms, worked out exactly.
+"""Statements of kutta2022 about Rényi divergences and its seven mechanisms, worked out exactly.
 
 Numerals are those of its Section IV: (i) is Noisy Gradient Descent, (vii) shuffled Randomized
 Response.

@@ -1,4 +1,4 @@
-"""What kutta2022's assumptions, lemmas and proofs state, tried at some points."""
+"""Statements of kutta2022's assumptions, lemmas and proofs, tried at some points."""
 
 from __future__ import annotations
 

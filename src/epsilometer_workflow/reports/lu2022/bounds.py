@@ -1,4 +1,4 @@
-"""What lu2022 states of its estimator: bounds of its error, and what it does with draws."""
+"""Statements of lu2022 about its estimator: bounds of its error, and its use of draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lu2022 states of privacy notions and spectra, worked out exactly."""
+"""Statements of lu2022 about privacy notions and spectra, worked out exactly."""
 
 from __future__ import annotations
 

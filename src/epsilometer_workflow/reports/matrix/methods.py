@@ -1,8 +1,8 @@
 """Every estimator by one signature: draws of a pair in, one number for the pair out.
 
 All answer for both directions at once, by the larger of their levels, as the audit does: those that
-answer for one direction are asked for both, a bound at half of alpha each. Whoever has to choose
-where to look does so on the first draws, and confirms it on the others; nobody gets more draws.
+answer for one direction are called for both, a bound at half of alpha each. A method that has to
+choose does so on the first draws, and confirms on the others; no method gets more draws.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Pair:
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon
-        What the provider promises.
+        The level that the provider promises.
     seed
         Of methods that draw.
     """
@@ -87,7 +87,7 @@ class Pair:
 
 
 class Stage(Model):
-    """What chooses for an estimator that confirms: a registered one, and the share it gets."""
+    """The first stage of an estimator that confirms: its choice uses this share of the draws."""
 
     estimator: str
     parameters: Parameters = Field(default_factory=dict)
@@ -104,7 +104,7 @@ class Method(Model):
     parameters
         Its hyperparameters; ``by_outputs`` has those that depend on the kind of outputs.
     after
-        Who chooses for it.
+        Its first stage.
     delta
         Where the answer is the epsilon at this delta, not a divergence.
     bound
@@ -120,7 +120,7 @@ class Method(Model):
 
     @property
     def quantity(self) -> str:
-        """What the answer is of."""
+        """The quantity of the answer."""
         return "divergence" if self.delta is None else f"epsilon at delta = {self.delta:g}"
 
     def build(self, outputs: str) -> Any:
@@ -222,7 +222,7 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
 
 
 class Exact:
-    """What is true of a pair of inputs, in the larger direction; NaN where it is not known."""
+    """The exact levels of a pair of inputs, in the larger direction; NaN where not known."""
 
     def __init__(self, law: Law | None, x: Any, x_prime: Any) -> None:
         self._law, self._ways = law, ((x, x_prime), (x_prime, x))

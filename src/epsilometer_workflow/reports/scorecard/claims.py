@@ -1,4 +1,4 @@
-"""What the papers state, and the lines of configuration that say how each statement is decided.
+"""The statements of the papers, and the lines of configuration that decide each of them.
 
 ``claims.csv`` holds the statements: id (paper/artifact/name), artifact, quantity, key (its
 parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and where
@@ -66,7 +66,7 @@ class Claim:
 
     @property
     def number(self) -> float | str:
-        """What is printed, as a number where it is one."""
+        """The printed value, as a number where it is one."""
         value = as_number(self.printed)
         return self.printed if value is None else value
 

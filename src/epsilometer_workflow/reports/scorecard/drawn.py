@@ -1,4 +1,4 @@
-"""What figures show: every line, area and set of points that a renderer draws."""
+"""The content of figures: every line, area and set of points that a renderer draws."""
 
 from __future__ import annotations
 

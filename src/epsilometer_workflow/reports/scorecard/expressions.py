@@ -34,7 +34,7 @@ _RESERVED = "lambda"  # a column of many tables, and a word of Python's
 
 
 class ExpressionError(EpsilometerError):
-    """What is written in a rule is no expression, or has no value in these tables."""
+    """The text of a rule is no expression, or has no value in these tables."""
 
 
 class UnknownName(ExpressionError):  # noqa: N818 (as in a message: unknown name)
@@ -200,7 +200,7 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Value]] = {
 class Expression:
     """An expression, whose notation is checked when it is made; `ExpressionError` says what is not.
 
-    What it looks up are plain names and ``name.column``: a mapping of these to values, or to
+    It looks up plain names and ``name.column``: a mapping of these to values, or to
     mappings, is all that `value` takes.
     """
 
@@ -237,7 +237,7 @@ class Expression:
 
     @cached_property
     def names(self) -> set[str]:
-        """What is looked up: names, without the column after a dot."""
+        """The names that are looked up, without the column after a dot."""
         called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
         return {
             _plain(node.id)

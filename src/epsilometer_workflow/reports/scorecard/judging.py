@@ -33,7 +33,7 @@ _ROUNDING = 1e-9  # of a bound, for what its own arithmetic loses
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one claim; ``low`` and ``high`` are where ours may lie, NaN where open."""
+    """The verdict on one claim; ``low`` and ``high`` are the limits of ours, NaN where open."""
 
     ours: str
     low: float

@@ -1,4 +1,4 @@
-"""What a scorecard says in a line or two, at the end of a run."""
+"""The verdicts of a scorecard, and its summary in a line, at the end of a run."""
 
 from __future__ import annotations
 
