@@ -16,13 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from epsilometer.errors import (
-    ArgumentError,
-    ConfigError,
-    UnknownNameError,
-    one_line,
-    suggest,
-)
+from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import LAWS

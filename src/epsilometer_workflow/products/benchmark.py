@@ -99,10 +99,7 @@ class Measured(Product):
 
     def load(self) -> Load:
         """Return the numbers that implementations are given."""
-        return Load(
-            numbers=2 * sum(self.every_n) * self.sizes.repeats,
-            side=max(self.every_n),
-        )
+        return Load(numbers=2 * sum(self.every_n) * self.sizes.repeats, side=max(self.every_n))
 
 
 @dataclass(frozen=True)

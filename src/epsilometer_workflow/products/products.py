@@ -113,11 +113,7 @@ class Product(ABC):
     @property
     def common(self) -> Spec:
         """The common part of the identities of all files of a study."""
-        return {
-            "seed": self.study.main.seed,
-            "scale": self.study.scale,
-            "version": __version__,
-        }
+        return {"seed": self.study.main.seed, "scale": self.study.scale, "version": __version__}
 
     def code(self) -> str:
         """Return a digest of the code that its job runs, and the versions of what that imports."""

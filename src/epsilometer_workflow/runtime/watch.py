@@ -24,10 +24,7 @@ from typing import NoReturn
 
 from epsilometer_workflow.runtime.variables import RUN
 
-_DONE, _REPORTED = (
-    100,
-    101,
-)  # exit codes of a child's own; a mechanism may exit with 0
+_DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
 _PRINTED_BYTES = 1_000_000
 _SECONDS_BETWEEN_LOOKS = 0.1
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -159,13 +156,7 @@ def _become_child(watcher: int, reader: int, writer: int, client: int | None) ->
     return terminal
 
 
-def _wait(
-    child: int,
-    reader: int,
-    limits: Limits,
-    lines: _Lines,
-    client: int | None,
-) -> None:
+def _wait(child: int, reader: int, limits: Limits, lines: _Lines, client: int | None) -> None:
     """Return when the child has ended; raise `_Stopped` when it has to be."""
     deadline = math.inf if limits.minutes is None else time.monotonic() + 60 * limits.minutes
     printed = 0

@@ -64,8 +64,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
     error = estimates["estimate"] - estimates["truth"]
     precision = np.nan if gamma is None else gamma
     frame = estimates.assign(
-        squared_error=error**2,
-        within=(error.abs() <= precision) & ~estimates["failed"],
+        squared_error=error**2, within=(error.abs() <= precision) & ~estimates["failed"]
     )
     grouped = frame.groupby(KEYS, sort=False, dropna=False)
     summary = grouped.agg(

@@ -155,11 +155,7 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def build(
-    builder: Builder,
-    data: list[Any],
-    options: Mapping[str, Any],
-    file: str,
-    key: str,
+    builder: Builder, data: list[Any], options: Mapping[str, Any], file: str, key: str
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
     arguments = {None: [], "several": [data]}.get(_takes(builder), data)

@@ -76,7 +76,7 @@ def all_pairs(
             "truth": summary[["truth", "truth_reverse"]].max(axis=1),
             "n": summary["n"],
             "cells": summary["cells"],
-        },
+        }
     ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")

@@ -33,11 +33,7 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
 
 
 def spectra(
-    runs: list[pd.DataFrame],
-    *,
-    panels: Titles,
-    claims: Claims | None = None,
-    larger: bool = False,
+    runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None, larger: bool = False
 ) -> pd.DataFrame:
     """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
 
