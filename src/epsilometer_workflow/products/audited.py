@@ -43,7 +43,6 @@ class _OfFile(Product):
     audits: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a file."""
         entry(self.study.every_audits, "file of audits", self.audits)
 
     @property
@@ -64,7 +63,6 @@ class Audit(_OfFile):
     pairs: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a case."""
         super().check()
         part: Any = self.file_of_audits.cases
         for kind in ("entry", "parameters", "pairs"):
@@ -89,7 +87,6 @@ class Audit(_OfFile):
         return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:
-        """Return the numbers that are drawn or read."""
         kinds = {"outputs": "recorded", "command": "command", "python": "function"}
         kind = next((kinds[key] for key in kinds if key in self.case.mechanism), "function")
         if kind == "command" and "{input}" in str(self.case.mechanism["command"]):
@@ -106,7 +103,6 @@ class Audit(_OfFile):
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        """Return mechanism, inputs, claims and method."""
         case, file = self.case, self.file_of_audits
         options = file.file.audits[self.entry]
         keys = (self.audits, self.entry, self.parameters, self.pairs)
@@ -166,11 +162,9 @@ class Conclusion(_OfFile):
         ]
 
     def needs(self) -> Needs:
-        """Return the verdicts."""
         return {"verdicts": list(self.cases)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
         members = [audit.member() for audit in self.cases]
         file = self.file_of_audits
         spec = {

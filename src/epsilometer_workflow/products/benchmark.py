@@ -32,7 +32,6 @@ class Measured(Product):
     task: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a task at this scale."""
         entry(tasks_of(self.study), "task", self.task)
 
     @property
@@ -59,14 +58,12 @@ class Measured(Product):
         return sorted({self.definition.n[self.study.scale], *growing})
 
     def needs(self) -> Needs:
-        """Return the environment of the others' implementations."""
         name = self._all.environment
         if name is None:
             return {}
         return {"environment": [Environment(self.study, self.study.lock(name).key)]}
 
     def spec(self) -> Spec:
-        """Return the task, and digests of the programs that measure it."""
         task, sizes, scale = self.definition, self.sizes, self.study.scale
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
@@ -98,7 +95,6 @@ class Measured(Product):
         return sources.digest(self.rule, PROGRAMS / "data.py", PROGRAMS / "ours.py")
 
     def load(self) -> Load:
-        """Return the numbers that implementations are given."""
         return Load(numbers=2 * sum(self.every_n) * self.sizes.repeats, side=max(self.every_n))
 
 
@@ -115,11 +111,9 @@ class Compared(Product):
         return [Measured(self.study, name) for name in tasks_of(self.study)]
 
     def needs(self) -> Needs:
-        """Return the measurements."""
         return {"measured": list(self.measured)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
         spec = {
             "members": [{"identity": m.spec(), "title": m.definition.title} for m in self.measured]
         }

@@ -23,7 +23,6 @@ class Environment(Product):
     environment: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless some audit names such an environment."""
         entry(self.study.locks, "environment", self.environment)
 
     def needs(self) -> Needs:
@@ -31,6 +30,5 @@ class Environment(Product):
         return {}
 
     def spec(self) -> Spec:
-        """Return what is to be installed, and for which Python."""
         requirements = list(self.study.locks[self.environment].statements)
         return {"requirements": requirements, "python": platform.python_version()}

@@ -42,14 +42,12 @@ class Estimates(Product):
         return Combination(**keys)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the estimator applies to such draws."""
         entry(self.study.estimators, "estimator", self.estimator)
         keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
         Samples(self.study, *keys).check()
         self.study.check(self.combination)
 
     def needs(self) -> Needs:
-        """Return the reduction of every batch of samples."""
         kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
         c = self.combination
         return {"data": [kind.of(self.study, c, batch) for batch in self.study.batches(c)]}
@@ -99,5 +97,4 @@ class Estimates(Product):
         return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
 
     def modules(self) -> list[str]:
-        """Return the estimator."""
         return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

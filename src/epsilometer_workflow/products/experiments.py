@@ -27,7 +27,6 @@ class OfExperiment(Product):
     experiment: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an experiment."""
         report = entry(self.study.reports, "report", self.report)
         entry(report.experiments, "experiment", self.experiment)
 
@@ -46,7 +45,6 @@ class OfExperiment(Product):
         """Return the parameters of the job for each combination."""
 
     def spec(self) -> Spec:
-        """Return the parameters of the job."""
         return {"identity": self.identity(), "members": self.members()}
 
 
@@ -58,7 +56,6 @@ class Summary(OfExperiment):
     template: ClassVar[str] = paths.SUMMARY
 
     def needs(self) -> Needs:
-        """Return the estimates."""
         return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
 
     def members(self) -> list[Spec]:
@@ -74,7 +71,6 @@ class Summary(OfExperiment):
         ]
 
     def modules(self) -> list[str]:
-        """Return the exact laws, and the mechanisms they are of."""
         used = {self.study.mechanisms[c.mechanism].mechanism for c in self.combinations}
         return sorted({r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS})
 
@@ -112,7 +108,6 @@ class Timings(OfExperiment):
         ]
 
     def modules(self) -> list[str]:
-        """Return mechanisms and estimators."""
         study, modules = self.study, set()
         for c in self.combinations:
             modules.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
@@ -123,6 +118,5 @@ class Timings(OfExperiment):
         return sorted(modules)
 
     def load(self) -> Load:
-        """Return the numbers of all combinations."""
         runs = [(c, Batch(0, c.runs - 1)) for c in self.combinations]
         return Load.together([drawn_for(self.study, c, batch).load() for c, batch in runs])

@@ -42,11 +42,9 @@ class Exhibition(Product):
         return sorted(audits, key=_place)
 
     def needs(self) -> Needs:
-        """Return the verdicts."""
         return {"verdicts": list(self.cases)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
         spec = {
             "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "members": [audit.member() for audit in self.cases],

@@ -35,7 +35,6 @@ class _Drawn(Product):
     batch: Batch
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws."""
         mechanism = entry(self.study.mechanisms, "mechanism", self.mechanism)
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
         self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
@@ -57,7 +56,6 @@ class _Drawn(Product):
         return {"claims": claims, "region": region_of(self.study, self.mechanism)}
 
     def load(self) -> Load:
-        """Return the numbers of a batch of samples."""
         return self._numbers(self.samples.sides, self.n.first)
 
     def _numbers(self, sides: int, n: int, name: str = "default") -> Load:
@@ -91,7 +89,6 @@ class Samples(_Drawn):
     template: ClassVar[str] = paths.SAMPLE
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_two_sizes()
         super().check()
 
@@ -100,7 +97,6 @@ class Samples(_Drawn):
         return {}
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of samples."""
         mechanism = self.study.mechanisms[self.mechanism]
         values = self.study.input_values(self.mechanism, self.inputs)
         return self.common | {
@@ -116,11 +112,9 @@ class Samples(_Drawn):
         }
 
     def modules(self) -> list[str]:
-        """Return the mechanism."""
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
 
     def load(self) -> Load:
-        """Return the numbers that are drawn, and by what."""
         registered = self.study.mechanisms[self.mechanism].mechanism
         return self._numbers(self.sides, self.n.first, registered)
 
@@ -135,12 +129,10 @@ class _Reduced(_Drawn):
     """A reduction of samples, for estimators of one kind."""
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_two_sizes()
         super().check()
 
     def needs(self) -> Needs:
-        """Return the samples."""
         return {"samples": [self.samples]}
 
     @classmethod
@@ -164,7 +156,6 @@ class Histograms(_Reduced):
         return cls(study, *_keys(combination, batch), study.cells(combination))
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of histograms."""
         claims = self.study.claims(self.mechanism, self.epsilon)
         return self.common | {
             "samples": self.samples.spec(),
@@ -190,12 +181,10 @@ class PairDensities(_Reduced):
         return cls(study, *_keys(combination, batch), reduction)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_searched()
         super().check()
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of densities."""
         samples = {"samples": self.samples.spec(), "pairing": self.pairing}
         return self.common | samples | self.reduction.settings
 
@@ -215,7 +204,6 @@ class Verdicts(_Reduced):
         return cls(study, *_keys(combination, batch), combination.estimator)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the classifier applies to such draws."""
         self._refuse_searched()
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
@@ -224,7 +212,6 @@ class Verdicts(_Reduced):
         self._check_outputs(self.classifier)
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of verdicts."""
         method = self.study.estimators[self.classifier]
         training = self.study.estimator(self.classifier).TRAINING
         kind = CLASSIFIERS.get(str(method.parameters.get("classifier")))
@@ -237,7 +224,6 @@ class Verdicts(_Reduced):
         }
 
     def modules(self) -> list[str]:
-        """Return the estimator, and the classifier that it trains."""
         method = self.study.estimators[self.classifier]
         modules = [ESTIMATORS.module(method.estimator)]
         kind = str(method.parameters.get("classifier"))
@@ -265,7 +251,6 @@ class _Screened(_Drawn):
         return cls(study, *_keys(combination, batch), screen)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the entry screens pairs, of such draws."""
         super().check()
         entry(self.study.estimators, "estimator", self.screen)
         if self.study.screen(self.screen) != self.screen:
@@ -280,7 +265,6 @@ class _Screened(_Drawn):
         return Losses(self.study, *drawn, self.screen)
 
     def modules(self) -> list[str]:
-        """Return the estimator that screens."""
         return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
 
 
@@ -292,11 +276,9 @@ class Losses(_Screened):
     template: ClassVar[str] = paths.LOSSES
 
     def needs(self) -> Needs:
-        """Return the first samples."""
         return {"samples": [self.samples]}
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of losses."""
         screen = self.study.estimators[self.screen]
         return self.common | {
             "samples": self.samples.spec(),
@@ -308,7 +290,6 @@ class Losses(_Screened):
         }
 
     def load(self) -> Load:
-        """Return the numbers that are read, and by what."""
         return self._numbers(
             self.samples.sides, self.n.first, self.study.estimators[self.screen].estimator
         )
@@ -322,13 +303,11 @@ class Confirmation(_Screened):
     template: ClassVar[str] = paths.CONFIRMATION
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are fresh samples."""
         super().check()
         if not self.n.fresh:
             raise EpsilometerError(f"n={self.n} must be n+N, with N fresh samples")
 
     def needs(self) -> Needs:
-        """Return the losses, which select the pairs."""
         return {"losses": [self.losses]}
 
     def spec(self) -> Spec:
@@ -337,11 +316,9 @@ class Confirmation(_Screened):
         return self.samples.spec() | drawn | {"selected_by": self.losses.spec()}
 
     def modules(self) -> list[str]:
-        """Return the mechanism."""
         return self.samples.modules()
 
     def load(self) -> Load:
-        """Return the numbers that are drawn, and by what."""
         return self._numbers(2, self.n.fresh, self.samples.load().name)
 
 
@@ -353,7 +330,6 @@ class Evidence(_Screened):
     template: ClassVar[str] = paths.EVIDENCE
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are fresh samples."""
         super().check()
         self._confirmation.check()
 
@@ -363,15 +339,12 @@ class Evidence(_Screened):
         return Confirmation(self.study, *drawn, self.screen)
 
     def needs(self) -> Needs:
-        """Return the fresh samples, and the losses that say which events to test."""
         return {"samples": [self._confirmation], "losses": [self.losses]}
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of evidence."""
         return self.common | {"fresh": self._confirmation.spec()}
 
     def load(self) -> Load:
-        """Return the numbers that are read."""
         return self._numbers(2, self.n.fresh)
 
 

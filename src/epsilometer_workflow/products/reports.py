@@ -60,7 +60,6 @@ class _Shown(Product):
     artifact: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an artifact."""
         report = entry(self.study.reports, "report", self.report)
         entry(report.artifacts, "artifact", self.artifact)
 
@@ -88,7 +87,6 @@ class Table(_Shown):
         return BUILDERS.target(self.report, self.definition.table.builder)
 
     def needs(self) -> Needs:
-        """Return the products that the builder reads, in the order of the configuration."""
         return {"data": [product for parts in self._parts() for product in parts]}
 
     def _parts(self) -> list[list[Product]]:
@@ -110,7 +108,6 @@ class Table(_Shown):
             yield product(self.study, self.report, experiment)
 
     def spec(self) -> Spec:
-        """Return builder and options, and the identity of each file that it reads."""
         table = self.definition.table
         spec = {
             "caption": self.definition.caption.strip(),
@@ -138,7 +135,6 @@ class Table(_Shown):
         return sorted(modules)
 
     def load(self) -> Load:
-        """Return the numbers of all draws that are read run by run."""
         loads = [samples.load() for files in self._drawn() for samples in files]
         return Load.together(loads, name="draws") if loads else Load()
 
@@ -194,7 +190,6 @@ class Figure(_Shown):
         return paths.beside(self.path, ".png")
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an artifact, and it has a figure."""
         super().check()
         if self.definition.figure is None:
             raise EpsilometerError(f"{self.report}: {self.artifact} has no figure")
@@ -205,11 +200,9 @@ class Figure(_Shown):
         return Table(self.study, self.report, self.artifact)
 
     def needs(self) -> Needs:
-        """Return the table."""
         return {"table": [self.table]}
 
     def spec(self) -> Spec:
-        """Return table, caption and renderer."""
         return {
             "identity": self.table.spec()["identity"],
             "caption": self.definition.caption.strip(),
@@ -221,7 +214,6 @@ class Figure(_Shown):
         return RENDERERS.target(self.report, str(self.definition.figure))
 
     def modules(self) -> list[str]:
-        """Return the renderer's."""
         return [self._renderer.partition(":")[0]]
 
 
@@ -239,7 +231,6 @@ class Page(Product):
     report: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a report."""
         if self.report != EVERY:
             entry(self.study.reports, "report", self.report)
 
@@ -261,7 +252,6 @@ class Page(Product):
         return {"tables": list(self._tables), "figures": figures}
 
     def spec(self) -> Spec:
-        """Return the content of the page, and how each part is made."""
         return {
             **self.common,
             "template": _template("page.html.j2", "page.css", "page.js"),

@@ -30,12 +30,8 @@ _CALLED = {  # what the jobs of a rule mostly call, and do not import before
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
     "audit": (
-        *(
-            "epsilometer.auditing.audit",
-            "epsilometer.auditing.rendering.page",
-            "scipy.special",
-            "numba",
-        ),
+        *("epsilometer.auditing.audit", "epsilometer.auditing.rendering.page"),
+        *("scipy.special", "numba"),
         *("matplotlib.figure", "matplotlib.backends.backend_svg"),
     ),
     "summarise": ("scipy.special",),

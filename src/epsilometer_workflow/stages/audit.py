@@ -210,10 +210,8 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
     mechanism = spec["mechanism"]
     if "outputs" in mechanism:
         files, columns = mechanism["outputs"], mechanism["columns"]
-        origin: dict[str, Any] = {
-            "source": f"recorded in {' and '.join(Path(f).name for f in files)}"
-        }
-        origin["digest"] = digest(files)
+        names = " and ".join(Path(file).name for file in files)
+        origin: dict[str, Any] = {"source": f"recorded in {names}", "digest": digest(files)}
         if "one_run" in mechanism:
             scores, coins = read_scores(files[0], columns)
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)

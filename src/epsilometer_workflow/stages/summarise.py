@@ -20,23 +20,9 @@ from epsilometer.registry import load
 from epsilometer.storage import read_table, write_table
 
 KEYS = [
-    "mechanism",
-    "parameters",
-    "epsilon",
-    "inputs",
-    "lambda",
-    "estimator",
-    "cells",
-    "claimed_lipschitz",
-    "n",
-    "fresh",
-    "claim",
-    "pair",
-    "side_x",
-    "side_x_prime",
-    "x",
-    "x_prime",
-    "level",
+    *("mechanism", "parameters", "epsilon", "inputs", "lambda", "estimator", "cells"),
+    *("claimed_lipschitz", "n", "fresh", "claim", "pair"),
+    *("side_x", "side_x_prime", "x", "x_prime", "level"),
 ]
 
 

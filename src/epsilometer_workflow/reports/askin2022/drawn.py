@@ -25,13 +25,11 @@ from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
-_LAWS: dict[str, Callable[..., Any]] = {
-    "laplace": lambda *given, **more: LaplaceLaw(Laplace(*given, **more)),
-    "exponential-half-line": lambda *given: ExponentialHalfLineLaw(ExponentialHalfLine(*given)),
-    "report-noisy-max-6": lambda *given, **more: ReportNoisyMaxLaw(ReportNoisyMax(*given, **more)),
-    "randomized-response-5": lambda *given, **more: RandomizedResponseLaw(
-        RandomizedResponse(*given, **more)
-    ),
+_LAWS: dict[str, tuple[Any, Any]] = {
+    "laplace": (LaplaceLaw, Laplace),
+    "exponential-half-line": (ExponentialHalfLineLaw, ExponentialHalfLine),
+    "report-noisy-max-6": (ReportNoisyMaxLaw, ReportNoisyMax),
+    "randomized-response-5": (RandomizedResponseLaw, RandomizedResponse),
 }
 _KERNEL = 1 / (2 * math.sqrt(math.pi))  # the integral of its square
 
@@ -46,7 +44,8 @@ def _pairs(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Any, F
             raise ArgumentError("data", f"has {key['mechanism']}, which has no law here")
         if names[:3] not in laws:
             parameters = json.loads(key["parameters"])
-            laws[names[:3]] = _LAWS[key["mechanism"]](key["epsilon"], **parameters)
+            law, mechanism = _LAWS[key["mechanism"]]
+            laws[names[:3]] = law(mechanism(key["epsilon"], **parameters))
         (_, first), (_, second), *_ = drawn.groupby("side", sort=True)
         key["x"], key["x_prime"] = (json.loads(side["x"].iloc[0]) for side in (first, second))
         law = laws[names[:3]]

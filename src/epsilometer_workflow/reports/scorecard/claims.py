@@ -139,16 +139,8 @@ class Rule(Model):
     def expressions(self) -> Iterable[Written]:
         """Yield all that is to be worked out."""
         names = (
-            "where",
-            "take",
-            "ours",
-            "holds",
-            "low",
-            "high",
-            "above",
-            "below",
-            "equals",
-            "instead",
+            *("where", "take", "ours", "holds", "low"),
+            *("high", "above", "below", "equals", "instead"),
         )
         texts = [*self.let.values(), *(getattr(self, name) for name in names)]
         if self.within != "rounding":
