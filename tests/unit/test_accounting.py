@@ -20,7 +20,7 @@ from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_workflow.products.audited import made_of
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import all_audits
+from tests.products import all_audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 ACCOUNTANT = """

@@ -10,15 +10,8 @@ import pytest
 from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import (
-    EVERY,
-    KINDS,
-    Page,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
-    all_products,
-)
+from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 
 
 def asked_for(study: Study, path: str) -> Product:

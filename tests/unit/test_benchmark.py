@@ -16,9 +16,10 @@ from epsilometer.storage import read_columns
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import Rules, all_of_the_benchmark, all_products
+from epsilometer_workflow.products.reports import Rules, all_products
 from epsilometer_workflow.reports.benchmark import figures as benchmark
 from epsilometer_workflow.stages import compare, measure
+from tests.products import all_of_the_benchmark
 
 sys.path.insert(0, str(measure.CHILD.parent))
 import published

@@ -18,8 +18,9 @@ from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_l
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.museum import Exhibition, is_as_expected, museum_lines
-from epsilometer_workflow.products.reports import Rules, all_audits, all_of_the_museum
+from epsilometer_workflow.products.reports import Rules
 from epsilometer_workflow.stages import audit, conclude, environment, exhibit
+from tests.products import all_audits, all_of_the_museum
 from tests.unit.test_stages_audit import verdicts_of
 
 FILE = Path("config/audits/museum/tiny.yaml")

@@ -18,8 +18,8 @@ from epsilometer.auditing.statistics.guessing import Counted, Rule, p_value, ref
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import all_audits
 from epsilometer_workflow.stages import audit, conclude
+from tests.products import all_audits
 from tests.unit.test_stages_audit import verdicts_of
 
 # --- the theorem ----------------------------------------------------------------------------------

@@ -26,11 +26,9 @@ from epsilometer_workflow.products.reports import (
     Rules,
     Runs,
     Summary,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
     all_products,
 )
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")

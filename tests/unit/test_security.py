@@ -15,16 +15,9 @@ import yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import (
-    EVERY,
-    KINDS,
-    Page,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
-    all_products,
-)
+from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
 from epsilometer_workflow.stages import page
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]

@@ -206,8 +206,7 @@ def verdict_lines(study: Study, name: str) -> list[str]:
     conclusion = Conclusion(study, name)
     page = Path(paths.beside(conclusion.path, ".html"))
     try:
-        with Path(conclusion.path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = rows_of(conclusion.path)
         verdicts = [row["verdict"] for row in rows]
         bad = [line_of(row) for row in rows if _is_bad(row)]
     except (OSError, KeyError, ValueError):
@@ -217,6 +216,12 @@ def verdict_lines(study: Study, name: str) -> list[str]:
     counts += f" ({unlike} not as expected)" if unlike else ""
     more = [f"    ... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
     return [f"  audits: {counts}: {page}", *bad[:_SHOWN], *more]
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _is_bad(row: Mapping[str, str]) -> bool:

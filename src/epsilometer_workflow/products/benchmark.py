@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.seeds import generator
@@ -15,11 +14,10 @@ from epsilometer_workflow.configuration.comparison import OURS, PROGRAMS, Compar
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import digest_of
+from epsilometer_workflow.products.audited import digest_of, rows_of
 from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
-
-STEEPEST = 2.2  # times the seconds, at twice the draws
+from epsilometer_workflow.reports.benchmark.figures import STEEPEST
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,6 @@ def tasks_of(study: Study) -> dict[str, Task]:
     return {} if benchmark is None or study.scale not in benchmark.scales else dict(benchmark.tasks)
 
 
-def _growing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["implementation"] == OURS and row["growth"]]
-
-
 def _programs() -> list[Path]:
     return sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
 
@@ -138,10 +132,10 @@ def benchmark_lines(study: Study) -> list[str]:
     """Return a line about the benchmark if it was made."""
     path = Path(paths.BENCHMARK.format(scale=study.scale))
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows: list[dict[str, Any]] = list(csv.DictReader(file))
+        rows = rows_of(path)
         missing = {row["implementation"] for row in rows if row["missing"]}
-        steep = sum(float(row["growth"]) > STEEPEST for row in _growing(rows))
+        ours = [row for row in rows if row["implementation"] == OURS and row["growth"]]
+        steep = sum(float(row["growth"]) > STEEPEST for row in ours)
     except (OSError, KeyError, ValueError):
         return []
     text = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"

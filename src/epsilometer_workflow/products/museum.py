@@ -6,7 +6,6 @@ expected.
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import ClassVar
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Audit, digest_of, line_of
+from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of
 from epsilometer_workflow.products.products import Needs, Product, Spec
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/museum.html.j2"
@@ -61,7 +60,7 @@ def museum_lines(study: Study) -> list[str]:
     """Return lines about the museum if it was made: the verdicts that are not as expected."""
     path = Path(paths.MUSEUM.format(scale=study.scale))
     try:
-        rows = _rows(path)
+        rows = rows_of(path)
         results = [row["as_expected"] for row in rows]
         bad = [line_of(row) for row in rows if "no" in row["as_expected"] or row["error"]]
     except (OSError, KeyError, ValueError):
@@ -74,13 +73,8 @@ def museum_lines(study: Study) -> list[str]:
 
 def is_as_expected(path: Path) -> bool:
     """Tell whether some verdict of a table is as expected, and none is not."""
-    results = {row["as_expected"] for row in _rows(path)}
+    results = {row["as_expected"] for row in rows_of(path)}
     return "yes" in results and "no" not in results
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 if __name__ == "__main__":

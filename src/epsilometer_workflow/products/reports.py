@@ -339,21 +339,6 @@ def all_products(study: Study) -> Iterator[Product]:
     return everything(Page(study, report) for report in study.wanted)
 
 
-def all_audits(study: Study) -> Iterator[Product]:
-    """Yield the products of all audits, each job once, needs first."""
-    return everything(Conclusion(study, name) for name in study.audits)
-
-
-def all_of_the_museum(study: Study) -> Iterator[Product]:
-    """Yield the products of the museum, each job once, needs first."""
-    return everything([Exhibition(study)])
-
-
-def all_of_the_benchmark(study: Study) -> Iterator[Product]:
-    """Yield the products of the benchmark, each job once, needs first."""
-    return everything([Compared(study)])
-
-
 def refuse_foreign_results(study: Study) -> None:
     """Raise `DataError` where results of another seed or version were put into the folder."""
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)

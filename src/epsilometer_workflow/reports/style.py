@@ -53,6 +53,12 @@ def panels(
     return figure, axes
 
 
+def panel() -> tuple[Figure, Axes]:
+    """Return a figure of one panel, and its axes."""
+    figure, axes = panels()
+    return figure, axes[0, 0]
+
+
 def colours(count: int) -> list[str]:
     """Return the palette's first colours."""
     import matplotlib as mpl

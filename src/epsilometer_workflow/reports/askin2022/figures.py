@@ -18,8 +18,7 @@ _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
 def density_estimate(table: pd.DataFrame) -> Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     curve, draws = table[table["kind"] == "curve"], table[table["kind"] == "draw"]
     ax.plot(curve["z"], curve["density"], color=style.TRUTH, linestyle="--", label="density")
     label = f"kernel estimate, $n = {len(draws)}$"
@@ -57,8 +56,7 @@ def losses(table: pd.DataFrame) -> Figure:
 
 def empirical_loss(table: pd.DataFrame) -> Figure:
     """Figure 3: the loss, the empirical loss, and its maximum."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     first = table.iloc[0]
     ax.plot(table["z"], table["loss"], color=style.TRUTH, linestyle="--", label=r"loss $\ell(t)$")
     label = rf"empirical loss, $n = {int(first['n']):,}$"
@@ -144,8 +142,7 @@ def errors(table: pd.DataFrame) -> Figure:
 
 def rare_match(table: pd.DataFrame) -> Figure:
     """Draw Example 2: the mean answers against k."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     names = list(dict.fromkeys(table["estimator"]))
     for name, marker in zip(names, "osv^DPX*", strict=False):
         rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
