@@ -21,6 +21,7 @@ from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.options import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.reports.panels import of_panels
 
 Points = Annotated[int, Field(ge=2)]
 
@@ -128,11 +129,7 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = pd.concat(runs, ignore_index=True)
-    missing = sorted(set(panels) - set(frame["mechanism"]))
-    if missing:
-        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = frame[frame["mechanism"].isin(panels)]
+    frame = of_panels(runs, panels)
     return pd.DataFrame(
         {
             "panel": frame["mechanism"].map(panels),

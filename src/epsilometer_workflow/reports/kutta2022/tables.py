@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -14,6 +13,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
 from epsilometer.estimators.several import maximum_confidence
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.reports.panels import in_order, of_panels
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 
@@ -30,7 +30,7 @@ def ratios(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     frame["alpha_hat"] = cells.transform(lambda ratio: (ratio > 1).mean())
     columns = [*_CELL, "run", "bound", "divergence", "ratio", "alpha_hat"]
     return frame[columns].sort_values(
-        ["panel", "lambda", "tau", "ratio", "run"], key=_in_order(panels), ignore_index=True
+        ["panel", "lambda", "tau", "ratio", "run"], key=in_order(panels), ignore_index=True
     )
 
 
@@ -51,7 +51,7 @@ def alpha_hat(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     table = table.assign(alpha_hat=share, alpha_hat_low=low, alpha_hat_high=high)
     return table.sort_values(
         ["panel", "draws_at_floor", "lambda"],
-        key=_in_order(panels),
+        key=in_order(panels),
         ascending=[True, False, True],
         ignore_index=True,
     )
@@ -86,7 +86,7 @@ def orders(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
         .reset_index()
     )
     return table.sort_values(
-        ["panel", "estimator", "lambda"], key=_in_order(panels), ignore_index=True
+        ["panel", "estimator", "lambda"], key=in_order(panels), ignore_index=True
     )
 
 
@@ -136,11 +136,7 @@ def maxima(
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = pd.concat(runs, ignore_index=True)
-    missing = sorted(set(panels) - set(frame["mechanism"]))
-    if missing:
-        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = _known(frame[frame["mechanism"].isin(panels)].reset_index(drop=True))
+    frame = _known(of_panels(runs, panels).reset_index(drop=True))
     numbers = {"lambda": frame["lambda"].astype(float)}
     return frame.assign(panel=frame["mechanism"].map(panels), **numbers)
 
@@ -169,9 +165,3 @@ def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
         divergence=frame["truth"],
         ratio=frame["estimate"] / frame["truth"],
     )
-
-
-def _in_order(panels: Titles) -> Callable[[pd.Series], pd.Series]:
-    """Return a sort key under which panels keep the order of the configuration."""
-    ranks = {title: i for i, title in enumerate(panels.values())}
-    return lambda column: column.map(ranks) if column.name == "panel" else column

@@ -17,6 +17,7 @@ from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.options import Epsilon, Fractional
+from epsilometer_workflow.reports.panels import in_order
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
@@ -64,7 +65,7 @@ def spectra(
     table.loc[several, "high"] = (table["delta"] + reach)[several]
     table["error"] = table["delta"] - table["truth"]
     return table.sort_values(
-        ["panel", "claim"], key=_in_order(panels), kind="stable", ignore_index=True
+        ["panel", "claim"], key=in_order(panels), kind="stable", ignore_index=True
     )
 
 
@@ -253,9 +254,3 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
     if lost:
         raise ArgumentError("claims", f"has {lost[0]:g}, which is not in the data")
     return frame[chosen]
-
-
-def _in_order(panels: Titles) -> Any:
-    """Return a sort key under which panels keep the order of the configuration."""
-    ranks = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
-    return lambda column: column.map(ranks) if column.name == "panel" else column
