@@ -7,7 +7,7 @@ mechanism is run or imported here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -407,7 +407,9 @@ def read_audits(
     files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
     if explicit and not path.exists():
         known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
-        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{_near(path, known)}")
+        near = suggest(str(path), known)
+        near = near if "did you mean" in near else ""
+        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{near}")
     if explicit and not files:
         raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
     for file in files:
@@ -415,8 +417,3 @@ def read_audits(
             raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
     by_name = {file.stem: Audits(file, scale, scales, locks) for file in files}
     return {name: read for name, read in by_name.items() if explicit or read.has_sizes}
-
-
-def _near(path: Path, known: Iterable[str]) -> str:
-    suggestion = suggest(str(path), known)
-    return suggestion if "did you mean" in suggestion else ""

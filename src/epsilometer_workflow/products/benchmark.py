@@ -65,6 +65,7 @@ class Measured(Product):
         task, sizes, scale = self.definition, self.sizes, self.study.scale
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
+        programs = sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
         return self.common | {
             "task": self.task,
             "measures": task.kind,
@@ -85,7 +86,7 @@ class Measured(Product):
                 for name, part in task.implementations.items()
             ],
             "environment": None if name is None else self.study.lock(name).digest,
-            "programs": digest_of([part.read_text(encoding="utf-8") for part in _programs()]),
+            "programs": digest_of([file.read_text(encoding="utf-8") for file in programs]),
         }
 
     def code(self) -> str:
@@ -122,10 +123,6 @@ def tasks_of(study: Study) -> dict[str, Task]:
     """Return the tasks of a study at its scale."""
     benchmark = study.comparisons
     return {} if benchmark is None or study.scale not in benchmark.scales else dict(benchmark.tasks)
-
-
-def _programs() -> list[Path]:
-    return sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
 
 
 def benchmark_lines(study: Study) -> list[str]:

@@ -164,11 +164,7 @@ class Rule:
     def __init__(self, study: Study, kind: type[Product]) -> None:
         self.path = kind.template
         self.log = paths.log(kind.template)
-        self._study, self._kind = study, kind
-        self._product = cache(self._from_wildcards)
-
-    def _from_wildcards(self, keys: tuple[tuple[str, str], ...]) -> Product:
-        return self._kind.from_wildcards(self._study, dict(keys))
+        self._product = cache(lambda keys: kind.from_wildcards(study, dict(keys)))
 
     def product(self, wildcards: Any) -> Product:
         """Return the product of a job."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -240,10 +240,8 @@ class Page(Product):
 
     @property
     def _tables(self) -> list[Table]:
-        return [Table(self.study, r, a) for r in self._reports for a in self._artifacts(r)]
-
-    def _artifacts(self, report: str) -> Iterable[str]:
-        return self.study.reports[report].artifacts
+        artifacts = {r: self.study.reports[r].artifacts for r in self._reports}
+        return [Table(self.study, r, a) for r in artifacts for a in artifacts[r]]
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""

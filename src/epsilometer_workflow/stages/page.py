@@ -186,14 +186,12 @@ def _claims(scorecard: pd.DataFrame | None, places: set[str]) -> list[dict[str, 
         artifact = f"{row['paper']}/{row['artifact']}"
         matching = [name for name in (artifact, *row["from"].split()) if name in places]
         row["place"] = matching[0] if matching else ""
-        row["between"] = _between(row["low"], row["high"])
+        low, high = row["low"], row["high"]
+        if low and high:
+            row["between"] = low if low == high else f"{low} to {high}"
+        else:
+            row["between"] = f"at least {low}" if low else f"at most {high}" if high else ""
     return rows
-
-
-def _between(low: str, high: str) -> str:
-    if low and high:
-        return low if low == high else f"{low} to {high}"
-    return f"at least {low}" if low else f"at most {high}" if high else ""
 
 
 def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -97,7 +97,8 @@ def bounds(table: pd.DataFrame) -> Figure:
             if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
                 ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
-        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(min(0, _low(rows)), None))
+        low = min(0, float(rows["bound"].quantile(0.01)))
+        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(low, None))
     for ax in list(axes.flat)[len(panels) :]:
         ax.set_axis_off()
     for row in axes:
@@ -111,10 +112,6 @@ def _hues(count: int) -> list[str]:
     """Return blue, orange, green from high to low privacy; one epsilon alone is purple."""
     blue, green, orange = style.colours(3)
     return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
-
-
-def _low(rows: pd.DataFrame) -> float:
-    return float(rows["bound"].quantile(0.01))
 
 
 def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
