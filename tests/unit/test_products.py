@@ -34,10 +34,10 @@ from tests.unit.loading import EVERY_SCRIPT
 SCALES = ("smoke", "quick", "paper")
 OTHERS = {  # what rules write beside their product's path
     "summarise": [paths.RUNS],
-    "audit": [paths.beside(paths.AUDIT, ".html")],
-    "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
-    "exhibit": [paths.beside(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
-    "compare": [paths.beside(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
+    "audit": [paths.with_suffix(paths.AUDIT, ".html")],
+    "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
+    "exhibit": [paths.with_suffix(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
+    "compare": [paths.with_suffix(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
 }
 
 

@@ -78,7 +78,7 @@ class Case:
         """The functions that answer levels, in the interpreter of the mechanism."""
         keys = ("python", "environment", "lock")
         interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
-        names = functions([one["claim"] for one in self.claims])
+        names = functions([entry["claim"] for entry in self.claims])
         return [{**interpreter, "function": function} for function in names]
 
     @property

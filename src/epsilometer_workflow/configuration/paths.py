@@ -37,7 +37,7 @@ ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment", "task"), "
 """These wildcards contain no slash, so that no path fits two rules."""
 
 
-def beside(path: str, suffix: str) -> str:
+def with_suffix(path: str, suffix: str) -> str:
     """Return the path with another suffix."""
     return path.rpartition(".")[0] + suffix
 
@@ -45,4 +45,4 @@ def beside(path: str, suffix: str) -> str:
 def log(path: str) -> str:
     """Return where the job that makes a path logs."""
     first = path.split("/")[:2]
-    return "/".join([*first, "logs", *beside(path, ".log").split("/")[2:]])
+    return "/".join([*first, "logs", *with_suffix(path, ".log").split("/")[2:]])

@@ -204,7 +204,7 @@ class AuditRule(Rule):
 def verdict_lines(study: Study, name: str) -> list[str]:
     """Return a line about a file of audits that was made: how many verdicts of which kind."""
     conclusion = Conclusion(study, name)
-    page = Path(paths.beside(conclusion.path, ".html"))
+    page = Path(paths.with_suffix(conclusion.path, ".html"))
     try:
         rows = rows_of(conclusion.path)
         verdicts = [row["verdict"] for row in rows]
@@ -269,13 +269,13 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
     function = mechanism["function"]
     if "environment" in mechanism:
         environment = {key: mechanism[key] for key in ("environment", "lock")}
-        return _own_files(function, folder) | environment | {"python": platform.python_version()}
+        return _local_files(function, folder) | environment | {"python": platform.python_version()}
     if "python" not in mechanism:
         return digests(function, folder=folder)
-    return _own_files(function, folder) | _elsewhere(mechanism["python"], folder)
+    return _local_files(function, folder) | _elsewhere(mechanism["python"], folder)
 
 
-def _own_files(spec: str, folder: str) -> dict[str, str]:
+def _local_files(spec: str, folder: str) -> dict[str, str]:
     """Return digests of the files here that a function in another interpreter is made of."""
     module, _, is_file = parsed(spec)
     if not is_file and not Path(folder, module.replace(".", "/")).with_suffix(".py").is_file():

@@ -177,9 +177,9 @@ def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
 def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
     file, entry = study.report_file(report), study.reports[report]
     table = artifact.table
-    builder = _check_found(file, f"{key}.table.builder", BUILDERS, report, table.builder)
+    builder = _check_function(file, f"{key}.table.builder", BUILDERS, report, table.builder)
     if artifact.figure is not None:
-        _check_found(file, f"{key}.figure", RENDERERS, report, artifact.figure)
+        _check_function(file, f"{key}.figure", RENDERERS, report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
     files = study.files(table.files)
@@ -208,7 +208,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
             raise ConfigError(file, f"{key}.paper.{part}", message)
 
 
-def _check_found(file: str, key: str, modules: Functions, report: str, name: str) -> str:
+def _check_function(file: str, key: str, modules: Functions, report: str, name: str) -> str:
     try:
         return modules.target(report, name)
     except UnknownNameError as error:

@@ -79,7 +79,7 @@ class Table(_Shown):
     @property
     def file(self) -> str:
         """The Parquet file."""
-        return paths.beside(self.path, ".parquet")
+        return paths.with_suffix(self.path, ".parquet")
 
     @property
     def builder(self) -> str:
@@ -155,7 +155,7 @@ class Table(_Shown):
             "options": {name: str(value) for name, value in table.options.items()},
             "files": listed(self.study.files(table.files)),
             "settings": list(table.settings),
-            "tables": ["/".join(one) for one in self.study.tables(table.tables)],
+            "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
             "measured": self._reads == "timings",
             "code": self.code(),
@@ -187,7 +187,7 @@ class Figure(_Shown):
     @property
     def file(self) -> str:
         """The PNG, which a page shows."""
-        return paths.beside(self.path, ".png")
+        return paths.with_suffix(self.path, ".png")
 
     def check(self) -> None:
         super().check()
@@ -284,7 +284,9 @@ class Page(Product):
         template, command = _BESIDE[kind]
         path = Path(template.format(scale=self.study.scale, audits="*"))
         tables = [str(name) for name in path.parent.glob(path.name)]
-        figures = [name for table in tables if Path(name := paths.beside(table, ".png")).is_file()]
+        figures = [
+            name for table in tables if Path(name := paths.with_suffix(table, ".png")).is_file()
+        ]
         digests = sources.contents([*tables, *figures])
         return {"files": digests, "command": command.format(scale=self.study.scale)}
 

@@ -83,12 +83,12 @@ def _request(rule: str) -> tuple[bytes, bytes]:
 def _waited(server: socket.socket) -> int:
     """Return how a job ended; when this process is asked to end, ask for the job's end first."""
 
-    def wanted_no_more(*_: object) -> None:
+    def request_end(*_: object) -> None:
         with suppress(OSError):
             server.shutdown(socket.SHUT_WR)
 
     for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, wanted_no_more)
+        signal.signal(signal_number, request_end)
     try:
         code = server.recv(1)
     except OSError:

@@ -28,7 +28,7 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
     ``common`` is what all files of the study have in their identity.
     """
     for path in sorted(Path(results).rglob("*.parquet")):
-        if ".part." in path.name or _made_here(path):
+        if ".part." in path.name or _is_own(path):
             continue
         identity = identity_of(path)
         for key, value in common.items():
@@ -40,7 +40,7 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
                 )
 
 
-def _made_here(path: Path) -> bool:
+def _is_own(path: Path) -> bool:
     """Tell whether Snakemake has made this very file, or has begun to make it."""
     name = urlsafe_b64encode(str(path).encode()).decode()
     for records in _RECORDS:

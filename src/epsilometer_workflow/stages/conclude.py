@@ -118,20 +118,20 @@ def guessed(guesses: Mapping[str, Any] | None) -> str | None:
     return "{right} of {guesses} guesses about {canaries} canaries are right".format(**guesses)
 
 
-def mechanism(place: Mapping[str, Any]) -> str:
+def mechanism(source: Mapping[str, Any]) -> str:
     """Return where draws come from, as an entry says it."""
-    if "outputs" in place:
-        return " and ".join(place["outputs"])
-    if "command" in place:
-        given = place["command"]
-        return given if isinstance(given, str) else " ".join(given)
-    inside = place.get("environment", place.get("python"))
-    return f"{place['function']} in {inside}" if inside else str(place["function"])
+    if "outputs" in source:
+        return " and ".join(source["outputs"])
+    if "command" in source:
+        command = source["command"]
+        return command if isinstance(command, str) else " ".join(command)
+    inside = source.get("environment", source.get("python"))
+    return f"{source['function']} in {inside}" if inside else str(source["function"])
 
 
-def arguments(given: Mapping[str, Any]) -> str | None:
+def arguments(values: Mapping[str, Any]) -> str | None:
     """Return parameters in a line."""
-    return ", ".join(f"{key} = {value}" for key, value in given.items()) or None
+    return ", ".join(f"{key} = {value}" for key, value in values.items()) or None
 
 
 def _worst(verdict: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,10 +23,10 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
     answers = conclude.read(verdicts, spec["members"])
     rows = [row(member, verdict) for member, verdict in answers]
     conclude.write(rows, outputs, spec["identity"])
-    results = [one["as_expected"] for one in rows]
+    results = [verdict["as_expected"] for verdict in rows]
     kinds = [
-        (one, conclude.shown(one, member, Path(outputs.page).parent))
-        for one, (member, _) in zip(rows, answers, strict=True)
+        (verdict["expected"], conclude.shown(verdict, member, Path(outputs.page).parent))
+        for verdict, (member, _) in zip(rows, answers, strict=True)
     ]
     conclude.show(
         outputs.page,
@@ -34,11 +34,11 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
         **spec["identity"],
         as_expected=results.count("yes"),
         unexpected=results.count("no"),
-        missing=sum(one["verdict"] == "missing" for one in rows),
+        missing=sum(verdict["verdict"] == "missing" for verdict in rows),
         sections=[
             (title, text, shown)
             for expected, title, text in _SECTIONS
-            if (shown := [cells for one, cells in kinds if one["expected"] == expected])
+            if (shown := [cells for kind, cells in kinds if kind == expected])
         ],
     )
 

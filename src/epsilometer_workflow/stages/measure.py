@@ -171,8 +171,8 @@ def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Reply]:
 
 def _environment(python: str) -> dict[str, str]:
     inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    own = {"PYTHONPATH": str(_SOURCE)} if python == sys.executable else {}
-    return {**inherited, **_ENVIRONMENT, **own}
+    path = {"PYTHONPATH": str(_SOURCE)} if python == sys.executable else {}
+    return {**inherited, **_ENVIRONMENT, **path}
 
 
 def _answers(call: Mapping[str, Any]) -> list[NDArray[Any]]:

@@ -177,14 +177,14 @@ def _cell(value: object, *, number: bool) -> tuple[str, str]:
 # --- the scorecard --------------------------------------------------------------------------------
 
 
-def _claims(scorecard: pd.DataFrame | None, places: set[str]) -> list[dict[str, Any]]:
+def _claims(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[str, Any]]:
     """Return the rows of a scorecard, with the artifact each of them is shown by."""
     if scorecard is None:
         return []
     rows: list[dict[str, Any]] = scorecard.astype(object).map(cell).to_dict("records")
     for row in rows:
         artifact = f"{row['paper']}/{row['artifact']}"
-        matching = [name for name in (artifact, *row["from"].split()) if name in places]
+        matching = [name for name in (artifact, *row["from"].split()) if name in artifacts]
         row["place"] = matching[0] if matching else ""
         low, high = row["low"], row["high"]
         if low and high:
@@ -219,7 +219,7 @@ def _beside(
 ) -> dict[str, Any]:
     """Return what there is of a kind: its files as tables, or why they cannot be read."""
     parts = []
-    for file in (one for one in content["files"] if one.endswith(".csv")):
+    for file in (listed for listed in content["files"] if listed.endswith(".csv")):
         path = Path(file)
         part: dict[str, Any] = {"name": path.stem, "csv": path.relative_to(folder).as_posix()}
         figure = str(path.with_suffix(".png"))

@@ -62,7 +62,7 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
     if reads(builder) == "settings":
         rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
-    table = beside_paper(table, spec["paper"], file, key)
+    table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
     with atomic(csv) as part:
         table.to_csv(part, index=False)
@@ -185,7 +185,7 @@ def _takes(builder: Builder) -> str | None:
     return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
 
 
-def beside_paper(
+def join_paper(
     frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
 ) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``.

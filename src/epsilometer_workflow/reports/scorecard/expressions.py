@@ -109,7 +109,7 @@ def _grown(y: Value, x: Value, factor: float) -> NDArray[Any]:
 
 def _digits(value: Value, count: int) -> Value:
     """Round to so many significant digits, as ``f"{value:.1e}"`` does to two."""
-    rounded = [float(f"{one:.{int(count) - 1}e}") for one in _array(value).astype(float)]
+    rounded = [float(f"{x:.{int(count) - 1}e}") for x in _array(value).astype(float)]
     return rounded[0] if np.ndim(value) == 0 else np.array(rounded)
 
 
