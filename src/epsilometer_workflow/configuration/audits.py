@@ -24,7 +24,7 @@ _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 
 
 def _number(value: object) -> object:
-    """Read ``1e-5`` as a number, which it is to everybody but YAML 1.1."""
+    """Read ``1e-5`` as a number, which YAML 1.1 reads as text."""
     return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 

@@ -71,7 +71,7 @@ class _Shown(Product):
 
 @dataclass(frozen=True)
 class Table(_Shown):
-    """One table, as CSV and, for those who read it here, as Parquet."""
+    """One table, as CSV, and as Parquet for the jobs that read it."""
 
     rule: ClassVar[str] = "tabulate"
     template: ClassVar[str] = paths.TABLE

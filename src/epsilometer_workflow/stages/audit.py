@@ -169,7 +169,7 @@ def _without(
 
 
 def _reason(error: Exception) -> str:
-    """Return why there is no verdict; log what nobody foresaw."""
+    """Return why there is no verdict; log an unexpected error."""
     if isinstance(error, EpsilometerError):
         return one_line(error)
     _log.error("failed", exc_info=error)

@@ -1,4 +1,4 @@
-"""From files of what samples were reduced to, to a tidy table of estimates.
+"""From files of reduced samples to a tidy table of estimates.
 
 A row per run, n and pair of sides; for a lower bound the pair is the one that was selected. All
 that is held are columns: arrays of shape ``(rows,)``, by name.
@@ -31,7 +31,7 @@ def run(files: Sequence[str], output: str, spec: Spec) -> None:
 
 
 def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
-    """Estimate from every file; ``spec`` says what they hold and who estimates."""
+    """Estimate from every file; ``spec`` names the reductions and the estimator."""
     identity = spec["identity"]
     estimator = load(identity["registered"])(**identity["parameters"])
     answer = _ANSWERS[spec["reads"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +63,11 @@ def empirical_loss(table: pd.DataFrame) -> Figure:
     ax.plot(table["z"], table["empirical"], label=label)
     ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
     ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
-    offset = {"textcoords": "offset points", "color": style.GUIDE, "fontsize": "small"}
+    offset: dict[str, Any] = {
+        "textcoords": "offset points",
+        "color": style.GUIDE,
+        "fontsize": "small",
+    }
     ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
     ax.annotate(
         r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
