@@ -183,7 +183,7 @@ class Audits:
         return self.file.alpha / self.verdicts
 
     def _check(self, entry: audits.AuditEntry) -> None:
-        """Check what an entry says as a whole."""
+        """Check the options of an entry together."""
         options = {key: key for key in _OPTIONS if getattr(entry, key)}
         mechanism = entry.mechanism
         options |= {key: title for kind, key, title in _MECHANISMS if isinstance(mechanism, kind)}
@@ -199,7 +199,7 @@ class Audits:
         self._check_braces(entry)
 
     def _check_braces(self, entry: audits.AuditEntry) -> None:
-        """Check that what stands in braces will be filled in."""
+        """Check that all names in braces are known."""
         filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
         for key in entry.parameters:
             if key in filled:

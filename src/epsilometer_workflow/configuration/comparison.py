@@ -19,7 +19,7 @@ _POWER = Field(ge=1, le=30)
 
 
 class Implementation(Model):
-    """A function ``module:function`` of the programs, and the package whose version is told."""
+    """A function ``module:function`` of the programs, and the package whose version is shown."""
 
     call: Annotated[str, _FUNCTION]
     package: str | None = None
@@ -68,7 +68,7 @@ class Comparisons(Model):
 
 
 def read_comparisons(file: Path) -> Comparisons | None:
-    """Return what a file says; nothing where there is none."""
+    """Return the content of a file; None if there is none."""
     return read(file, Comparisons) if file.is_file() else None
 
 

@@ -43,12 +43,12 @@ class Cost:
 
     @property
     def minutes_requested(self) -> int:
-        """Whole minutes to ask for: three, and ten times what the job should take."""
+        """Whole minutes to request: three, and ten times the expected time."""
         return math.ceil(3 + 10 * self.seconds / 60)
 
     @property
     def megabytes_requested(self) -> int:
-        """Memory to ask for, in whole hundreds: 500 MB, and half more than it should take.
+        """Memory to request, in whole hundreds: 500 MB, and half more than expected.
 
         The 500 are for Snakemake and for the server of forks, where these run beside it and a
         cluster counts what they share once for each.

@@ -1,4 +1,4 @@
-"""Where everything lies: a path is the full identity of what it holds.
+"""The paths of all files: a path is the full identity of its content.
 
 The names in braces are fields of a product (see `products`). ``{n}`` is a number of samples a
 side, or ``1..N`` where every prefix of a search up to N is evaluated, or

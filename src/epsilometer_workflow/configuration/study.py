@@ -47,7 +47,7 @@ class Combination:
 
 
 class Study:
-    """Everything the configuration asks for at one scale."""
+    """The whole configuration at one scale."""
 
     def __init__(
         self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None
@@ -129,7 +129,7 @@ class Study:
 
     @property
     def wanted(self) -> list[str]:
-        """The reports that are made where none is asked for: all, unless some are named."""
+        """The reports that are made by default: all, unless some are named."""
         return self.main.reports or list(self.reports)
 
     def tables(self, patterns: Iterable[str]) -> list[tuple[str, str]]:

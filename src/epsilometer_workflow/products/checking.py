@@ -54,7 +54,7 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
 
 
 def _check_museum(study: Study) -> None:
-    """Check that rooms have names of their own, and that those exist that are asked for."""
+    """Check that rooms have unique names, and that all wanted rooms exist."""
     rooms: dict[str, Path] = {}
     for name, audits in study.museum.items():
         if name in study.audits:

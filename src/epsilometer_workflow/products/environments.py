@@ -12,7 +12,7 @@ from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 @dataclass(frozen=True)
 class Environment(Product):
-    """A folder with an interpreter and what a lock names; or why there is none.
+    """A folder with an interpreter and the packages of a lock; or the reason why there is none.
 
     Its name holds a digest of the lock, so that another lock is another environment.
     """
@@ -26,7 +26,7 @@ class Environment(Product):
         entry(self.study.locks, "environment", self.environment)
 
     def needs(self) -> Needs:
-        """Return nothing: what the lock says is told."""
+        """Return nothing: the lock is in the spec."""
         return {}
 
     def spec(self) -> Spec:

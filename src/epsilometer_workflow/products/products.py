@@ -140,7 +140,7 @@ def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
 
 
 def everything(products: Iterable[Product]) -> Iterator[Product]:
-    """Yield products and all that they need, each job once, what is needed first."""
+    """Yield products and all that they need, each job once, needs first."""
     jobs: set[tuple[str, ...]] = set()
     stack = [(product, False) for product in products]
     stack.reverse()
@@ -188,9 +188,9 @@ class Rule:
         return self.product(wildcards).stopped()
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
-        """Return the memory that a job asks for; more at every attempt."""
+        """Return the memory that a job requests; more at every attempt."""
         return attempt * self.product(wildcards).cost().megabytes_requested
 
     def runtime(self, wildcards: Any, attempt: int) -> int:
-        """Return the minutes that a job asks for; more at every attempt."""
+        """Return the minutes that a job requests; more at every attempt."""
         return attempt * self.product(wildcards).cost().minutes_requested

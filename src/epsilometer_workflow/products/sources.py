@@ -20,7 +20,7 @@ _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_workflow")
 _SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
 _KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
-_COMPUTE = {  # what is imported, and what it is called where it is installed
+_COMPUTE = {  # imported name: installed name
     name: name for name in ("jinja2", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
 } | {"seaborn": "seaborn", "sklearn": "scikit-learn"}
 

@@ -80,7 +80,7 @@ def band(axes: Axes, truth: float, gamma: float) -> None:
 
 
 def legend(figure: Figure, title: str | None = None) -> None:
-    """Say below the panels what is what, once for all of them: off every line and point."""
+    """Draw one legend for all panels below them, off every line and point."""
     handles: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -130,7 +130,7 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
 
 
 def legend_under(ax: Axes) -> None:
-    """Say below one panel what is what, where each panel has markers of its own."""
+    """Draw a legend below one panel, where each panel has markers of its own."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="upper center",

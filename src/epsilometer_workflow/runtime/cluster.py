@@ -25,7 +25,7 @@ _TAKEN_APART = re.compile(r"[^\w@%+=:,./~-]")  # by a shell; letters of any lang
 def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Raise `EpsilometerError` for a folder whose name a shell would not take as it is.
 
-    Snakemake writes it into commands for the cluster, where what stands in ``$(...)`` would be run.
+    Snakemake writes it into commands of the cluster; a shell would run the text in ``$(...)``.
     """
     for folder in folders:
         if match := _TAKEN_APART.search(str(folder)):

@@ -26,7 +26,7 @@ ONE_THREAD = {  # which a fork copies: no other may hold a lock meanwhile
 _STARTED = b"s"
 _HEADER = 64  # bytes: how many follow, and the rule
 _SECONDS = 1.0  # in which a client has to send them
-_CALLED = {  # what the jobs of a rule mostly call, and do not import before
+_CALLED = {  # modules that most jobs of a rule use and import late
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
     "audit": (

@@ -1,4 +1,4 @@
-"""How a job is kept: a log, progress, a watch, errors in one line, and what it took."""
+"""A job's log, progress, watch, errors in one line, and usage."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def kept(
 ) -> Iterator[Callable[[str], None]]:
     """Run what follows watched, as the job of a script; gives a function that reports progress.
 
-    The log tells when the job began, how far it is, what it printed, why it failed (with the
-    traceback where the failure is ours) and what it took; the terminal shows one line. What
+    The log has the job's start, progress and output, the cause of a failure (with the
+    traceback where the failure is ours) and its usage; the terminal shows one line. What
     ``stopped`` does is in `epsilometer_workflow.runtime.job.job`.
     """
     log_file = Path(str(snakemake.log[0]))
@@ -110,7 +110,7 @@ def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> 
 
 
 def _clear_halves_of(outputs: Iterable[str]) -> None:
-    """Delete what a job that was stopped left half-written."""
+    """Delete the half-written files of a job that was stopped."""
     for output in map(Path, outputs):
         for left in output.parent.glob(f"{glob.escape(output.stem)}.*.part.*"):
             with suppress(OSError):
@@ -118,7 +118,7 @@ def _clear_halves_of(outputs: Iterable[str]) -> None:
 
 
 def _write_benchmark(log_file: Path, usage: Usage) -> None:
-    """Write what a job took beside its log, in the columns of Snakemake's own benchmarks.
+    """Write the usage of a job beside its log, in the columns of Snakemake's own benchmarks.
 
     Snakemake would measure the process that it started, which may only wait for another.
     """

@@ -1,4 +1,4 @@
-"""Whether results that lie in the folder were made here, and what is missing when a run has failed.
+"""The origin of results: were they made in this folder? And the last lines of a run that failed.
 
 Snakemake remembers in ``.snakemake/metadata`` with which parameters it made each file, and makes it
 again when they change. Files that were copied from elsewhere have no such record, and it would take
@@ -57,7 +57,7 @@ def _is_own(path: Path) -> bool:
 
 
 def failure_lines(jobs: Iterable[Any], began: float) -> str:
-    """Return the lines that end a failed run: why jobs failed, and what was not made.
+    """Return the lines that end a failed run: the causes, and the missing files.
 
     Parameters
     ----------

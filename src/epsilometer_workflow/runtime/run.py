@@ -48,7 +48,7 @@ class Lock:
 
 
 def clear_halves(results: str) -> None:
-    """Delete what an interrupted run left half-written."""
+    """Delete the half-written files of an interrupted run."""
     for left in Path(results).rglob("*.part.*"):
         left.unlink(missing_ok=True)
 

@@ -119,7 +119,7 @@ class _Lines:
         self._pass_on(lines + end)
 
     def flush(self) -> None:
-        """Pass on what there is of a line."""
+        """Pass on the beginning of a line."""
         self._pass_on(self._rest)
         self._rest = b""
 
@@ -230,7 +230,7 @@ def _megabytes(process: int) -> float:
 
 
 def _end(child: int, began: float) -> tuple[int, Usage]:
-    """Stop what still runs of a child, and return how it ended and what it took."""
+    """Stop all processes of a child, and return its exit code and usage."""
     for stop in (os.killpg, os.kill):
         with suppress(ProcessLookupError):
             stop(child, signal.SIGKILL)
@@ -245,9 +245,9 @@ def _end(child: int, began: float) -> tuple[int, Usage]:
 
 
 def _end_orphans() -> None:
-    """Stop what a child has started in sessions of their own, such as the workers of an audit."""
+    """Stop the processes of a child in sessions of their own, such as the workers of an audit."""
     pid = os.getpid()
-    for _ in range(100):  # what an orphan has started is an orphan next
+    for _ in range(100):  # the children of an orphan are orphans next
         try:
             orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
         except OSError:  # some kernels do not have this file

@@ -176,7 +176,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} (traceback in the log)"
 
 
-# --- what is audited ------------------------------------------------------------------------------
+# --- the source of draws --------------------------------------------------------------------------
 
 
 class _MissingError(EpsilometerError):
@@ -184,7 +184,7 @@ class _MissingError(EpsilometerError):
 
 
 def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
-    """Return what is to be audited with the interpreter of its environment."""
+    """Return the spec with the interpreter of its environment."""
     record = json.loads(Path(environment).read_text(encoding="utf-8"))
     if record["problem"] is not None:
         raise _MissingError(record["problem"])
@@ -254,7 +254,7 @@ def _source_of(spec: Mapping[str, Any]) -> Source:
 class Remembered:
     """A source that draws once for each input, size and seed, and then gives the same again.
 
-    An error is given again, too. Inputs are told apart as objects, and must stay.
+    An error is given again, too. Inputs are compared as objects, and must stay alive.
     """
 
     def __init__(self, source: Source) -> None:

@@ -32,7 +32,7 @@ def run(
     notes: str | os.PathLike[str],
     progress: Callable[[str], None],
 ) -> None:
-    """Make an environment beside ``output``, a file of JSON that says what is in it.
+    """Make an environment beside ``output``, a file of JSON with its contents.
 
     A half-made one is removed before, and after a failure. A cause that may pass, such as a missing
     network, is also added to the file ``notes``.
@@ -98,7 +98,7 @@ def _python(folder: Path) -> str:
 
 
 def _last(text: str) -> str:
-    """Return the last error that pip tells of, or its last line, in one short line."""
+    """Return the last error of pip, or its last line, in one short line."""
     lines = text.strip().splitlines() or ["it cannot be made"]
     errors = [line for line in lines if re.match(r"\s*error:", line, re.IGNORECASE)]
     last = re.sub(r"^\s*error:\s*", "", (errors or lines)[-1], flags=re.IGNORECASE)

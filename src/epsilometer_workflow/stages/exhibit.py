@@ -9,7 +9,7 @@ from typing import Any
 from epsilometer.auditing.formats import short
 from epsilometer_workflow.stages import conclude
 
-_SECTIONS = (  # what is expected, and how the page calls those of which it is
+_SECTIONS = (  # the expected verdict, and the title and text of its section
     ("violated", "Rooms", "Faults that are known, and must be found."),
     ("not refuted", "Controls", "What is right, and must not be called violated."),
     (None, "Others", "Nothing is expected of them."),

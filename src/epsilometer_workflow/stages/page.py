@@ -1,4 +1,4 @@
-"""A report on one page, or all of them: what papers state and what came out, figures and tables.
+"""A report on one page, or all of them: statements of papers and our results, figures and tables.
 
 The page is one file. Figures are in it, nothing is asked for elsewhere, and what it says of its
 content is counted from the tables. What was made beside the reports (audits, the museum, the
@@ -35,12 +35,12 @@ _SCORECARD = "scorecard/scorecard"
 _LONG = 28  # letters from where a cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
-_AUDITS = (  # the columns of a table of verdicts that a reader asks for, as far as they are there
+_AUDITS = (  # the columns of a table of verdicts that the page shows, if they exist
     *("package", "version", "fault", "audit", "parameters", "pairs", "claim", "verdict"),
     *("expected", "quantity", "claimed_level", "bound", "upper", "detectable", "witness"),
     *("draws_a_side", "seconds", "error"),
 )
-_WORDS = {  # what a mechanism is said to be, in the order of what asks for attention
+_WORDS = {  # verdicts and their style, the most urgent first
     "violated": "bad",
     "failed": "bad",
     "missing": "none",
@@ -57,7 +57,7 @@ _WORDS = {  # what a mechanism is said to be, in the order of what asks for atte
 
 
 def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
-    """Write the page of some reports; what stands ``beside`` is for the page of all only.
+    """Write the page of some reports; ``beside`` is for the page of all only.
 
     ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
     """
@@ -116,7 +116,7 @@ def _artifacts(
     reports: Iterable[Mapping[str, Any]],
     folder: Path,
 ) -> Iterator[dict[str, Any]]:
-    """Yield what the page shows of each artifact, with its table as ``frame``."""
+    """Yield the content of the page for each artifact, with its table as ``frame``."""
     paths, drawn = iter(tables), iter(figures)
     for report in reports:
         for about in report["artifacts"]:
@@ -211,13 +211,13 @@ def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-# --- what was made beside -------------------------------------------------------------------------
+# --- audits, museum and benchmark -----------------------------------------------------------------
 
 
 def _beside(
     kind: str, content: Mapping[str, Any], common: Mapping[str, Any], folder: Path
 ) -> dict[str, Any]:
-    """Return what there is of a kind: its files as tables, or why they cannot be read."""
+    """Return the files of a kind as tables, or the error of reading them."""
     parts = []
     for file in (listed for listed in content["files"] if listed.endswith(".csv")):
         path = Path(file)
@@ -251,7 +251,7 @@ def _place(frame: pd.DataFrame, column: str) -> int:
 
 
 def took(logs: Path) -> list[dict[str, Any]]:
-    """Return what the jobs of each rule took, of those whose log says so; the longest rule first.
+    """Return the usage of the jobs of each rule, from their logs; the longest rule first.
 
     Seconds on the clock and of CPU of all its jobs, the median and the longest of one, and the
     largest memory.
@@ -293,7 +293,7 @@ def _when(logs: Path) -> tuple[str, str] | None:
 
 
 def _logs(folder: Path) -> Iterator[str]:
-    """Yield what the logs say; one of a job that begins anew beside this one may just be gone."""
+    """Yield the texts of the logs; the log of a job that starts again may be missing."""
     for file in sorted(folder.rglob("*.log")):
         with suppress(FileNotFoundError):
             yield file.read_text(encoding="utf-8", errors="replace")

@@ -18,7 +18,7 @@ from epsilometer.storage import SampleWriter, atomic
 
 
 def run(output: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
-    """Draw one batch of samples: what ``spec``, their full identity, asks for, into one file."""
+    """Draw one batch of samples into one file; ``spec`` is their full identity."""
     write_sides(output, spec, lambda _: range(spec["sides"]), progress)
 
 
@@ -56,7 +56,7 @@ def write_sides(
 def draw(
     mechanism: Mechanism, x: Any, size: int, rng: np.random.Generator, *, name: str
 ) -> NDArray[Any]:
-    """Sample a mechanism that is not trusted: it may raise, or return what it should not."""
+    """Sample a mechanism that is not trusted: it may raise, or return wrong outputs."""
     context = f"mechanism {name!r} on input {x!r}"
     before = _global_states()
     try:

@@ -25,7 +25,7 @@ def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
 def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with the loss of every pair in every run, from one file of samples.
 
-    Column ``found`` tells, of the selected pairs, what fresh samples are to be asked, as JSON.
+    Column ``found`` holds, for the selected pairs, the events to test on fresh samples, as JSON.
     """
     method, rows = load(spec["registered"])(**spec["parameters"]), []
     for run, sides in by_run(read_samples(path, spec["samples"])):
@@ -53,7 +53,7 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
 
 
 def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Mapping[str, Any]]]:
-    """Return for each run the selected sides, and what fresh samples of them are to be asked."""
+    """Return for each run the selected sides, and the events to test on fresh samples of them."""
     losses = read_columns(path, "losses", expected)
     return {
         int(losses["run"][row]): (

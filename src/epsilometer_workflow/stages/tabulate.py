@@ -79,7 +79,7 @@ def check(
     tables: Sequence[str] = (),
     settings: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes what it is to be given.
+    """Raise `ConfigError` unless the builder takes these inputs.
 
     A builder of options alone is called with them: only there can their values be wrong.
     """
@@ -100,7 +100,7 @@ def check(
 
 
 def reads(builder: Builder) -> str | None:
-    """Return what a builder is given of each experiment: a value of `_READS`, or nothing."""
+    """Return the input of a builder for each experiment: a value of `_READS`, or nothing."""
     name = _data(builder)
     return None if name is None else _READS[name]
 
@@ -113,7 +113,7 @@ def read(
 ) -> list[Any]:
     """Read a data frame for each experiment; ``expected`` holds its files' identities, in order.
 
-    Of draws it is a list of files, for each of which ``provided`` says what the provider claims.
+    For draws it is a list of files; ``provided`` has the provider's claims for each of them.
     """
     kind, paths = reads(builder), iter(files)
     if kind == "draws":

@@ -1,4 +1,4 @@
-"""The figure of the benchmark: ours beside what a user would take instead."""
+"""The figure of the benchmark: our implementations beside others."""
 
 from __future__ import annotations
 

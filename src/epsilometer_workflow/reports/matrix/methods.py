@@ -47,7 +47,7 @@ _LARGEST = 500.0  # epsilon, whose exponential is a number
 
 @dataclass(frozen=True)
 class Pair:
-    """Draws of both sides of one run, and what the provider says of the mechanism.
+    """Draws of both sides of one run, and the provider's claims about the mechanism.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Method(Model):
         return ESTIMATORS.load(self.estimator)(**parameters)
 
     def promise(self, outputs: str) -> str:
-        """Return what it says of its answer."""
+        """Return its promise about the answer."""
         if self.estimator == AUDIT:
             return PROMISES["finite-sample"]
         try:

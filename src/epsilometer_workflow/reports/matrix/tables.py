@@ -178,7 +178,7 @@ def seconds(tables: Tables) -> pd.DataFrame:
 
 
 class _File:
-    """A file of draws, with what is true of the pair, and what was said of it."""
+    """A file of draws, with the exact values of the pair and the provider's claims."""
 
     def __init__(self, drawn: SampleFile) -> None:
         identity = drawn.identity
@@ -199,7 +199,7 @@ class _File:
         return self._exact.level(order, method.delta if math.isinf(order) else None)
 
     def row(self, order: float, name: str, method: Method) -> dict[str, Any]:
-        """Return what a row says of a cell, and the answer that there is not."""
+        """Return the row of a cell, without an answer."""
         return {
             "mechanism": self.name,
             "epsilon": self.epsilon,

@@ -167,7 +167,7 @@ class Line:
 
 
 def read_claims(path: str) -> list[Claim]:
-    """Read the claims; raise `ConfigError` for what is wrong with the file."""
+    """Read the claims; raise `ConfigError` for an error in the file."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             rows = csv.DictReader(file)

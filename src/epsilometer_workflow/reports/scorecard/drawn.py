@@ -52,7 +52,7 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
-    """Yield what is drawn in one panel."""
+    """Yield the artists of one panel."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_hex
 

@@ -215,7 +215,7 @@ class Expression:
             self._check(node)
 
     def _check(self, node: ast.AST) -> None:
-        """Refuse what is not of the language."""
+        """Refuse a node that is not of the language."""
         known: tuple[type[ast.AST], ...] = (
             *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Load),
             *(ast.Name, ast.List, ast.Tuple, *_OPERATORS),
@@ -276,7 +276,7 @@ class Expression:
         return value
 
     def _applied(self, node: ast.AST, known: Mapping[str, Value]) -> Value:
-        """Return what a function, an operator or a list makes of its parts."""
+        """Return the value of a function, an operator or a list."""
         parts: list[ast.expr]
         match node:
             case ast.Call(func=ast.Name(id=name), args=parts):

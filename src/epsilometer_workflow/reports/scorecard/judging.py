@@ -119,7 +119,7 @@ class _Comparison:
         return [str(bound) for bound in bounds if bound is not None]
 
     def _rows(self, tables: Mapping[str, Columns]) -> dict[str, Value]:
-        """Return the columns of the rows that are asked for, or whole tables by their names."""
+        """Return the columns of the wanted rows, or whole tables by their names."""
         names = self._rule.tables(self._claim.paper)
         for table in names.values():
             if table not in tables:
@@ -137,7 +137,7 @@ class _Comparison:
         return {name: values[chosen] for name, values in all_rows.items()}
 
     def _define(self, known: dict[str, Value]) -> None:
-        """Work out what has a name, in turn."""
+        """Evaluate the named expressions, in turn."""
         for name, text in self._rule.let.items():
             known[name] = Expression(text).value(known)
 
@@ -168,7 +168,7 @@ class _Comparison:
         return float(self._single(Expression(str(text)).value(self._known)))
 
     def _compare(self, printed: float | str) -> bool:
-        """Tell whether ours agrees with what is printed, or with what stands in its place."""
+        """Tell whether ours agrees with the printed value, or with the corrected one."""
         rule, ours = self._rule, self.ours
         if rule.holds is not None:
             return bool(ours)

@@ -1,4 +1,4 @@
-"""The scorecard: what the papers state, and whether the project's tables agree."""
+"""The scorecard: statements of the papers, and whether the project's tables agree."""
 
 from __future__ import annotations
 
