@@ -37,11 +37,11 @@ provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
 
 plan: .venv/run
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.study.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(ROOMS),'rooms=[$(ROOMS)]')
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.study.museum $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.museum $(SCALE)
 
 benchmark: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) benchmark --config scale=$(SCALE)

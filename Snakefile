@@ -18,17 +18,17 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(Path(workflow.basedir, "src")))  # the library beside this file
 
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.runtime import run
-from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
-from epsilometer_workflow.runtime.provenance import what_is_missing
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import (
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import (
     Rules,
     refuse_foreign_results,
-    where_results_are,
+    result_lines,
 )
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.runtime import run
+from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
+from epsilometer_workflow.runtime.provenance import failure_lines
 
 began = time.time()
 try:
@@ -111,8 +111,8 @@ onstart:
 
 onsuccess:
     run.clear_halves(f"results/{study.scale}")  # what a node left that died
-    print(where_results_are(study))
+    print(result_lines(study))
 
 
 onerror:
-    print(what_is_missing(workflow.dag.needrun_jobs(), began))
+    print(failure_lines(workflow.dag.needrun_jobs(), began))

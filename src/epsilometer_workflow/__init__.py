@@ -1,6 +1,7 @@
 """The code that the Snakemake workflow runs; it is not installed with the library.
 
-- `study`: the configuration, and from it every job that there is.
+- `configuration`: reads and checks the YAML files; names and paths.
+- `products`: every file that there is to make, with its needs, cost and code.
 - `runtime`: keeps a job within its limits; computes nothing.
 - `stages`: what runs in jobs, a module for each rule.
 - `reports`: the tables and figures of each report, and how statements of papers are decided.

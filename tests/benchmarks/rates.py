@@ -11,10 +11,10 @@ from statistics import mean, median
 
 import yaml
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import KINDS as AUDITED
-from epsilometer_workflow.study.reports import KINDS
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import KINDS as AUDITED
+from epsilometer_workflow.products.reports import KINDS
 
 LARGE = 2_000_000  # numbers of a side, from where memory is theirs and not what any job takes
 TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
@@ -36,7 +36,7 @@ def measured(scale: str):
         for log in Path("results", scale, "logs").rglob("*.log"):
             keys, took = re.fullmatch(pattern, str(log)), TOOK.search(log.read_text())
             if keys and took and keys.groupdict().get("report") != "report":  # the page of all
-                product = kind.asked_for(study, keys.groupdict() | {"scale": scale})
+                product = kind.from_wildcards(study, keys.groupdict() | {"scale": scale})
                 yield kind.rule, product.load(), float(took[1]), float(took[2])
 
 

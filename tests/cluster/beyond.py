@@ -31,11 +31,11 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.plan import report, totals
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reports import all_products
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.plan import report, totals
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import all_products
 from tests.cluster.node import Cluster, cluster, missing
 from tests.cluster.sweep import ROOT, write_sweep
 from tests.workflow.conftest import Project, copy_project
@@ -130,9 +130,9 @@ def hours_of_children(known: Collection[int] = ()) -> float:
 def dry(asked: argparse.Namespace) -> dict[str, Any]:
     """Measure what comes before the first job of a sweep that is too large to be run here."""
     project = made(asked, "dry", asked.dry, with_study=not asked.without_study)
-    checking = "epsilometer_workflow.study.checking"
+    checking = "epsilometer_workflow.products.checking"
     checks = f"from {checking} import checked; checked('config', {{'scale': 'smoke'}})"
-    plan = ("-m", "epsilometer_workflow.study.plan", "--scale", "smoke")
+    plan = ("-m", "epsilometer_workflow.products.plan", "--scale", "smoke")
     tried = ("-m", "snakemake", "--dry-run", "--quiet", "all", *SMOKE)
     found: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
     found["checks"] = measured(project, "-c", checks)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.exact import LAWS
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
 
 EPSILON = 1.0
 OUTSIDE: dict[str, tuple[Any, ...]] = {

@@ -10,8 +10,8 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import Registry, load
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
 from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS, Functions
 from tests.contract.examples import configured
 
 REGISTRIES = [MECHANISMS, LAWS, ESTIMATORS, CLASSIFIERS]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
 
 CONFIG = Path(__file__).parents[1] / "data" / "config"
 

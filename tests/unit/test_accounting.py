@@ -18,9 +18,9 @@ from epsilometer.auditing.sources.accounting import (
 )
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer_workflow.study.audited import made_of
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import all_audits
+from epsilometer_workflow.products.audited import made_of
+from epsilometer_workflow.products.checking import checked
+from tests.products import all_audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 ACCOUNTANT = """

@@ -18,7 +18,7 @@ from epsilometer.auditing.sources.callables import callable_source
 from epsilometer.auditing.sources.worker import python_worker
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer_workflow.study.cases import Audits
+from epsilometer_workflow.configuration.cases import Audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 DECLARATIONS = {

@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.study.audited import KINDS, made_of
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.plan import totals
-from epsilometer_workflow.study.reports import Rules, all_audits, all_products
+from epsilometer_workflow.products.audited import KINDS, made_of
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.plan import totals
+from epsilometer_workflow.products.reports import Rules, all_products
+from tests.products import all_audits
 from tests.unit.test_security import HOSTILE
 
 FILE = "audits/small.yaml"
@@ -266,7 +267,7 @@ def test_what_is_written_is_no_way_out(config_folder, hostile):
     for product in products:
         assert re.fullmatch(r"[\w@%+=:,./~-]+", product.path)
         assert ".." not in product.path.split("/")
-        again = type(product).asked_for(product.study, product.wildcards)
+        again = type(product).from_wildcards(product.study, product.wildcards)
         assert again.spec() == product.spec()
 
 
@@ -388,7 +389,7 @@ def test_a_path_of_no_audit_is_told(study, path, message):
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if found := re.fullmatch(pattern, f"results/smoke/{path}"):
             with pytest.raises(EpsilometerError, match=re.escape(message)) as told:
-                kind.asked_for(study, found.groupdict())
+                kind.from_wildcards(study, found.groupdict())
             assert "\n" not in str(told.value)
             return
     raise AssertionError(path)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from epsilometer.errors import ConfigError
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import all_products
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import all_products
 
 MAIN, MECHANISMS, ESTIMATORS, RATES = (
     f"{name}.yaml" for name in ("config", "mechanisms", "estimators", "rates")

@@ -8,17 +8,10 @@ import re
 import pytest
 
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reports import (
-    EVERY,
-    KINDS,
-    Page,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
-    all_products,
-)
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 
 
 def asked_for(study: Study, path: str) -> Product:
@@ -26,7 +19,7 @@ def asked_for(study: Study, path: str) -> Product:
     for kind in KINDS:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if match := re.fullmatch(pattern, path):
-            return kind.asked_for(study, match.groupdict())
+            return kind.from_wildcards(study, match.groupdict())
     raise AssertionError(f"{path} is of no kind")
 
 

@@ -13,12 +13,13 @@ from scipy.stats import fisher_exact
 
 from epsilometer.errors import ConfigError
 from epsilometer.storage import read_columns
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import Rules, all_products
 from epsilometer_workflow.reports.benchmark import figures as benchmark
 from epsilometer_workflow.stages import compare, measure
-from epsilometer_workflow.study.benchmark import Compared, Measured, told_of_benchmark
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import Rules, all_of_the_benchmark, all_products
-from epsilometer_workflow.study.study import Study
+from tests.products import all_of_the_benchmark
 
 sys.path.insert(0, str(measure.CHILD.parent))
 import published
@@ -247,7 +248,7 @@ def test_the_figure_shows_every_implementation_that_is_there():
 
 def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert told_of_benchmark(study) == []
+    assert benchmark_lines(study) == []
     path = Path(Compared(study).path)
     parts = [str(tmp_path / f"{i}.parquet") for i in range(2)]
     spec = Compared(study).spec()
@@ -259,7 +260,7 @@ def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch
     )
     made = SimpleNamespace(**{key: str(value) for key, value in vars(made).items()})
     compare.run(parts, made, spec | {"members": members})
-    assert told_of_benchmark(study) == [
+    assert benchmark_lines(study) == [
         "  benchmark: 6 rows; ours take more than 2.2 times a doubling in 1 of them, missing: R: "
         "results/smoke/benchmark/benchmark.csv"
     ]

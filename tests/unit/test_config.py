@@ -8,7 +8,7 @@ from pydantic import PositiveFloat
 from epsilometer.errors import ConfigError
 from epsilometer.options import options_model, parse
 from epsilometer.sizes import Draws
-from epsilometer_workflow.study import config
+from epsilometer_workflow.configuration import config
 
 
 def grid(**more):

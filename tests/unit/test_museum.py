@@ -12,14 +12,15 @@ import yaml
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.storage import write_columns
+from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_lines
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.museum import Exhibition, is_as_expected, museum_lines
+from epsilometer_workflow.products.reports import Rules
 from epsilometer_workflow.stages import audit, conclude, environment, exhibit
-from epsilometer_workflow.study.audited import Conclusion, made_of, told
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.locks import Lock, find_lock
-from epsilometer_workflow.study.museum import Exhibition, is_as_expected, told_of
-from epsilometer_workflow.study.reports import Rules, all_audits, all_of_the_museum
-from epsilometer_workflow.study.study import Study
+from tests.products import all_audits, all_of_the_museum
 from tests.unit.test_stages_audit import verdicts_of
 
 FILE = Path("config/audits/museum/tiny.yaml")
@@ -271,7 +272,7 @@ def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
 @pytest.mark.parametrize("name", ["nothing~0", "../up", "nothing"])
 def test_an_environment_that_no_audit_names_is_told(study, name):
     with pytest.raises(EpsilometerError, match="unknown environment"):
-        Environment.asked_for(study, {"environment": name})
+        Environment.from_wildcards(study, {"environment": name})
 
 
 def test_the_example_of_the_documentation_is_sound(config_folder):
@@ -338,7 +339,7 @@ def test_packages_are_told_with_their_versions(tmp_path):
     place = tmp_path / "lib/python3.11/site-packages/one-1.5.dist-info"
     place.mkdir(parents=True)
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: one\nVersion: 1.5\n")
-    assert environment.packages(tmp_path) == {"one": "1.5"}
+    assert environment.installed(tmp_path) == {"one": "1.5"}
 
 
 def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
@@ -387,7 +388,7 @@ def test_what_is_not_as_expected_is_told_of_any_file_of_audits(config_folder):
     file = Path(Conclusion(study, "small").path)
     file.parent.mkdir(parents=True)
     table.to_csv(file, index=False)
-    assert told(study, "small") == [
+    assert verdict_lines(study, "small") == [
         "  audits: 3 violated, 1 missing, 1 not refuted (2 not as expected): "
         "results/smoke/audits/small.html",
         "    violated (not refuted was expected): second, bit: epsilon = 1: "
@@ -459,7 +460,7 @@ def test_the_table_and_the_page(config_folder):
     assert 'href="../audits/museum-tiny/right/keep=0.7/bit.html#claim-1"' in page
     assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
     assert not is_as_expected(Path(made.csv))
-    assert told_of(study) == [
+    assert museum_lines(study) == [
         "  museum: 0 of 3 as expected, 2 not, 1 missing: results/smoke/museum/museum.html",
         "    not refuted (violated was expected): never-flips, lock = nothing, version = 1.0, "
         "keep = 1.0, bit: epsilon = 1: epsilon is at least 0.2",

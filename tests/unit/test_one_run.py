@@ -17,9 +17,9 @@ from epsilometer.auditing.statistics.claims import Pure
 from epsilometer.auditing.statistics.guessing import Counted, Rule, p_value, refuted, rules_of
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.stages import audit, conclude
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import all_audits
+from tests.products import all_audits
 from tests.unit.test_stages_audit import verdicts_of
 
 # --- the theorem ----------------------------------------------------------------------------------

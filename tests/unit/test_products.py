@@ -12,33 +12,32 @@ from snakemake.io import regex_from_filepattern
 
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.study import paths, plan
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reductions import REDUCTIONS
-from epsilometer_workflow.study.reports import (
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import plan
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reductions import REDUCTIONS
+from epsilometer_workflow.products.reports import (
     EVERY,
     KINDS,
     Page,
     Rules,
     Runs,
     Summary,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
     all_products,
 )
-from epsilometer_workflow.study.study import Study
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")
 OTHERS = {  # what rules write beside their product's path
     "summarise": [paths.RUNS],
-    "audit": [paths.beside(paths.AUDIT, ".html")],
-    "conclude": [paths.beside(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
-    "exhibit": [paths.beside(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
-    "compare": [paths.beside(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
+    "audit": [paths.with_suffix(paths.AUDIT, ".html")],
+    "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
+    "exhibit": [paths.with_suffix(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
+    "compare": [paths.with_suffix(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
 }
 
 
@@ -87,7 +86,7 @@ def test_a_path_gives_its_product_back(real, walk):
     for product in walk:
         found = PATTERNS[product.rule][0].match(product.path)
         assert found, product.path
-        again = type(product).asked_for(real, found.groupdict())
+        again = type(product).from_wildcards(real, found.groupdict())
         assert again == product
         assert hash(again) == hash(product)
         assert again.path == product.path

@@ -8,7 +8,7 @@ import pytest
 
 from epsilometer.errors import UnknownNameError
 from epsilometer.registry import Registry, load
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 
 
 def test_functions_are_found_in_the_reports_own_module_or_in_anothers():
@@ -58,7 +58,7 @@ def test_a_report_of_any_name_has_no_module_outside(report):
 def test_nothing_is_imported_to_know_a_name():
     """Renderers would import Matplotlib, at every start of the workflow."""
     code = (
-        "import sys; from epsilometer_workflow.study.functions import RENDERERS; "
+        "import sys; from epsilometer_workflow.configuration.functions import RENDERERS; "
         "RENDERERS.target('gorla2022', sorted(RENDERERS.known('gorla2022'))[0]); "
         "print(*[name for name in sys.modules if 'matplotlib' in name or 'figures' in name])"
     )

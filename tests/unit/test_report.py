@@ -13,9 +13,10 @@ import pytest
 
 from epsilometer.errors import DataError
 from epsilometer.storage import write_table
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import reports
 from epsilometer_workflow.stages import page as stage
-from epsilometer_workflow.study import paths, reports
-from epsilometer_workflow.study.study import Study
 
 TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
 COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}

@@ -25,7 +25,7 @@ from epsilometer_workflow.reports.scorecard.expressions import (
     rounding,
 )
 from epsilometer_workflow.reports.scorecard.judging import columns, judge
-from epsilometer_workflow.reports.scorecard.told import told
+from epsilometer_workflow.reports.scorecard.outcomes import summary
 
 TABLES = {
     "p/t": columns(
@@ -323,16 +323,16 @@ def test_shares_count_each_artifact_paper_and_all(files):
 
 
 def test_the_share_is_told_of_what_is_decided(files, tmp_path):
-    assert told(tmp_path / "scorecard.csv") == []
+    assert summary(tmp_path / "scorecard.csv") == []
     made = scorecard.scorecard(tables(), **files)
     made.to_csv(tmp_path / "scorecard.csv", index=False)
-    (line,) = told(tmp_path / "scorecard.csv")
+    (line,) = summary(tmp_path / "scorecard.csv")
     assert line.startswith(
         "  scorecard: 1 of 2 statements of the papers agree (50.0%; 0 are errata)"
     )
     assert "1 do not" in line
     made.assign(agrees="not at this scale").to_csv(tmp_path / "scorecard.csv", index=False)
-    assert told(tmp_path / "scorecard.csv") == []
+    assert summary(tmp_path / "scorecard.csv") == []
 
 
 def test_every_claim_of_the_papers_has_its_line():

@@ -13,18 +13,11 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
 from epsilometer_workflow.stages import page
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.products import Product
-from epsilometer_workflow.study.reports import (
-    EVERY,
-    KINDS,
-    Page,
-    all_audits,
-    all_of_the_benchmark,
-    all_of_the_museum,
-    all_products,
-)
+from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +121,7 @@ def test_yaml_is_data(config_folder, file):
 def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
     """Return why there is no such product; nothing if there is one."""
     try:
-        kind.asked_for(study, wildcards).spec()
+        kind.from_wildcards(study, wildcards).spec()
     except EpsilometerError as error:
         return str(error)
     return None

@@ -10,7 +10,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.study import sources
+from epsilometer_workflow.products import sources
 from tests.unit.loading import EVERY_SCRIPT, SCRIPTS, loaded
 
 LAPLACE = MECHANISMS.module("truncated_laplace")
@@ -147,7 +147,7 @@ def test_a_library_elsewhere_is_the_same_code(copy):
         ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
         ("epsilometer/mechanisms/truncated_gaussian.py", "", "X = 1\n"),
         ("epsilometer_workflow/stages/histogram.py", "", "X = 1\n"),
-        ("epsilometer_workflow/study/products.py", "", "X = 1\n"),
+        ("epsilometer_workflow/products/products.py", "", "X = 1\n"),
     ],
 )
 def test_what_runs_no_other_statement_leaves_the_code_as_it_is(copy, file, old, new):

@@ -9,7 +9,7 @@ import pytest
 from epsilometer.errors import ArgumentError, ConfigError, DataError
 from epsilometer.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.stages.tabulate import beside_paper, build, check
+from epsilometer_workflow.stages.tabulate import build, check, join_paper
 
 
 def one(summary: pd.DataFrame, *, k: int = 1):
@@ -71,11 +71,11 @@ PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows
 
 def test_the_papers_numbers_join_on_rounded_keys():
     ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
-    joined = beside_paper(ours, PAPER, "f", "here")
+    joined = join_paper(ours, PAPER, "f", "here")
     assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
     assert joined["paper_n"].tolist()[0] == 5
     assert np.isnan(joined["paper_n"].tolist()[1])
-    pd.testing.assert_frame_equal(beside_paper(ours, None, "f", "here"), ours)
+    pd.testing.assert_frame_equal(join_paper(ours, None, "f", "here"), ours)
 
 
 def test_a_printed_row_without_a_match_is_an_error():
@@ -83,9 +83,9 @@ def test_a_printed_row_without_a_match_is_an_error():
     with pytest.raises(
         ConfigError, match=r"f: here.paper.rows: no row of the table has epsilon=0.2"
     ):
-        beside_paper(ours, PAPER, "f", "here")
+        join_paper(ours, PAPER, "f", "here")
     with pytest.raises(ConfigError, match=r"f: here.paper.keys: the table has no column 'kind'"):
-        beside_paper(ours.drop(columns="kind"), PAPER, "f", "here")
+        join_paper(ours.drop(columns="kind"), PAPER, "f", "here")
 
 
 def told(builder, data, **more):

@@ -12,7 +12,7 @@ import epsilometer as em
 from epsilometer.auditing.one_run import draw_canaries
 from epsilometer.auditing.serving.loading import find
 from epsilometer.auditing.sources.callables import callable_source
-from epsilometer_workflow.study.cases import Audits
+from epsilometer_workflow.configuration.cases import Audits
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}

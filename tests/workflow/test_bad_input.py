@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.stages import sample
-from epsilometer_workflow.study.reductions import Samples
-from epsilometer_workflow.study.study import Study
 from tests.workflow.conftest import SMALL, Project, copy_project, told
 
 HISTOGRAM = "truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
@@ -79,7 +79,7 @@ def test_a_bad_file_of_samples_is_told(tmp_path: Path):
     pd.DataFrame({"output": [0.5, 0.7]}).to_parquet(files["foreign"])
     wildcards = {"scale": "smoke", "mechanism": "truncated-laplace", "epsilon": "1"}
     wildcards |= {"inputs": "ends", "n": "102", "batch": "0-1"}
-    seven = Samples.asked_for(Study(SMALL, {"seed": 7}), wildcards)
+    seven = Samples.from_wildcards(Study(SMALL, {"seed": 7}), wildcards)
     sample.run(str(files["stale"]), seven.spec(), lambda _: None)
     for kind, file in files.items():
         os.utime(file, ns=(made[kind], made[kind]))

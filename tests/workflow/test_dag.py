@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.plan import totals
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.plan import totals
 from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 PRINTED = {  # the tables and figures of the papers; a report may hold more
@@ -226,7 +226,7 @@ def test_the_plan_lists_what_snakemake_would_run():
 def test_the_plan_as_a_user_asks_for_it(project: Project):
     def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "epsilometer_workflow.study.plan", *arguments],
+            [sys.executable, "-m", "epsilometer_workflow.products.plan", *arguments],
             cwd=project.folder,
             env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
             capture_output=True,
@@ -318,7 +318,7 @@ def test_an_edit_reruns_what_uses_it_and_nothing_else(finished: Project, tmp_pat
 
 def test_an_upgraded_library_reruns_what_computes_with_it_and_says_so(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
-    sources = "src/epsilometer_workflow/study/sources.py"
+    sources = "src/epsilometer_workflow/products/sources.py"
     copy.replace(sources, "from importlib.metadata import version\n", UPGRADED)
     run = copy.snakemake("-n", "--quiet", "host", *SMOKE)
     jobs = counted(run)

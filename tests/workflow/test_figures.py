@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from epsilometer.registry import load
-from epsilometer_workflow.study.reports import EVERY, Figure, Page
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.reports import EVERY, Figure, Page
 from tests.workflow.conftest import ROOT, Project
 
 FIGURES = Page(Study(ROOT / "config", {"scale": "smoke"}), EVERY).needs()["figures"]

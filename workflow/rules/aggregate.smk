@@ -26,7 +26,7 @@ rule tabulate:
         unpack(make.tabulate.needs),
     output:
         csv=make.tabulate.path,
-        parquet=paths.beside(make.tabulate.path, ".parquet"),
+        parquet=paths.with_suffix(make.tabulate.path, ".parquet"),
     log:
         make.tabulate.log,
     conda:

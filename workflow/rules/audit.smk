@@ -10,7 +10,7 @@ rule audit:
         unpack(make.audit.needs),
     output:
         verdicts=make.audit.path,
-        page=paths.beside(make.audit.path, ".html"),
+        page=paths.with_suffix(make.audit.path, ".html"),
     log:
         make.audit.log,
     conda:
@@ -34,9 +34,9 @@ rule conclude:
         unpack(make.conclude.needs),
     output:
         csv=make.conclude.path,
-        parquet=paths.beside(make.conclude.path, ".parquet"),
+        parquet=paths.with_suffix(make.conclude.path, ".parquet"),
         page=report(
-            paths.beside(make.conclude.path, ".html"),
+            paths.with_suffix(make.conclude.path, ".html"),
             category="audits",
             labels={"figure": "{audits}"},
         ),

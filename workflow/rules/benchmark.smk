@@ -27,10 +27,10 @@ rule compare:
         unpack(make.compare.needs),
     output:
         csv=make.compare.path,
-        parquet=paths.beside(make.compare.path, ".parquet"),
-        pdf=paths.beside(make.compare.path, ".pdf"),
+        parquet=paths.with_suffix(make.compare.path, ".parquet"),
+        pdf=paths.with_suffix(make.compare.path, ".pdf"),
         png=report(
-            paths.beside(make.compare.path, ".png"),
+            paths.with_suffix(make.compare.path, ".png"),
             category="benchmark",
             labels={"figure": "benchmark"},
         ),

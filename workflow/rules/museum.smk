@@ -31,9 +31,9 @@ rule exhibit:
         unpack(make.exhibit.needs),
     output:
         csv=make.exhibit.path,
-        parquet=paths.beside(make.exhibit.path, ".parquet"),
+        parquet=paths.with_suffix(make.exhibit.path, ".parquet"),
         page=report(
-            paths.beside(make.exhibit.path, ".html"),
+            paths.with_suffix(make.exhibit.path, ".html"),
             category="museum",
             labels={"figure": "museum"},
         ),

@@ -7,7 +7,7 @@ rule render:
     output:
         pdf=make.render.path,
         png=report(
-            paths.beside(make.render.path, ".png"),
+            paths.with_suffix(make.render.path, ".png"),
             caption="../report/figure.rst",
             category="{report}",
             labels={"figure": "{artifact}"},

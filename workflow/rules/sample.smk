@@ -2,7 +2,7 @@
 # two stages, fresh samples of the pair that each run selected.
 #
 # What a job reads, is told and asks for, each rule asks the product that it makes (`make`, from
-# epsilometer_workflow.study.reports). `code` is a digest of all that the job runs: see docs/architecture.md.
+# epsilometer_workflow.products.reports). `code` is a digest of all that the job runs: see docs/architecture.md.
 
 
 rule sample:

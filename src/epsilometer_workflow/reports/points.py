@@ -1,4 +1,4 @@
-"""Exact checks as a table: what a statement is about, worked out at some points.
+"""Exact checks as a table: the quantity of a statement, worked out at some points.
 
 A check yields, for each point, what it is called, a value, and what the statement compares it with.
 """

@@ -53,6 +53,12 @@ def panels(
     return figure, axes
 
 
+def panel() -> tuple[Figure, Axes]:
+    """Return a figure of one panel, and its axes."""
+    figure, axes = panels()
+    return figure, axes[0, 0]
+
+
 def colours(count: int) -> list[str]:
     """Return the palette's first colours."""
     import matplotlib as mpl
@@ -74,15 +80,15 @@ def band(axes: Axes, truth: float, gamma: float) -> None:
 
 
 def legend(figure: Figure, title: str | None = None) -> None:
-    """Say below the panels what is what, once for all of them: off every line and point."""
-    named: dict[str, Artist] = {}
+    """Draw one legend for all panels below them, off every line and point."""
+    handles: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    for columns in range(len(named), 0, -1):
+            handles.setdefault(label, handle)
+    for columns in range(len(handles), 0, -1):
         box = figure.legend(
-            named.values(),
-            named.keys(),
+            handles.values(),
+            handles.keys(),
             loc="outside lower center",
             ncols=columns,
             fontsize="small",
@@ -124,7 +130,7 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
 
 
 def legend_under(ax: Axes) -> None:
-    """Say below one panel what is what, where each panel has markers of its own."""
+    """Draw a legend below one panel, where each panel has markers of its own."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(
             loc="upper center",

@@ -1,4 +1,4 @@
-"""What a SLURM cluster asks of a run: a folder it can be told of, and nothing left from before.
+"""Checks before a run on a SLURM cluster: a folder with a plain name, and no jobs of earlier runs.
 
 When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
 are told from all other jobs by their name (the profile's prefix) and their working directory.
@@ -25,12 +25,12 @@ _TAKEN_APART = re.compile(r"[^\w@%+=:,./~-]")  # by a shell; letters of any lang
 def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Raise `EpsilometerError` for a folder whose name a shell would not take as it is.
 
-    Snakemake writes it into commands for the cluster, where what stands in ``$(...)`` would be run.
+    Snakemake writes it into commands of the cluster; a shell would run the text in ``$(...)``.
     """
     for folder in folders:
-        if found := _TAKEN_APART.search(str(folder)):
+        if match := _TAKEN_APART.search(str(folder)):
             raise EpsilometerError(
-                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {found[0]!r} "
+                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {match[0]!r} "
                 "in its name; move it to one of letters, digits and ._-"
             )
 
@@ -65,14 +65,14 @@ def _orphans() -> list[str] | None:
     listed = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%Z")
     if listed is None:
         return None
-    here, own = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
-    found = []
+    here, own_job = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
+    jobs = []
     for line in listed.splitlines():
-        job, _, rest = line.partition("|")
-        name, _, folder = rest.partition("|")
-        if name.startswith(_PREFIX) and os.path.realpath(folder) == here and job != own:
-            found.append(job)
-    return found
+        job, _, details = line.partition("|")
+        name, _, folder = details.partition("|")
+        if name.startswith(_PREFIX) and os.path.realpath(folder) == here and job != own_job:
+            jobs.append(job)
+    return jobs
 
 
 def _ask(*command: str) -> str | None:

@@ -25,28 +25,24 @@ ONE_THREAD = {  # which a fork copies: no other may hold a lock meanwhile
 }
 _STARTED = b"s"
 _HEADER = 64  # bytes: how many follow, and the rule
-_SECONDS = 1.0  # in which who connects has said them
-_CALLED = {  # what the jobs of a rule mostly call, and do not import before
+_SECONDS = 1.0  # in which a client has to send them
+_CALLED = {  # modules that most jobs of a rule use and import late
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
     "audit": (
-        *(
-            "epsilometer.auditing.audit",
-            "epsilometer.auditing.rendering.page",
-            "scipy.special",
-            "numba",
-        ),
+        *("epsilometer.auditing.audit", "epsilometer.auditing.rendering.page"),
+        *("scipy.special", "numba"),
         *("matplotlib.figure", "matplotlib.backends.backend_svg"),
     ),
     "summarise": ("scipy.special",),
     "render": ("matplotlib.pyplot", "matplotlib.backends.backend_pdf"),
 }
-_asker: int | None = None  # in a fork of the server: the socket to who handed the job over
+_client: int | None = None  # in a fork of the server: the socket to its client
 
 
-def asker() -> int | None:
-    """Return the descriptor that tells when a job that was handed over is wanted no more."""
-    return _asker
+def client() -> int | None:
+    """Return a descriptor that becomes readable when the job that was handed over is not wanted."""
+    return _client
 
 
 def handed_over(snakemake: Any) -> int | None:
@@ -55,16 +51,16 @@ def handed_over(snakemake: Any) -> int | None:
     Jobs that use several cores are left alone: libraries read how many when they are imported. So
     are those of another environment, such as one that conda made, and of another run.
     """
-    run, _, rest = os.environ.get(SERVER, "").partition("|")
-    environment, _, place = rest.partition("|")
-    if not place or _asker is not None or snakemake.threads != 1:
+    run, _, address = os.environ.get(SERVER, "").partition("|")
+    environment, _, path = address.partition("|")
+    if not path or _client is not None or snakemake.threads != 1:
         return None
     if environment != sys.prefix or run != os.environ.get(RUN):
         return None
     header, request = _request(snakemake.rule)
     with socket.socket(socket.AF_UNIX) as server:
         try:
-            server.connect(place)
+            server.connect(path)
             socket.send_fds(server, [header], [1, 2])
             server.sendall(request)
             if server.recv(1) != _STARTED:
@@ -87,29 +83,29 @@ def _request(rule: str) -> tuple[bytes, bytes]:
 def _waited(server: socket.socket) -> int:
     """Return how a job ended; when this process is asked to end, ask for the job's end first."""
 
-    def wanted_no_more(*_: object) -> None:
+    def request_end(*_: object) -> None:
         with suppress(OSError):
             server.shutdown(socket.SHUT_WR)
 
-    for asked in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(asked, wanted_no_more)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, request_end)
     try:
-        said = server.recv(1)
+        code = server.recv(1)
     except OSError:
-        said = b""
-    if not said:
+        code = b""
+    if not code:
         with suppress(OSError):
             os.write(2, b"epsilometer: the process that did this job was killed\n")
-    return said[0] if said else 1
+    return code[0] if code else 1
 
 
 class Server:
     """The server's side: listens, imports, forks, and ends with its run."""
 
-    def __init__(self, place: str, run: int) -> None:
+    def __init__(self, path: str, run: int) -> None:
         self._run = os.pidfd_open(run)
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(place)
+        self._listener.bind(path)
         self._listener.listen(64)
 
     def serve(self) -> None:
@@ -124,7 +120,7 @@ class Server:
                 connection, _ = self._listener.accept()
                 with connection:
                     self._fork(connection)
-            except OSError as error:  # that job is done by who asked; others go on
+            except OSError as error:  # the client does that job itself; others go on
                 print(f"not forked: {error}", file=sys.stderr, flush=True)
 
     def _fork(self, connection: socket.socket) -> None:
@@ -161,7 +157,7 @@ def _import(rule: str) -> None:
 
 def _become_job(connection: socket.socket, size: int, descriptors: list[int]) -> None:
     """Run a script that was handed over, in this process, which then ends."""
-    global _asker  # noqa: PLW0603 (the fork is this job and nothing else)
+    global _client  # noqa: PLW0603 (the fork is this job and nothing else)
     code, watcher = 1, os.getpid()
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -169,7 +165,7 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
             os.dup2(descriptor, standard)
             os.close(descriptor)
         request = _received(connection, size)
-        _asker = connection.fileno()
+        _client = connection.fileno()
         connection.sendall(_STARTED)
         code = _ran(request)
     except BaseException:
@@ -216,12 +212,12 @@ def _ran(request: bytes) -> int:
 
 def main() -> None:
     """Serve at a socket (first argument) until a process (second argument) is gone."""
-    place, run = sys.argv[1], int(sys.argv[2])
+    path, run = sys.argv[1], int(sys.argv[2])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
     mask = os.umask(0o077)  # the socket is for this user
-    server = Server(place, run)
+    server = Server(path, run)
     os.umask(mask)
     try:
         server.serve()
     finally:
-        os.unlink(place)  # noqa: PTH108
+        os.unlink(path)  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""What every script of the workflow begins with; it imports next to nothing itself."""
+"""The beginning of every script of the workflow; it imports next to nothing itself."""
 
 from __future__ import annotations
 

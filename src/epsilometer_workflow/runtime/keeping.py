@@ -1,4 +1,4 @@
-"""How a job is kept: a log, progress, a watch, errors in one line, and what it took."""
+"""A job's log, progress, watch, errors in one line, and usage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import DamagedError, EpsilometerError, one_line
-from epsilometer_workflow.runtime.forkserver import asker
+from epsilometer_workflow.runtime.forkserver import client
 from epsilometer_workflow.runtime.watch import OUTSIDE, Limits, Usage, done, failed, watched
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -28,13 +28,13 @@ def kept(
 ) -> Iterator[Callable[[str], None]]:
     """Run what follows watched, as the job of a script; gives a function that reports progress.
 
-    The log tells when the job began, how far it is, what it printed, why it failed (with the
-    traceback where the failure is ours) and what it took; the terminal shows one line. What
-    ``stopped`` does, says `epsilometer_workflow.runtime.job.job`.
+    The log has the job's start, progress and output, the cause of a failure (with the
+    traceback where the failure is ours) and its usage; the terminal shows one line. What
+    ``stopped`` does is in `epsilometer_workflow.runtime.job.job`.
     """
     log_file = Path(str(snakemake.log[0]))
-    what = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
-    _open_log(log_file, what)
+    title = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
+    _open_log(log_file, title)
 
     def keep(printed: str) -> None:
         _log.info("printed: %s", printed.rstrip("\n"))
@@ -43,8 +43,8 @@ def kept(
         saved = False
         if cause is not None:
             _clear_halves_of(snakemake.output)
-            line = f"{cause}{_higher(cause, snakemake)}"
-            _tell(f"{line} (log: {log_file}) [{what}]")
+            line = f"{cause}{_limit_hint(cause, snakemake)}"
+            _report(f"{line} (log: {log_file}) [{title}]")
             saved = cause not in OUTSIDE and _saved(stopped, line, log_file)
         _log.info("took %s", usage)
         with suppress(OSError):
@@ -53,7 +53,7 @@ def kept(
 
     resources = snakemake.resources
     limits = Limits(minutes=resources.get("runtime"), megabytes=resources.get("mem_mb"))
-    terminal = watched(limits, keep, ended, asker())
+    terminal = watched(limits, keep, ended, client())
     last = time.monotonic()
 
     def progress(message: str) -> None:
@@ -62,7 +62,7 @@ def kept(
         if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             with suppress(OSError):
-                os.write(terminal, f"{what}: {message}\n".encode())
+                os.write(terminal, f"{title}: {message}\n".encode())
 
     try:
         yield progress
@@ -72,27 +72,27 @@ def kept(
         message = one_line(error)
     except OSError as error:
         _log.exception("failed")
-        message = _cannot(error, snakemake.output[0])
+        message = _refused(error, snakemake.output[0])
     except Exception as error:
         _log.exception("failed")
         message = f"{type(error).__name__}: {one_line(error)} (traceback in {log_file})"
     else:
         done()
-    _tell(f"{message} [{what}]", terminal)
+    _report(f"{message} [{title}]", terminal)
     failed()
 
 
-def _open_log(log_file: Path, what: str) -> None:
+def _open_log(log_file: Path, title: str) -> None:
     try:
         log_file.parent.mkdir(parents=True, exist_ok=True)
         logging.basicConfig(
             filename=log_file, filemode="w", format="%(asctime)s %(message)s", level=logging.WARNING
         )
     except OSError as error:
-        _tell(f"{_cannot(error, log_file)} [{what}]")
+        _report(f"{_refused(error, log_file)} [{title}]")
         raise SystemExit(1) from None
     logging.raiseExceptions = False  # a full disk ends a job by its output, not by its log
-    _log.info("start %s%s", what, _allocation())
+    _log.info("start %s%s", title, _allocation())
 
 
 def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
@@ -110,7 +110,7 @@ def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> 
 
 
 def _clear_halves_of(outputs: Iterable[str]) -> None:
-    """Delete what a job that was stopped left half-written."""
+    """Delete the half-written files of a job that was stopped."""
     for output in map(Path, outputs):
         for left in output.parent.glob(f"{glob.escape(output.stem)}.*.part.*"):
             with suppress(OSError):
@@ -118,12 +118,12 @@ def _clear_halves_of(outputs: Iterable[str]) -> None:
 
 
 def _write_benchmark(log_file: Path, usage: Usage) -> None:
-    """Write what a job took beside its log, in the columns of Snakemake's own benchmarks.
+    """Write the usage of a job beside its log, in the columns of Snakemake's own benchmarks.
 
     Snakemake would measure the process that it started, which may only wait for another.
     """
-    results, scale, _, *rest = log_file.parts
-    path = Path(results, scale, "benchmarks", *rest).with_suffix(".tsv")
+    results, scale, _, *parts = log_file.parts
+    path = Path(results, scale, "benchmarks", *parts).with_suffix(".tsv")
     path.parent.mkdir(parents=True, exist_ok=True)
     numbers = f"{usage.seconds:.4f}\t{usage.megabytes:.2f}\t{usage.cpu_seconds:.2f}\n"
     path.write_text(f"s\tmax_rss\tcpu_time\n{numbers}", encoding="utf-8")
@@ -136,26 +136,26 @@ def _allocation() -> str:
     return f" (SLURM job {number} on {node})" if number else ""
 
 
-def _tell(message: str, terminal: int = 2) -> None:
-    """Say in log and terminal why a job failed."""
+def _report(message: str, terminal: int = 2) -> None:
+    """Write to log and terminal why a job failed."""
     _log.error("failed: %s", message)
     with suppress(OSError):
         os.write(terminal, f"epsilometer: {message}\n".encode())
 
 
-def _cannot(error: OSError, file: object) -> str:
-    """Return what a file system refused, and what helps."""
-    what = f"{error.filename or file}: {os.strerror(error.errno) if error.errno else error}"
+def _refused(error: OSError, file: object) -> str:
+    """Return the error of a file system, and a remedy."""
+    message = f"{error.filename or file}: {os.strerror(error.errno) if error.errno else error}"
     helps = {
         errno.ENOSPC: "; free some space and give the same command again",
         errno.EDQUOT: "; free some space and give the same command again",
         errno.EROFS: "; results/ must be writable",
         errno.EACCES: "; results/ must be writable",
     }
-    return one_line(what) + helps.get(error.errno or 0, "")
+    return one_line(message) + helps.get(error.errno or 0, "")
 
 
-def _higher(cause: str, snakemake: Any) -> str:
+def _limit_hint(cause: str, snakemake: Any) -> str:
     """Return how to raise the limit that a job was stopped at."""
     for limit, resource in (("memory", "mem_mb"), ("longer", "runtime")):
         if limit in cause and "limit" in cause:

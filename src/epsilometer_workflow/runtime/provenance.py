@@ -1,4 +1,4 @@
-"""Whether results that lie in the folder were made here, and what is missing when a run has failed.
+"""The origin of results: were they made in this folder? And the last lines of a run that failed.
 
 Snakemake remembers in ``.snakemake/metadata`` with which parameters it made each file, and makes it
 again when they change. Files that were copied from elsewhere have no such record, and it would take
@@ -28,7 +28,7 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
     ``common`` is what all files of the study have in their identity.
     """
     for path in sorted(Path(results).rglob("*.parquet")):
-        if ".part." in path.name or _made_here(path):
+        if ".part." in path.name or _is_own(path):
             continue
         identity = identity_of(path)
         for key, value in common.items():
@@ -40,7 +40,7 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
                 )
 
 
-def _made_here(path: Path) -> bool:
+def _is_own(path: Path) -> bool:
     """Tell whether Snakemake has made this very file, or has begun to make it."""
     name = urlsafe_b64encode(str(path).encode()).decode()
     for records in _RECORDS:
@@ -56,8 +56,8 @@ def _made_here(path: Path) -> bool:
     return False
 
 
-def what_is_missing(jobs: Iterable[Any], began: float) -> str:
-    """Return the lines that end a failed run: why jobs failed, and what was not made.
+def failure_lines(jobs: Iterable[Any], began: float) -> str:
+    """Return the lines that end a failed run: the causes, and the missing files.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def what_is_missing(jobs: Iterable[Any], began: float) -> str:
     missing = sorted({str(output) for job in jobs for output in job.output} - {""})
     missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
     lines = [f"Failed: {cause}" for cause in _first(list(causes))]
-    wanted = [path for path in missing if not path.endswith(".parquet")] or missing
-    lines += [f"Missing: {path}" for path in _first(wanted)]
+    shown = [path for path in missing if not path.endswith(".parquet")] or missing
+    lines += [f"Missing: {path}" for path in _first(shown)]
     lines.append("What is done stays; the same command makes the rest once the cause is gone.")
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What a run of Snakemake is as a whole: alone in its folder, clean, and with this library."""
+"""A run of Snakemake: it locks its folder, removes half-written files and uses this library."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Lock:
 
 
 def clear_halves(results: str) -> None:
-    """Delete what an interrupted run left half-written."""
+    """Delete the half-written files of an interrupted run."""
     for left in Path(results).rglob("*.part.*"):
         left.unlink(missing_ok=True)
 
@@ -87,24 +87,24 @@ def start_forkserver() -> None:
     global _server  # noqa: PLW0603 (one a run)
     if (_server is not None and _server.poll() is None) or sys.platform != "linux":
         return
-    here = f"epsilometer-{socket.gethostname()[:40]}-"
-    for left in Path(".snakemake").glob(f"{here}*.socket"):
-        run = left.stem.removeprefix(here)
+    prefix = f"epsilometer-{socket.gethostname()[:40]}-"
+    for left in Path(".snakemake").glob(f"{prefix}*.socket"):
+        run = left.stem.removeprefix(prefix)
         if run.isdigit() and not Path("/proc", run).exists():  # which was killed
             left.unlink(missing_ok=True)
-    place = Path(".snakemake", f"{here}{os.getpid()}.socket")
-    place.unlink(missing_ok=True)
+    path = Path(".snakemake", f"{prefix}{os.getpid()}.socket")
+    path.unlink(missing_ok=True)
     # Not by -m, which would make a second module of it beside the one that jobs import.
     program = "from epsilometer_workflow.runtime.forkserver import main; main()"
-    log = Path(".snakemake", "log", f"{place.stem}.log")
+    log = Path(".snakemake", "log", f"{path.stem}.log")
     log.parent.mkdir(exist_ok=True)
-    with log.open("wb") as said:
+    with log.open("wb") as file:
         _server = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-P", "-c", program, str(place), str(os.getpid())],
+            [sys.executable, "-P", "-c", program, str(path), str(os.getpid())],
             env=os.environ | ONE_THREAD,
             start_new_session=True,  # Ctrl-C is for the run, which tells its jobs
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=file,
         )
-    os.environ[SERVER] = f"{os.getpid()}|{sys.prefix}|{place}"
+    os.environ[SERVER] = f"{os.getpid()}|{sys.prefix}|{path}"

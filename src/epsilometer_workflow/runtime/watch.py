@@ -1,9 +1,9 @@
-"""A job under watch: it runs in a child of its own, and whatever becomes of it is told.
+"""A watched job: it runs in a child process, and every way in which it can end is reported.
 
 A mechanism under audit is foreign code. It may crash the interpreter, never come back, take all
 memory or print without end; and Snakemake may be killed above it. The process that was started
 stays outside and small: it waits for the child, holds it to its limits, keeps what it prints, stops
-it when the run that asked for it is gone, and gives the cause where the child no longer can.
+it when its run is gone, and gives the cause where the child no longer can.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from typing import NoReturn
 
 from epsilometer_workflow.runtime.variables import RUN
 
-_DONE, _TOLD = 100, 101  # how a child ends that says how it ended; a mechanism may exit with 0
+_DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
 _PRINTED_BYTES = 1_000_000
 _SECONDS_BETWEEN_LOOKS = 0.1
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
 _GONE = "the run that asked for it is gone"
 OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
-"""Why a child was stopped that had done nothing wrong."""
+"""Causes that are no fault of the child."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job may take; what it does not say is without limit."""
+    """The limits of a job; None is no limit."""
 
     minutes: float | None = None
     megabytes: float | None = None
@@ -44,7 +44,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a job took: seconds of wall clock and of CPU, megabytes at its largest."""
+    """The use of a job: seconds of wall clock and of CPU, megabytes at its largest."""
 
     seconds: float
     cpu_seconds: float
@@ -55,14 +55,14 @@ class Usage:
 
 
 class _Stopped(Exception):  # noqa: N818
-    """The child had to be stopped; says why."""
+    """The child had to be stopped; the message is the cause."""
 
 
 def watched(
     limits: Limits,
     keep: Callable[[str], None],
     ended: Callable[[Usage, str | None], bool],
-    asker: int | None = None,
+    client: int | None = None,
 ) -> int:
     """Fork. Return only in the child, with a descriptor of what was standard error before.
 
@@ -72,29 +72,29 @@ def watched(
     Parameters
     ----------
     limits
-        What the child may take before it is stopped.
+        The limits at which the child is stopped.
     keep
-        Is given, in this process, what the child prints, up to a megabyte: whole lines, and the
-        beginning of one where it pauses there.
+        Called in this process with the text that the child prints, up to a megabyte: whole lines,
+        and the beginning of a line where the child pauses in it.
     ended
-        Is called in this process when the child is gone: with what it took, and why it failed;
-        ``None`` where it did not, or has told so itself. Returns whether all is well even so.
-    asker
-        A descriptor that can be read when who asked for the job wants it no more.
+        Called in this process when the child has ended, with its usage and the cause of a failure:
+        ``None`` without one, or if the child reported it. Returns whether the job counts as done.
+    client
+        A descriptor that becomes readable when the job is no longer wanted.
     """
     reader, writer = os.pipe()
-    here = os.getpid()
+    watcher = os.getpid()
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # whose parent ends is ours; see `_end`
     child = os.fork()
     if child == 0:
-        return _become_child(here, reader, writer, asker)
+        return _become_child(watcher, reader, writer, client)
     os.close(writer)
     began = time.monotonic()
     cause = None
     lines = _Lines(keep)
     try:
         signal.signal(signal.SIGTERM, _terminated)
-        _wait(child, reader, limits, lines, asker)
+        _wait(child, reader, limits, lines, client)
     except _Stopped as stopped:
         cause = str(stopped)
     except KeyboardInterrupt:
@@ -108,18 +108,18 @@ def watched(
 
 
 class _Lines:
-    """What a child prints, in whole lines; a crash, for one, is written word by word."""
+    """The text that a child prints, in whole lines: a crash is written in pieces."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
         self._keep, self._rest = keep, b""
 
     def add(self, printed: bytes) -> None:
         """Pass the lines on that are whole."""
-        whole, end, self._rest = (self._rest + printed).rpartition(b"\n")
-        self._pass_on(whole + end)
+        lines, end, self._rest = (self._rest + printed).rpartition(b"\n")
+        self._pass_on(lines + end)
 
     def flush(self) -> None:
-        """Pass on what there is of a line."""
+        """Pass on the beginning of a line."""
         self._pass_on(self._rest)
         self._rest = b""
 
@@ -134,43 +134,37 @@ def done() -> NoReturn:
 
 
 def failed() -> NoReturn:
-    """End a watched child that has told why it failed."""
-    raise SystemExit(_TOLD)
+    """End a watched child that has reported its failure."""
+    raise SystemExit(_REPORTED)
 
 
-def _become_child(watcher: int, reader: int, writer: int, asker: int | None) -> int:
+def _become_child(watcher: int, reader: int, writer: int, client: int | None) -> int:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # goes when the watcher is killed
     if os.getppid() != watcher:
-        os._exit(_TOLD)
+        os._exit(_REPORTED)
     os.setpgid(0, 0)  # so that it can be stopped with all that it starts
     terminal = os.dup(2)
     os.close(reader)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for descriptor, standard in ((nothing, 0), (writer, 1), (writer, 2)):
         os.dup2(descriptor, standard)
-    if asker is not None:  # who asked is told by the watcher, and by nobody else
-        os.dup2(nothing, asker)
+    if client is not None:  # only the watcher reports to the client
+        os.dup2(nothing, client)
     for descriptor in (nothing, writer):
         os.close(descriptor)
     faulthandler.enable()  # a crash leaves the lines of Python it happened in
     return terminal
 
 
-def _wait(
-    child: int,
-    reader: int,
-    limits: Limits,
-    lines: _Lines,
-    asker: int | None,
-) -> None:
+def _wait(child: int, reader: int, limits: Limits, lines: _Lines, client: int | None) -> None:
     """Return when the child has ended; raise `_Stopped` when it has to be."""
     deadline = math.inf if limits.minutes is None else time.monotonic() + 60 * limits.minutes
     printed = 0
     poll = select.poll()
     poll.register(reader, select.POLLIN)
-    if asker is not None:
-        poll.register(asker, select.POLLIN)
-    ended, run_is_gone = _teller(child, poll, own=True), _run_teller(poll)
+    if client is not None:
+        poll.register(client, select.POLLIN)
+    ended, run_is_gone = _end_test(child, poll, own=True), _run_end_test(poll)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll(1000 * _SECONDS_BETWEEN_LOOKS)}
         if reader in ready:
@@ -183,7 +177,7 @@ def _wait(
             lines.flush()
             if ended(ready):
                 return
-        if asker in ready:
+        if client in ready:
             raise _Stopped(_INTERRUPTED)
         if run_is_gone(ready):
             raise _Stopped(_GONE)
@@ -195,16 +189,16 @@ def _wait(
             raise _Stopped(f"took more memory than its limit of {limits.megabytes:g} MB")
 
 
-def _run_teller(poll: select.poll) -> Callable[[set[int]], bool]:
-    """Return what tells whether the Snakemake is gone that started this job."""
+def _run_end_test(poll: select.poll) -> Callable[[set[int]], bool]:
+    """Return a test of whether the Snakemake that started this job has ended."""
     process = os.environ.get(RUN, "")
     if not process.isdigit():
         return lambda _: False
-    return _teller(int(process), poll, own=False)
+    return _end_test(int(process), poll, own=False)
 
 
-def _teller(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
-    """Return what tells from the descriptors that are ready whether a process has ended.
+def _end_test(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
+    """Return a test, on the descriptors that are ready, of whether a process has ended.
 
     The kernel wakes us by a descriptor; where it, or this Python, knows none, we look by turns.
     """
@@ -231,12 +225,12 @@ def _megabytes(process: int) -> float:
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:
         return 0.0  # it is just ending
-    found = re.search(r"^RssAnon:\s+(\d+) kB", status, flags=re.MULTILINE)
-    return int(found[1]) * 1024 / 1e6 if found else 0.0
+    match = re.search(r"^RssAnon:\s+(\d+) kB", status, flags=re.MULTILINE)
+    return int(match[1]) * 1024 / 1e6 if match else 0.0
 
 
 def _end(child: int, began: float) -> tuple[int, Usage]:
-    """Stop what still runs of a child, and return how it ended and what it took."""
+    """Stop all processes of a child, and return its exit code and usage."""
     for stop in (os.killpg, os.kill):
         with suppress(ProcessLookupError):
             stop(child, signal.SIGKILL)
@@ -251,12 +245,12 @@ def _end(child: int, began: float) -> tuple[int, Usage]:
 
 
 def _end_orphans() -> None:
-    """Stop what a child has started in sessions of their own, such as the workers of an audit."""
-    here = os.getpid()
-    for _ in range(100):  # what an orphan has started is an orphan next
+    """Stop the processes of a child in sessions of their own, such as the workers of an audit."""
+    pid = os.getpid()
+    for _ in range(100):  # the children of an orphan are orphans next
         try:
-            orphans = Path(f"/proc/{here}/task/{here}/children").read_text(encoding="ascii").split()
-        except OSError:  # a kernel that does not tell
+            orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        except OSError:  # some kernels do not have this file
             return
         if not orphans:
             return
@@ -270,4 +264,4 @@ def _cause(code: int) -> str | None:
     """Return why a child ended that was not stopped; ``None`` where there is nothing to add."""
     if code < 0:
         return f"crashed: {signal.strsignal(-code)} (signal {-code})"
-    return None if code in (_DONE, _TOLD) else f"ended the interpreter with exit code {code}"
+    return None if code in (_DONE, _REPORTED) else f"ended the interpreter with exit code {code}"

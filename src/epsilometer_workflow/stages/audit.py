@@ -56,9 +56,9 @@ def run(
 ) -> None:
     """Write the verdict on each claim of ``spec``, about a mechanism of ``folder``.
 
-    What goes wrong with the mechanism is an answer, too: to all claims where it goes wrong before
-    any audit, else to the claim whose audit it stops. ``environment`` is what the job that makes
-    the interpreter of the mechanism wrote of it.
+    A failure of the mechanism is an answer, too: to all claims if it fails before any audit, else
+    to the claim whose audit it stops. ``environment`` is the file of the job that made the
+    interpreter of the mechanism.
     """
     began = time.perf_counter()
     rows: list[Row] = []
@@ -97,15 +97,15 @@ def _write(
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
     try:
         text = html_of_all([(verdict, claim) for verdict, claim, _ in rows])
-    except Exception:  # the verdicts are what was asked for
+    except Exception:  # the verdicts are written all the same
         _log.exception("no page")
         text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)
         text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    wholes = [_plain(verdict, word) for verdict, _, word in rows]
-    columns = {name: [whole[name] for whole in wholes] for name in ("verdict", "claimed")}
-    columns["json"] = [json.dumps(whole) for whole in wholes]
+    plain_rows = [_plain(verdict, word) for verdict, _, word in rows]
+    columns = {name: [plain[name] for plain in plain_rows] for name in ("verdict", "claimed")}
+    columns["json"] = [json.dumps(plain) for plain in plain_rows]
     write_columns(columns, output, "verdict", {**spec, "made_of": made_of})
 
 
@@ -117,8 +117,8 @@ def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
 
 def _shown(x: Any) -> Any:
     """Return an input as it is where it is short, else in words."""
-    held = as_plain(x)
-    return held if len(json.dumps(held)) <= _SHOWN else input_words(x, _SHOWN)
+    plain = as_plain(x)
+    return plain if len(json.dumps(plain)) <= _SHOWN else input_words(x, _SHOWN)
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -131,11 +131,11 @@ def _row(
     spec: Mapping[str, Any],
     began: float,
 ) -> Row:
-    """Return what is said of a claim, also where it cannot be audited."""
+    """Return the row of a claim, also if it cannot be audited."""
     try:
-        plain, who = filled(entry["claim"], accounts)
+        plain, sources = filled(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = told(audit(claim, detect=entry["detect"]), who)
+        verdict = told(audit(claim, detect=entry["detect"]), sources)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
@@ -144,14 +144,14 @@ def _row(
 def _all_without(
     spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0
 ) -> list[Row]:
-    """Return what is said of all claims where nothing can be."""
+    """Return the rows of all claims if none can be audited."""
     return [_without(spec, entry, reason, word, seconds) for entry in spec["claims"]]
 
 
 def _without(
     spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
 ) -> Row:
-    """Return what is said of a claim where nothing can be, and why."""
+    """Return the row of a claim that cannot be audited, with the reason."""
     claim = claim_of(of_any_level(entry["claim"]))
     plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.words())
     verdict = Verdict(
@@ -169,14 +169,14 @@ def _without(
 
 
 def _reason(error: Exception) -> str:
-    """Return why there is no verdict; log what nobody foresaw."""
+    """Return why there is no verdict; log an unexpected error."""
     if isinstance(error, EpsilometerError):
         return one_line(error)
     _log.error("failed", exc_info=error)
     return f"{type(error).__name__}: {one_line(error)} (traceback in the log)"
 
 
-# --- what is audited ------------------------------------------------------------------------------
+# --- the source of draws --------------------------------------------------------------------------
 
 
 class _MissingError(EpsilometerError):
@@ -184,11 +184,11 @@ class _MissingError(EpsilometerError):
 
 
 def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
-    """Return what is to be audited with the interpreter of its environment."""
-    made = json.loads(Path(environment).read_text(encoding="utf-8"))
-    if made["problem"] is not None:
-        raise _MissingError(made["problem"])
-    python = os.path.relpath(made["python"], folder)
+    """Return the spec with the interpreter of its environment."""
+    record = json.loads(Path(environment).read_text(encoding="utf-8"))
+    if record["problem"] is not None:
+        raise _MissingError(record["problem"])
+    python = os.path.relpath(record["python"], folder)
     return {**spec, "mechanism": {**spec["mechanism"], "python": python}}
 
 
@@ -207,14 +207,12 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
     def options(*names: str) -> dict[str, Any]:
         return {"seed": spec["audit_seed"]} | {name: spec[name] for name in ("alpha", *names)}
 
-    place = spec["mechanism"]
-    if "outputs" in place:
-        files, columns = place["outputs"], place["columns"]
-        origin: dict[str, Any] = {
-            "source": f"recorded in {' and '.join(Path(f).name for f in files)}"
-        }
-        origin["digest"] = digest(files)
-        if "one_run" in place:
+    mechanism = spec["mechanism"]
+    if "outputs" in mechanism:
+        files, columns = mechanism["outputs"], mechanism["columns"]
+        names = " and ".join(Path(file).name for file in files)
+        origin: dict[str, Any] = {"source": f"recorded in {names}", "digest": digest(files)}
+        if "one_run" in mechanism:
             scores, coins = read_scores(files[0], columns)
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
         else:
@@ -245,18 +243,18 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
 
 def _source_of(spec: Mapping[str, Any]) -> Source:
     """Return where draws come from; an environment's interpreter goes by its name."""
-    place = spec["mechanism"]
-    source = source_of(place, spec["failures"], spec["timeout"], dict(spec["given"]))
-    if "environment" in place:
-        named = source.description.replace(f"in {place['python']}", f"in {place['environment']}")
-        source.description = named  # type: ignore[misc]
+    mechanism = spec["mechanism"]
+    source = source_of(mechanism, spec["failures"], spec["timeout"], dict(spec["given"]))
+    if "environment" in mechanism:
+        name = f"in {mechanism['environment']}"
+        source.description = source.description.replace(f"in {mechanism['python']}", name)  # type: ignore[misc]
     return source
 
 
 class Remembered:
     """A source that draws once for each input, size and seed, and then gives the same again.
 
-    An error is given again, too. Inputs are told apart as objects, and must stay.
+    An error is given again, too. Inputs are compared as objects, and must stay alive.
     """
 
     def __init__(self, source: Source) -> None:
@@ -273,7 +271,7 @@ class Remembered:
                 self._held[key] = self._draw(x, size, seed)
             except EpsilometerError as error:
                 self._held[key] = error
-        held = self._held[key]
-        if isinstance(held, EpsilometerError):
-            raise held
-        return held
+        result = self._held[key]
+        if isinstance(result, EpsilometerError):
+            raise result
+        return result

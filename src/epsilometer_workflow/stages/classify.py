@@ -1,4 +1,4 @@
-"""From files of samples to what classifiers, trained on half of the draws, make of the others."""
+"""Verdicts of classifiers that are trained on half of the draws and tested on the others."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) 
 def verdicts_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
     """Return columns with a row for every run, pair, direction and claim.
 
-    What a classifier answers is in `epsilometer.estimators.spectrum.Tested`.
+    The answers of a classifier are in `epsilometer.estimators.spectrum.Tested`.
     """
     method = load(spec["registered"])(**spec["parameters"])
     samples, parts = spec["samples"], []
     for run, sides in by_run(read_samples(path, samples)):
         for i, j in pairs_of(len(sides), spec["pairing"]):
-            words = f"epsilon={samples['epsilon']!r}", samples["inputs"]["id"], f"pair={i},{j}"
+            stream = f"epsilon={samples['epsilon']!r}", samples["inputs"]["id"], f"pair={i},{j}"
             rng = seeds.generator(
-                spec["seed"], "classify", samples["mechanism"], *words, f"run={run}"
+                spec["seed"], "classify", samples["mechanism"], *stream, f"run={run}"
             )
             try:
                 directions = method.test(sides[i], sides[j], rng)

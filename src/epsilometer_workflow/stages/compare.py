@@ -15,7 +15,7 @@ _WHOLE = ("n", "times")
 _CAPTION = "The benchmark: seconds, bounds of audits, and how seconds grow with the draws."
 
 
-def run(measured: Sequence[str], made: Any, spec: Mapping[str, Any]) -> None:
+def run(measured: Sequence[str], outputs: Any, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the figure, as PDF and PNG."""
     rows = table(
         [
@@ -23,10 +23,10 @@ def run(measured: Sequence[str], made: Any, spec: Mapping[str, Any]) -> None:
             for path, member in zip(measured, spec["members"], strict=True)
         ]
     )
-    write_table(rows, made.parquet, "table", spec["identity"])
-    with atomic(made.csv) as part:
+    write_table(rows, outputs.parquet, "table", spec["identity"])
+    with atomic(outputs.csv) as part:
         rows.to_csv(part, index=False)
-    style.save(benchmark.benchmark(rows), made.pdf, _CAPTION)
+    style.save(benchmark.benchmark(rows), outputs.pdf, _CAPTION)
 
 
 def table(measured: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:

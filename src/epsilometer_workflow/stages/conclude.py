@@ -1,4 +1,4 @@
-"""What came of a file of audits: a table of all verdicts, and a page."""
+"""The table of all verdicts of a file of audits, and its page."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs
 _NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
 
 
-def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
+def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page of one file of audits."""
     answers = read(verdicts, spec["members"])
     rows = [row(member, verdict) for member, verdict in answers]
     about = {"title": spec["title"], "alpha_of_all": spec["alpha"]}
-    write(rows, made, {**spec["identity"], **about})
-    words = [one["verdict"] for one in rows]
+    write(rows, outputs, {**spec["identity"], **about})
+    verdict_names = [cells["verdict"] for cells in rows]
     show(
-        made.page,
+        outputs.page,
         template,
         **spec["identity"],
         **about,
-        counts=[(word, words.count(word)) for word in WORDS if word in words],
+        counts=[(word, verdict_names.count(word)) for word in WORDS if word in verdict_names],
         rows=[
-            shown(one, member, Path(made.page).parent)
-            for one, (member, _) in zip(rows, answers, strict=True)
+            shown(cells, member, Path(outputs.page).parent)
+            for cells, (member, _) in zip(rows, answers, strict=True)
         ],
     )
 
@@ -43,7 +43,7 @@ def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, An
 def read(
     files: Sequence[str], members: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Mapping[str, Any], Any]]:
-    """Return what is known of each verdict, and all that it says; a file has those of a case."""
+    """Return each verdict with the facts about its case; a file holds the verdicts of one case."""
     return [
         ({**member, "section": section}, json.loads(text))
         for path, member in zip(files, members, strict=True)
@@ -51,12 +51,12 @@ def read(
     ]
 
 
-def write(rows: Sequence[Mapping[str, Any]], made: Any, identity: Mapping[str, Any]) -> None:
+def write(rows: Sequence[Mapping[str, Any]], outputs: Any, identity: Mapping[str, Any]) -> None:
     """Write rows as CSV and Parquet."""
     types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
     table = pd.DataFrame(rows).astype(types)
-    write_table(table, made.parquet, "table", identity)
-    with atomic(made.csv) as part:
+    write_table(table, outputs.parquet, "table", identity)
+    with atomic(outputs.csv) as part:
         table.to_csv(part, index=False)
 
 
@@ -111,41 +111,41 @@ def as_expected(word: str, expected: str | None) -> str | None:
     return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
 
 
-def guessed(seen: Mapping[str, Any] | None) -> str | None:
+def guessed(guesses: Mapping[str, Any] | None) -> str | None:
     """Return guesses about canaries in a line."""
-    if seen is None:
+    if guesses is None:
         return None
-    return "{right} of {guesses} guesses about {canaries} canaries are right".format(**seen)
+    return "{right} of {guesses} guesses about {canaries} canaries are right".format(**guesses)
 
 
-def mechanism(place: Mapping[str, Any]) -> str:
+def mechanism(source: Mapping[str, Any]) -> str:
     """Return where draws come from, as an entry says it."""
-    if "outputs" in place:
-        return " and ".join(place["outputs"])
-    if "command" in place:
-        given = place["command"]
-        return given if isinstance(given, str) else " ".join(given)
-    inside = place.get("environment", place.get("python"))
-    return f"{place['function']} in {inside}" if inside else str(place["function"])
+    if "outputs" in source:
+        return " and ".join(source["outputs"])
+    if "command" in source:
+        command = source["command"]
+        return command if isinstance(command, str) else " ".join(command)
+    inside = source.get("environment", source.get("python"))
+    return f"{source['function']} in {inside}" if inside else str(source["function"])
 
 
-def arguments(given: Mapping[str, Any]) -> str | None:
+def arguments(values: Mapping[str, Any]) -> str | None:
     """Return parameters in a line."""
-    return ", ".join(f"{key} = {value}" for key, value in given.items()) or None
+    return ", ".join(f"{key} = {value}" for key, value in values.items()) or None
 
 
 def _worst(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the bound that is the verdict's own."""
-    own = [bound for bound in verdict["bounds"] if bound["lower"] == verdict["bound"]]
-    return own[0] if own else {}
+    bounds = [bound for bound in verdict["bounds"] if bound["lower"] == verdict["bound"]]
+    return bounds[0] if bounds else {}
 
 
-def shown(made: Mapping[str, Any], member: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def shown(row: Mapping[str, Any], member: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a row as the page shows it: numbers in few digits, nothing where there is none."""
-    rounded = {key: None if made[key] is None else short(made[key]) for key in _NUMBERS}
-    seen = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
-    counts = seen.format(**made) if made["count"] is not None else ""
-    page = Path(os.path.relpath(made["path"], folder)).with_suffix(".html")
+    rounded = {key: None if row[key] is None else short(row[key]) for key in _NUMBERS}
+    template = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
+    counts = template.format(**row) if row["count"] is not None else ""
+    page = Path(os.path.relpath(row["path"], folder)).with_suffix(".html")
     link = f"{page.as_posix()}#claim-{member['section']}"
-    cells = {**made, **rounded, "counts": counts, "page": link}
+    cells = {**row, **rounded, "counts": counts, "page": link}
     return {key: "" if value is None else value for key, value in cells.items()}

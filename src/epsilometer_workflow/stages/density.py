@@ -23,25 +23,25 @@ def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) 
 def densities_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
     """Return columns with a row for every run and pair; in ``p`` and ``q`` an array each."""
     keys: list[tuple[int, int, int]] = []
-    found = []
+    densities = []
     for run, sides in by_run(read_samples(path, spec["samples"])):
         for i, j in pairs_of(len(sides), spec["pairing"]):
             keys.append((run, i, j))
             try:
-                found.append(reduced(sides[i], sides[j], spec))
+                densities.append(reduced(sides[i], sides[j], spec))
             except ArgumentError as error:
                 raise DataError(path, f"run {run}, sides {i} and {j}: {error}") from None
         progress(f"run {run} of runs {spec['samples']['runs']}")
     runs, side_x, side_x_prime = np.array(keys, np.int32).T
-    bandwidth, bandwidth_prime = np.array([one.bandwidths for one in found], np.float64).T
+    bandwidth, bandwidth_prime = np.array([pair.bandwidths for pair in densities], np.float64).T
     return {
         "run": runs,
         "n": np.full(runs.size, spec["samples"]["n"], np.int64),
         "side_x": side_x,
         "side_x_prime": side_x_prime,
-        "spacing": np.array([one.spacing for one in found], np.float64),
+        "spacing": np.array([pair.spacing for pair in densities], np.float64),
         "bandwidth": bandwidth,
         "bandwidth_prime": bandwidth_prime,
-        "p": [one.p for one in found],
-        "q": [one.q for one in found],
+        "p": [pair.p for pair in densities],
+        "q": [pair.q for pair in densities],
     }

@@ -1,6 +1,6 @@
-"""Makes an environment of its own for mechanisms: what a lock says is in it, and nothing else.
+"""Makes an environment for mechanisms, with the packages of a lock and nothing else.
 
-That it cannot be made, as no wheel is there for this Python, is an answer, kept in its place.
+If it cannot be made, as there is no wheel for this Python, the reason is kept in its place.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ def run(
     notes: str | os.PathLike[str],
     progress: Callable[[str], None],
 ) -> None:
-    """Make an environment beside ``output``, a file of JSON that says what is in it.
+    """Make an environment beside ``output``, a file of JSON with its contents.
 
-    What half of it was there is removed before, and after where it cannot be made. A cause that
-    passes, such as a network that is not there, is also added to the file ``notes``.
+    A half-made one is removed before, and after a failure. A cause that may pass, such as a missing
+    network, is also added to the file ``notes``.
     """
     folder = Path(output).parent / "venv"
     shutil.rmtree(folder, ignore_errors=True)
     progress("making an environment")
     try:
-        said = _make(folder, spec["requirements"])
+        errors = _make(folder, spec["requirements"])
     except (OSError, subprocess.SubprocessError) as error:
-        said = str(error)
-    if said is None:
-        _write(output, _python(folder), packages(folder), None)
+        errors = str(error)
+    if errors is None:
+        _write(output, _python(folder), installed(folder), None)
         return
-    problem = _last(said)
-    if _PASSES.search(said):
+    problem = _last(errors)
+    if _PASSES.search(errors):
         problem += _HELPS
         with Path(notes).open("a", encoding="utf-8") as file:
             file.write(f"{problem}\n")
@@ -61,44 +61,45 @@ def write_failure(output: str, cause: str) -> None:
     _write(output, None, {}, cause)
 
 
-def packages(folder: Path) -> dict[str, str]:
-    """Return the versions of what is installed in an environment, by names."""
-    places = [str(place) for place in folder.glob("lib/python*/site-packages")]
-    return dict(sorted((one.metadata["Name"], one.version) for one in distributions(path=places)))
+def installed(folder: Path) -> dict[str, str]:
+    """Return the versions of the packages in an environment, by name."""
+    folders = [str(path) for path in folder.glob("lib/python*/site-packages")]
+    packages = distributions(path=folders)
+    return dict(sorted((package.metadata["Name"], package.version) for package in packages))
 
 
-def _write(output: str, python: str | None, found: Mapping[str, str], problem: str | None) -> None:
-    made = {"python": python, "packages": found, "problem": problem}
-    Path(output).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+def _write(output: str, python: str | None, packages: dict[str, str], problem: str | None) -> None:
+    content = {"python": python, "packages": packages, "problem": problem}
+    Path(output).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _make(folder: Path, requirements: Sequence[str]) -> str | None:
     """Make an environment; return all that pip says of why it cannot."""
-    own = find_spec("pip") is not None  # whose pip; the environment holds what the lock says
-    venv.EnvBuilder(symlinks=True, with_pip=not own).create(folder)
+    has_pip = find_spec("pip") is not None  # whose pip; the environment holds what the lock says
+    venv.EnvBuilder(symlinks=True, with_pip=not has_pip).create(folder)
     if not requirements:
         return None
     file = folder / "requirements.txt"
     file.write_text("\n".join([*requirements, ""]), encoding="utf-8")
     python = _python(folder)
-    pip = [sys.executable, "-m", "pip", "--python", python] if own else [python, "-m", "pip"]
+    pip = [sys.executable, "-m", "pip", "--python", python] if has_pip else [python, "-m", "pip"]
     options = ["--no-input", "--disable-pip-version-check"]
     install = ["install", "--no-deps", "--progress-bar", "off", "--requirement", str(file)]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(  # noqa: S603
+    process = subprocess.run(  # noqa: S603
         [*pip, *options, *install], env=environment, capture_output=True, text=True, check=False
     )
-    print(done.stdout[-_KEPT:], done.stderr[-_KEPT:], sep="\n")  # which the log keeps
-    return done.stderr or f"pip ended with {done.returncode}" if done.returncode else None
+    print(process.stdout[-_KEPT:], process.stderr[-_KEPT:], sep="\n")  # which the log keeps
+    return process.stderr or f"pip ended with {process.returncode}" if process.returncode else None
 
 
 def _python(folder: Path) -> str:
     return str(folder / "bin" / "python")
 
 
-def _last(said: str) -> str:
-    """Return the last error that pip tells of, or its last line, in one short line."""
-    lines = said.strip().splitlines() or ["it cannot be made"]
+def _last(text: str) -> str:
+    """Return the last error of pip, or its last line, in one short line."""
+    lines = text.strip().splitlines() or ["it cannot be made"]
     errors = [line for line in lines if re.match(r"\s*error:", line, re.IGNORECASE)]
     last = re.sub(r"^\s*error:\s*", "", (errors or lines)[-1], flags=re.IGNORECASE)
     return " ".join(last.split())[:300]

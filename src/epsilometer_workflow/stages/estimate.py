@@ -1,4 +1,4 @@
-"""From files of what samples were reduced to, to a tidy table of estimates.
+"""From files of reduced samples to a tidy table of estimates.
 
 A row per run, n and pair of sides; for a lower bound the pair is the one that was selected. All
 that is held are columns: arrays of shape ``(rows,)``, by name.
@@ -31,15 +31,15 @@ def run(files: Sequence[str], output: str, spec: Spec) -> None:
 
 
 def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
-    """Estimate from every file; ``spec`` says what they hold and who estimates."""
+    """Estimate from every file; ``spec`` names the reductions and the estimator."""
     identity = spec["identity"]
     estimator = load(identity["registered"])(**identity["parameters"])
     answer = _ANSWERS[spec["reads"]]
-    found = _joined(
+    joined = _joined(
         answer(estimator, file, expected, identity)
         for file, expected in zip(files, spec["data"], strict=True)
     )
-    rows = found["run"].size
+    rows = joined["run"].size
     missing = np.full(rows, np.nan)
     claimed = identity["claims"]["lipschitz"]
     return {
@@ -50,20 +50,20 @@ def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
         "cells": np.full(rows, identity["cells"], np.int64),
         "inputs": [identity["inputs"]["id"]] * rows,
         "claimed_lipschitz": np.full(rows, claimed or np.nan, np.float64),
-        **{name: found[name] for name in ("run", "n", "fresh", "side_x", "side_x_prime")},
-        "estimate": found["estimate"],
-        "estimate_reverse": found["estimate_reverse"],
-        "failed": found.get("failed", np.zeros(rows, bool)),
-        "claim": found.get("claim", missing),
-        **{name: found.get(name, missing) for name in _INTERVAL},
-        "trusted": found.get("trusted", np.ones(rows, bool)),
+        **{name: joined[name] for name in ("run", "n", "fresh", "side_x", "side_x_prime")},
+        "estimate": joined["estimate"],
+        "estimate_reverse": joined["estimate_reverse"],
+        "failed": joined.get("failed", np.zeros(rows, bool)),
+        "claim": joined.get("claim", missing),
+        **{name: joined.get(name, missing) for name in _INTERVAL},
+        "trusted": joined.get("trusted", np.ones(rows, bool)),
     }
 
 
 def _joined(parts: Iterator[Columns]) -> Columns:
     """Return the rows of all parts, which have the same columns."""
-    every = list(parts)
-    return {name: np.concatenate([part[name] for part in every]) for name in every[0]}
+    tables = list(parts)
+    return {name: np.concatenate([part[name] for part in tables]) for name in tables[0]}
 
 
 def _from_histograms(estimator: Any, file: str, expected: Spec, identity: Spec) -> Columns:
@@ -100,13 +100,13 @@ def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -
     densities = read_columns(file, "densities", expected)
     inputs, order = identity["inputs"], float(identity["lambda"])
     pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
-    found, trusted = [], []
+    bounds_of_pairs, trusted = [], []
     names = ("p", "q", "spacing", "bandwidth", "bandwidth_prime", "n")
     for p, q, spacing, h, h_prime, n in zip(*map(densities.get, names), strict=True):
         d = Densities(p, q, spacing, (h, h_prime))
-        found.append(estimator.bounds(d, order=order, n=int(n), pairs=pairs))
+        bounds_of_pairs.append(estimator.bounds(d, order=order, n=int(n), pairs=pairs))
         trusted.append(estimator.trusted(d, order=order, n=int(n)))
-    bounds, believed = np.array(found), np.array(trusted)
+    bounds, believed = np.array(bounds_of_pairs), np.array(trusted)
     if estimator.largest:
         either = bounds.max(axis=1)
         chosen = _largest(either, densities["run"])
@@ -128,9 +128,9 @@ def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) ->
         part = {name: values[rows] for name, values in verdicts.items()}
         n, i, j, reverse = (part[key][0] for key in ("n", "side_x", "side_x_prime", "reverse"))
         tested = estimator.tested(part)
-        words = identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"], f"n={n}"
-        named = f"{i},{j},{reverse}", f"run={part['run'][0]}"
-        rng = seeds.generator(identity["seed"], "bootstrap", *words, *named)
+        keys = identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"], f"n={n}"
+        pair = f"{i},{j},{reverse}", f"run={part['run'][0]}"
+        rng = seeds.generator(identity["seed"], "bootstrap", *keys, *pair)
         low, high = tested.interval(estimator.interval, alpha, rng)
         values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
         parts.append({key: part[key] for key in [*_KEYS, "reverse"]} | values)

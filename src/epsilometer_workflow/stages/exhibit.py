@@ -1,4 +1,4 @@
-"""What was found in the rooms of the museum, beside what was expected: a table, and a page."""
+"""The verdicts of the museum beside the expected ones: a table, and a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from epsilometer.auditing.formats import short
 from epsilometer_workflow.stages import conclude
 
-_SECTIONS = (  # what is expected, and how the page calls those of which it is
+_SECTIONS = (  # the expected verdict, and the title and text of its section
     ("violated", "Rooms", "Faults that are known, and must be found."),
     ("not refuted", "Controls", "What is right, and must not be called violated."),
     (None, "Others", "Nothing is expected of them."),
@@ -18,27 +18,27 @@ _FIRST = ("package", "version", "fault", "audit", "parameters", "pairs", "claim"
 _LAST = ("reference", "error", "source", "path")
 
 
-def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, Any]) -> None:
+def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page."""
-    found = conclude.read(verdicts, spec["members"])
-    rows = [row(member, verdict) for member, verdict in found]
-    conclude.write(rows, made, spec["identity"])
-    words = [one["as_expected"] for one in rows]
+    answers = conclude.read(verdicts, spec["members"])
+    rows = [row(member, verdict) for member, verdict in answers]
+    conclude.write(rows, outputs, spec["identity"])
+    results = [verdict["as_expected"] for verdict in rows]
     kinds = [
-        (one, conclude.shown(one, member, Path(made.page).parent))
-        for one, (member, _) in zip(rows, found, strict=True)
+        (verdict["expected"], conclude.shown(verdict, member, Path(outputs.page).parent))
+        for verdict, (member, _) in zip(rows, answers, strict=True)
     ]
     conclude.show(
-        made.page,
+        outputs.page,
         template,
         **spec["identity"],
-        as_expected=words.count("yes"),
-        unexpected=words.count("no"),
-        missing=sum(one["verdict"] == "missing" for one in rows),
+        as_expected=results.count("yes"),
+        unexpected=results.count("no"),
+        missing=sum(verdict["verdict"] == "missing" for verdict in rows),
         sections=[
             (title, text, shown)
             for expected, title, text in _SECTIONS
-            if (shown := [cells for one, cells in kinds if one["expected"] == expected])
+            if (shown := [cells for kind, cells in kinds if kind == expected])
         ],
     )
 
@@ -46,15 +46,15 @@ def run(verdicts: Sequence[str], made: Any, template: str, spec: Mapping[str, An
 def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Return a verdict as a row of the table."""
     about = member["about"]
-    whole = conclude.row(member, verdict)
-    whole |= {key: about[key] for key in ("package", "version", "fault")}
-    whole |= {"found": found(whole), "reference": about["source"]}
-    middle = [key for key in whole if key not in (*_FIRST, *_LAST)]
-    return {key: whole[key] for key in (*_FIRST, *middle, *_LAST)}
+    cells = conclude.row(member, verdict)
+    cells |= {key: about[key] for key in ("package", "version", "fault")}
+    cells |= {"found": finding(cells), "reference": about["source"]}
+    middle = [key for key in cells if key not in (*_FIRST, *_LAST)]
+    return {key: cells[key] for key in (*_FIRST, *middle, *_LAST)}
 
 
-def found(row: Mapping[str, Any]) -> str | None:
-    """Return what was found in a word."""
+def finding(row: Mapping[str, Any]) -> str | None:
+    """Return the bound in words."""
     if row["bound"] is None or row["quantity"] is None:
         return None
     return f"{row['quantity']} is at least {short(row['bound'])}"

@@ -1,4 +1,4 @@
-"""From a file of samples to histograms of every prefix that is asked for."""
+"""From a file of samples to histograms of all wanted prefixes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Measures implementations of one task on the same data, one after another, and compares answers.
 
 Each runs in an interpreter that has it: ours in this one, others in an environment of their own.
-What is not there, does not apply or lasts too long is an answer, too.
+A missing package, a task that does not apply and a timeout are answers, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from epsilometer.storage import write_columns
 CHILD = Path(__file__).parents[3] / "workflow/benchmark/child.py"
 _SOURCE = Path(__file__).parents[2]
 Row = dict[str, Any]
-Told = dict[str, Any]
+Reply = dict[str, Any]
 Call = dict[str, Any]
 Floats = NDArray[np.float64]
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR", "BLIS")
@@ -45,11 +45,11 @@ _TEXT = ("task", "kind", "implementation", "version", "missing")
 def run(
     output: str, spec: Mapping[str, Any], environment: str | None, progress: Callable[[str], None]
 ) -> None:
-    """Measure what ``spec`` asks for; others in ``environment``, which its own job tells of."""
+    """Measure all implementations; others than ours run in the interpreter of ``environment``."""
     python, problem = sys.executable, None
     if environment is not None:
-        made = json.loads(Path(environment).read_text(encoding="utf-8"))
-        python, problem = made["python"], made["problem"]
+        record = json.loads(Path(environment).read_text(encoding="utf-8"))
+        python, problem = record["python"], record["problem"]
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             row
@@ -91,13 +91,13 @@ def _of_size(
     progress: Callable[[str], None],
 ) -> list[Row]:
     """Return a row of each implementation at one n; of ours alone at an n that only these have."""
-    chosen = [one for one in spec["implementations"] if n == spec["n"] or one["name"] == "ours"]
+    chosen = [part for part in spec["implementations"] if n == spec["n"] or part["name"] == "ours"]
     progress(f"{spec['task']}: n = {n}")
     files, draws = _draws(spec, n, folder)
     calls = [
         {
-            "function": one["call"],
-            "package": one["package"],
+            "function": part["call"],
+            "package": part["package"],
             "warm": files[0],
             "data": files[1:],
             "repeats": spec["repeats"],
@@ -105,29 +105,30 @@ def _of_size(
             "limit": spec["limit"],
             "answers": str(folder / f"answers-{i}.npz"),
         }
-        for i, one in enumerate(chosen)
+        for i, part in enumerate(chosen)
     ]
-    own = [one["call"].startswith("ours:") for one in chosen]
-    mine = [i for i, is_own in enumerate(own) if is_own]
-    others = [i for i, is_own in enumerate(own) if not is_own]
-    own_told = called(sys.executable, draws + [calls[i] for i in mine])
-    for one in own_told[: len(draws)]:
-        if "missing" in one:
-            raise RuntimeError(f"{spec['data']}: {one['missing']}")
-    told: dict[int, Told] = dict(zip(mine, own_told[len(draws) :], strict=True))
+    own_calls = [part["call"].startswith("ours:") for part in chosen]
+    mine = [i for i, is_own in enumerate(own_calls) if is_own]
+    others = [i for i, is_own in enumerate(own_calls) if not is_own]
+    own_results = called(sys.executable, draws + [calls[i] for i in mine])
+    for part in own_results[: len(draws)]:
+        if "missing" in part:
+            raise RuntimeError(f"{spec['data']}: {part['missing']}")
+    results: dict[int, Reply] = dict(zip(mine, own_results[len(draws) :], strict=True))
     if python is None:
-        told |= {i: {"missing": f"no environment: {problem}"} for i in others}
+        results |= {i: {"missing": f"no environment: {problem}"} for i in others}
     else:
-        told |= dict(zip(others, called(python, [calls[i] for i in others]), strict=True))
-    first = _answers(calls[0]) if "missing" not in told[0] else None
+        results |= dict(zip(others, called(python, [calls[i] for i in others]), strict=True))
+    first = _answers(calls[0]) if "missing" not in results[0] else None
     rows = []
-    for i, one in enumerate(chosen):
+    for i, part in enumerate(chosen):
         row: Row = {"task": spec["task"], "kind": spec["measures"], "n": n}
-        row |= {"implementation": one["name"], "version": told[i].get("version")}
-        if own[i]:
+        row |= {"implementation": part["name"], "version": results[i].get("version")}
+        if own_calls[i]:
             row["version"] = __version__
-        rows.append(row | _measured(spec, told[i], calls[i], first, told[0]))
-        progress(f"{spec['task']}: {one['name']}: {told[i].get('missing') or rows[-1]['seconds']}")
+        rows.append(row | _measured(spec, results[i], calls[i], first, results[0]))
+        outcome = results[i].get("missing") or rows[-1]["seconds"]
+        progress(f"{spec['task']}: {part['name']}: {outcome}")
     for file in folder.iterdir():
         file.unlink()
     return rows
@@ -145,57 +146,57 @@ def _draws(spec: Mapping[str, Any], n: int, folder: Path) -> tuple[list[str], li
     return files, calls
 
 
-def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Told]:
-    """Let an interpreter make calls; one that ends it is told so, and the others are made."""
-    told: list[Told] = []
-    while len(told) < len(calls):
-        rest = calls[len(told) :]
-        done = subprocess.run(  # noqa: S603
+def called(python: str, calls: Sequence[Mapping[str, Any]]) -> list[Reply]:
+    """Let an interpreter make calls; if a call ends it, the others are made all the same."""
+    results: list[Reply] = []
+    while len(results) < len(calls):
+        pending = calls[len(results) :]
+        process = subprocess.run(  # noqa: S603
             [python, str(CHILD)],
-            input=json.dumps(rest),
+            input=json.dumps(pending),
             stdout=subprocess.PIPE,
             text=True,
             check=False,
             env=_environment(python),
         )
-        told += [json.loads(line) for line in done.stdout.splitlines()]
-        if len(told) < len(calls):
-            limit = rest[0].get("limit")
-            code = done.returncode
-            words = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
+        results += [json.loads(line) for line in process.stdout.splitlines()]
+        if len(results) < len(calls):
+            limit = pending[0].get("limit")
+            code = process.returncode
+            cause = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
             stopped = f"took more than {limit} s"
-            told.append({"missing": stopped if code == -signal.SIGALRM else words})
-    return told
+            results.append({"missing": stopped if code == -signal.SIGALRM else cause})
+    return results
 
 
 def _environment(python: str) -> dict[str, str]:
-    found = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    own = {"PYTHONPATH": str(_SOURCE)} if python == sys.executable else {}
-    return {**found, **_ENVIRONMENT, **own}
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    path = {"PYTHONPATH": str(_SOURCE)} if python == sys.executable else {}
+    return {**inherited, **_ENVIRONMENT, **path}
 
 
 def _answers(call: Mapping[str, Any]) -> list[NDArray[Any]]:
-    with np.load(call["answers"]) as held:
-        return [held[name] for name in held]
+    with np.load(call["answers"]) as arrays:
+        return [arrays[name] for name in arrays]
 
 
 def _measured(
     spec: Mapping[str, Any],
-    told: Told,
+    result: Reply,
     call: Mapping[str, Any],
     first: list[NDArray[Any]] | None,
-    ours: Told,
+    ours: Reply,
 ) -> Row:
-    """Return what one implementation took, and how its answers are beside ours."""
-    if "missing" in told:
-        return {"missing": told["missing"]}
-    seconds = told["seconds"]
+    """Return the cost of one implementation, and its answers compared with ours."""
+    if "missing" in result:
+        return {"missing": result["missing"]}
+    seconds = result["seconds"]
     row: Row = {
         "times": len(seconds),
         "seconds": float(np.median(seconds)),
         "seconds_low": min(seconds),
         "seconds_high": max(seconds),
-        "megabytes": round(told["megabytes"], 1),
+        "megabytes": round(result["megabytes"], 1),
     }
     if "seconds" in ours:
         row["ratio"] = row["seconds"] / max(float(np.median(ours["seconds"])), 1e-9)
@@ -210,7 +211,7 @@ def _measured(
 
 
 def of_bounds(bounds: Floats, level: float, claim: float) -> Row:
-    """Return what bounds of several runs say: how near the level, how often above it."""
+    """Return statistics of the bounds of several runs: how near the level, how often above it."""
     median = float(np.median(bounds))
     return {
         "bound": median,
@@ -243,8 +244,8 @@ def _difference(answer: NDArray[Any], ours: NDArray[Any]) -> float:
 def _distribution(answer: NDArray[Any], ours: NDArray[Any]) -> float:
     """Return the distance of Kolmogorov and Smirnov of two samples."""
     a, b = np.sort(answer), np.sort(ours)
-    places = np.concatenate([a, b])
-    shares = (np.searchsorted(one, places, side="right") / one.size for one in (a, b))
+    points = np.concatenate([a, b])
+    shares = (np.searchsorted(sample, points, side="right") / sample.size for sample in (a, b))
     return float(np.abs(next(shares) - next(shares)).max())
 
 

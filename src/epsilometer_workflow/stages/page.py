@@ -1,4 +1,4 @@
-"""A report on one page, or all of them: what papers state and what came out, figures and tables.
+"""A report on one page, or all of them: statements of papers and our results, figures and tables.
 
 The page is one file. Figures are in it, nothing is asked for elsewhere, and what it says of its
 content is counted from the tables. What was made beside the reports (audits, the museum, the
@@ -22,7 +22,7 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer.storage import atomic, read_table
-from epsilometer_workflow.reports.scorecard.told import (
+from epsilometer_workflow.reports.scorecard.outcomes import (
     ERRATUM,
     NO,
     NOT_HERE,
@@ -35,12 +35,12 @@ _SCORECARD = "scorecard/scorecard"
 _LONG = 28  # letters from where a cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
-_AUDITS = (  # the columns of a table of verdicts that a reader asks for, as far as they are there
+_AUDITS = (  # the columns of a table of verdicts that the page shows, if they exist
     *("package", "version", "fault", "audit", "parameters", "pairs", "claim", "verdict"),
     *("expected", "quantity", "claimed_level", "bound", "upper", "detectable", "witness"),
     *("draws_a_side", "seconds", "error"),
 )
-_WORDS = {  # what a mechanism is said to be, in the order of what asks for attention
+_WORDS = {  # verdicts and their style, the most urgent first
     "violated": "bad",
     "failed": "bad",
     "missing": "none",
@@ -56,27 +56,27 @@ _WORDS = {  # what a mechanism is said to be, in the order of what asks for atte
 }
 
 
-def run(made: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
-    """Write the page of some reports; what stands ``beside`` is for the page of all only.
+def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
+    """Write the page of some reports; ``beside`` is for the page of all only.
 
-    ``made`` has the files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
+    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
     """
     folder = Path(output).parent
-    artifacts = list(_artifacts(made.tables, made.figures, spec["reports"], folder))
-    frames = {one["place"]: one.pop("frame") for one in artifacts}
+    artifacts = list(_artifacts(inputs.tables, inputs.figures, spec["reports"], folder))
+    frames = {artifact["place"]: artifact.pop("frame") for artifact in artifacts}
     claims = _claims(frames.get(_SCORECARD), set(frames))
-    for one in artifacts:
-        one["claims"] = [row["agrees"] for row in claims if row["place"] == one["place"]]
-        if one["place"] != _SCORECARD:
-            one["table"] = _table(frames[one["place"]].head(one["rows_shown"]))
+    for artifact in artifacts:
+        artifact["claims"] = [row["agrees"] for row in claims if row["place"] == artifact["place"]]
+        if artifact["place"] != _SCORECARD:
+            artifact["table"] = _table(frames[artifact["place"]].head(artifact["rows_shown"]))
     papers = list(dict.fromkeys(row["paper"] for row in claims))
     reports = [
-        {**about, "artifacts": [one for one in artifacts if one["report"] == about["id"]]}
+        {**about, "artifacts": [a for a in artifacts if a["report"] == about["id"]]}
         for about in sorted(spec["reports"], key=lambda about: about["id"] not in papers)
     ]
     common = {key: spec[key] for key in ("seed", "scale", "version")}
     jobs = took(folder / "logs") if spec["beside"] else []
-    beside = {kind: _beside(kind, told, common, folder) for kind, told in spec["beside"].items()}
+    beside = {kind: _beside(kind, entry, common, folder) for kind, entry in spec["beside"].items()}
     page = _environment(Path(template)).get_template(Path(template).name)
     text = page.render(
         **common,
@@ -116,11 +116,11 @@ def _artifacts(
     reports: Iterable[Mapping[str, Any]],
     folder: Path,
 ) -> Iterator[dict[str, Any]]:
-    """Yield what the page shows of each artifact, with its table as ``frame``."""
-    every, drawn = iter(tables), iter(figures)
+    """Yield the content of the page for each artifact, with its table as ``frame``."""
+    paths, drawn = iter(tables), iter(figures)
     for report in reports:
         for about in report["artifacts"]:
-            path = Path(next(every))
+            path = Path(next(paths))
             frame = read_table(str(path), "table", about["identity"])
             yield {
                 **about,
@@ -177,55 +177,53 @@ def _cell(value: object, *, number: bool) -> tuple[str, str]:
 # --- the scorecard --------------------------------------------------------------------------------
 
 
-def _claims(scorecard: pd.DataFrame | None, places: set[str]) -> list[dict[str, Any]]:
+def _claims(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[str, Any]]:
     """Return the rows of a scorecard, with the artifact each of them is shown by."""
     if scorecard is None:
         return []
     rows: list[dict[str, Any]] = scorecard.astype(object).map(cell).to_dict("records")
     for row in rows:
-        own = f"{row['paper']}/{row['artifact']}"
-        shown = [place for place in (own, *row["from"].split()) if place in places]
-        row["place"] = shown[0] if shown else ""
-        row["between"] = _between(row["low"], row["high"])
+        artifact = f"{row['paper']}/{row['artifact']}"
+        matching = [name for name in (artifact, *row["from"].split()) if name in artifacts]
+        row["place"] = matching[0] if matching else ""
+        low, high = row["low"], row["high"]
+        if low and high:
+            row["between"] = low if low == high else f"{low} to {high}"
+        else:
+            row["between"] = f"at least {low}" if low else f"at most {high}" if high else ""
     return rows
-
-
-def _between(low: str, high: str) -> str:
-    if low and high:
-        return low if low == high else f"{low} to {high}"
-    return f"at least {low}" if low else f"at most {high}" if high else ""
 
 
 def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the verdicts on the claims of a paper, or of ``all``; the share is of the decided."""
-    words = [row["agrees"] for row in claims if paper in ("all", row["paper"])]
-    counts = {word: words.count(word) for word in VERDICTS}
-    decided = len(words) - counts[NOT_HERE]
+    outcomes = [row["agrees"] for row in claims if paper in ("all", row["paper"])]
+    counts = {word: outcomes.count(word) for word in VERDICTS}
+    decided = len(outcomes) - counts[NOT_HERE]
     agree = counts[YES] + counts[ERRATUM]
     share = agree / decided if decided else None
     return {
         "paper": paper,
         "counts": counts,
-        "claims": len(words),
+        "claims": len(outcomes),
         "decided": decided,
         "agree": agree,
         "share": share,
     }
 
 
-# --- what was made beside -------------------------------------------------------------------------
+# --- audits, museum and benchmark -----------------------------------------------------------------
 
 
 def _beside(
-    kind: str, told: Mapping[str, Any], common: Mapping[str, Any], folder: Path
+    kind: str, content: Mapping[str, Any], common: Mapping[str, Any], folder: Path
 ) -> dict[str, Any]:
-    """Return what there is of a kind: its files as tables, or why they cannot be read."""
+    """Return the files of a kind as tables, or the error of reading them."""
     parts = []
-    for file in (one for one in told["files"] if one.endswith(".csv")):
+    for file in (listed for listed in content["files"] if listed.endswith(".csv")):
         path = Path(file)
         part: dict[str, Any] = {"name": path.stem, "csv": path.relative_to(folder).as_posix()}
         figure = str(path.with_suffix(".png"))
-        part["image"] = _image(figure) if figure in told["files"] else None
+        part["image"] = _image(figure) if figure in content["files"] else None
         page = path.with_suffix(".html")
         part["page"] = page.relative_to(folder).as_posix() if page.is_file() else None
         try:
@@ -235,14 +233,14 @@ def _beside(
             continue
         counts, unlike = [], 0
         if "verdict" in frame:
-            words = list(frame["verdict"])
-            counts = [(word, words.count(word)) for word in _WORDS if word in words]
+            outcomes = list(frame["verdict"])
+            counts = [(word, outcomes.count(word)) for word in _WORDS if word in outcomes]
             unlike = int((frame["as_expected"] == "no").sum())
             frame = frame[[name for name in _AUDITS if name in frame]]
             frame = frame.dropna(axis="columns", how="all")
         part |= {"error": None, "rows": len(frame), "counts": counts, "unlike": unlike}
         parts.append({**part, "table": _table(frame), "verdict": _place(frame, "verdict")})
-    return {"kind": kind, "command": told["command"], "parts": parts}
+    return {"kind": kind, "command": content["command"], "parts": parts}
 
 
 def _place(frame: pd.DataFrame, column: str) -> int:
@@ -253,17 +251,17 @@ def _place(frame: pd.DataFrame, column: str) -> int:
 
 
 def took(logs: Path) -> list[dict[str, Any]]:
-    """Return what the jobs of each rule took, of those whose log says so; the longest rule first.
+    """Return the usage of the jobs of each rule, from their logs; the longest rule first.
 
     Seconds on the clock and of CPU of all its jobs, the median and the longest of one, and the
     largest memory.
     """
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    jobs_of: dict[str, list[tuple[float, float, float]]] = {}
     for text in _logs(logs):
         start, end = _STARTED.search(text), _TOOK.search(text)
         if start and end:
             numbers = float(end[2]), float(end[3]), float(end[4])
-            found.setdefault(start[2], []).append(numbers)
+            jobs_of.setdefault(start[2], []).append(numbers)
     rows = [
         {
             "rule": rule,
@@ -274,7 +272,7 @@ def took(logs: Path) -> list[dict[str, Any]]:
             "longest": max(wall for wall, _, _ in jobs),
             "megabytes": max(memory for _, _, memory in jobs),
         }
-        for rule, jobs in found.items()
+        for rule, jobs in jobs_of.items()
     ]
     return sorted(rows, key=lambda row: (-row["cpu"], row["rule"]))
 
@@ -289,13 +287,13 @@ def total(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _when(logs: Path) -> tuple[str, str] | None:
     """Return when the first of these jobs began and the last of them ended."""
-    began = [found[1] for text in _logs(logs) if (found := _STARTED.search(text))]
-    ended = [found[1] for text in _logs(logs) if (found := _TOOK.search(text))]
+    began = [match[1] for text in _logs(logs) if (match := _STARTED.search(text))]
+    ended = [match[1] for text in _logs(logs) if (match := _TOOK.search(text))]
     return (min(began)[:16], max(ended)[:16]) if began and ended else None
 
 
 def _logs(folder: Path) -> Iterator[str]:
-    """Yield what the logs say; one of a job that begins anew beside this one may just be gone."""
+    """Yield the texts of the logs; the log of a job that starts again may be missing."""
     for file in sorted(folder.rglob("*.log")):
         with suppress(FileNotFoundError):
             yield file.read_text(encoding="utf-8", errors="replace")

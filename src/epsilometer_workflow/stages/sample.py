@@ -18,7 +18,7 @@ from epsilometer.storage import SampleWriter, atomic
 
 
 def run(output: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
-    """Draw one batch of samples: what ``spec``, their full identity, asks for, into one file."""
+    """Draw one batch of samples into one file; ``spec`` is their full identity."""
     write_sides(output, spec, lambda _: range(spec["sides"]), progress)
 
 
@@ -56,8 +56,8 @@ def write_sides(
 def draw(
     mechanism: Mechanism, x: Any, size: int, rng: np.random.Generator, *, name: str
 ) -> NDArray[Any]:
-    """Sample a mechanism that is not trusted: it may raise, or return what it should not."""
-    where = f"mechanism {name!r} on input {x!r}"
+    """Sample a mechanism that is not trusted: it may raise, or return wrong outputs."""
+    context = f"mechanism {name!r} on input {x!r}"
     before = _global_states()
     try:
         returned = mechanism.sample(x, size, rng)
@@ -65,34 +65,34 @@ def draw(
         raise
     except Exception as error:
         raise MechanismError(
-            f"{where}: sample() raised {type(error).__name__}: {one_line(error)}"
+            f"{context}: sample() raised {type(error).__name__}: {one_line(error)}"
         ) from error
     for owner, state in _global_states().items():
         if state != before[owner]:
             raise MechanismError(
-                f"{where}: sample() changed the global random state of {owner}; "
+                f"{context}: sample() changed the global random state of {owner}; "
                 "it must draw from the generator it is given"
             )
     outputs = np.asarray(returned)
     dimension = dimension_of(mechanism)
     shape = (size,) if dimension is None else (size, dimension)
     if outputs.shape[1:] != shape[1:] or outputs.ndim != len(shape):
-        raise MechanismError(f"{where}: sample() returned shape {outputs.shape}, not {shape}")
+        raise MechanismError(f"{context}: sample() returned shape {outputs.shape}, not {shape}")
     if len(outputs) != size:
-        raise MechanismError(f"{where}: sample() returned {len(outputs)} outputs, not {size}")
+        raise MechanismError(f"{context}: sample() returned {len(outputs)} outputs, not {size}")
     kind = KINDS[mechanism.outputs]
     if not np.issubdtype(outputs.dtype, np.floating if kind.real else np.integer):
         raise MechanismError(
-            f"{where}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
+            f"{context}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
         )
     if kind.real:
         bad = int(np.count_nonzero(~np.isfinite(outputs)))
         if kind.missing:  # NaN is where there is no number
             bad -= int(np.count_nonzero(np.isnan(outputs)))
         if bad:
-            raise MechanismError(f"{where}: sample() returned {bad} NaN or infinite outputs")
+            raise MechanismError(f"{context}: sample() returned {bad} NaN or infinite outputs")
     if not kind.real and outputs.size and not _fits(outputs, kind.dtype):
-        raise MechanismError(f"{where}: sample() returned outputs beyond {8 * kind.bytes} bits")
+        raise MechanismError(f"{context}: sample() returned outputs beyond {8 * kind.bytes} bits")
     return np.asarray(outputs, kind.dtype)
 
 

@@ -25,17 +25,17 @@ def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
 def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with the loss of every pair in every run, from one file of samples.
 
-    Column ``found`` tells, of the selected pairs, what fresh samples are to be asked, as JSON.
+    Column ``found`` holds, for the selected pairs, the events to test on fresh samples, as JSON.
     """
     method, rows = load(spec["registered"])(**spec["parameters"]), []
     for run, sides in by_run(read_samples(path, spec["samples"])):
         pairs = pairs_of(len(sides), spec["pairing"])
         drawn = ((sides[i], sides[j]) for i, j in pairs)
         try:
-            chosen, each = method.screen(drawn, draws=spec["draws"], region=spec["region"])
+            chosen, pair_losses = method.screen(drawn, draws=spec["draws"], region=spec["region"])
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
-        for pair, loss in zip(pairs, each, strict=True):
+        for pair, loss in zip(pairs, pair_losses, strict=True):
             events = None if loss.found is None else json.dumps(loss.found, allow_nan=False)
             rows.append((run, *pair, loss.loss, events, pair == pairs[chosen]))
         progress(f"run {run} of runs {spec['samples']['runs']}")
@@ -53,7 +53,7 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
 
 
 def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Mapping[str, Any]]]:
-    """Return for each run the selected sides, and what fresh samples of them are to be asked."""
+    """Return for each run the selected sides, and the events to test on fresh samples of them."""
     losses = read_columns(path, "losses", expected)
     return {
         int(losses["run"][row]): (

@@ -20,23 +20,9 @@ from epsilometer.registry import load
 from epsilometer.storage import read_table, write_table
 
 KEYS = [
-    "mechanism",
-    "parameters",
-    "epsilon",
-    "inputs",
-    "lambda",
-    "estimator",
-    "cells",
-    "claimed_lipschitz",
-    "n",
-    "fresh",
-    "claim",
-    "pair",
-    "side_x",
-    "side_x_prime",
-    "x",
-    "x_prime",
-    "level",
+    *("mechanism", "parameters", "epsilon", "inputs", "lambda", "estimator", "cells"),
+    *("claimed_lipschitz", "n", "fresh", "claim", "pair"),
+    *("side_x", "side_x_prime", "x", "x_prime", "level"),
 ]
 
 
@@ -64,8 +50,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
     error = estimates["estimate"] - estimates["truth"]
     precision = np.nan if gamma is None else gamma
     frame = estimates.assign(
-        squared_error=error**2,
-        within=(error.abs() <= precision) & ~estimates["failed"],
+        squared_error=error**2, within=(error.abs() <= precision) & ~estimates["failed"]
     )
     grouped = frame.groupby(KEYS, sort=False, dropna=False)
     summary = grouped.agg(

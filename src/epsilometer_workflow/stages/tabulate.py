@@ -62,7 +62,7 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
     if reads(builder) == "settings":
         rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
-    table = beside_paper(table, spec["paper"], file, key)
+    table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
     with atomic(csv) as part:
         table.to_csv(part, index=False)
@@ -79,7 +79,7 @@ def check(
     tables: Sequence[str] = (),
     settings: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes what it is to be given.
+    """Raise `ConfigError` unless the builder takes these inputs.
 
     A builder of options alone is called with them: only there can their values be wrong.
     """
@@ -88,19 +88,19 @@ def check(
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
-    wanted = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
-    for given, some in (("data", data), ("tables", tables), ("settings", settings)):
-        kind = _takes(builder) if given == wanted else None
-        thing = {"data": "experiment", "tables": "other table", "settings": "settings"}[given]
-        if not {None: not some, "one": len(some) == 1}.get(kind, bool(some)):
-            number = {None: f"no {thing}", "one": f"one {thing}"}.get(kind, f"{thing.rstrip('s')}s")
-            raise ConfigError(file, f"{key}.table.{given}", f"{builder.__name__} takes {number}")
+    needed = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
+    for part, inputs in (("data", data), ("tables", tables), ("settings", settings)):
+        kind = _takes(builder) if part == needed else None
+        noun = {"data": "experiment", "tables": "other table", "settings": "settings"}[part]
+        if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
+            number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun.rstrip('s')}s")
+            raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
     if name is None and options and not files:
         build(builder, [], options, file, key)
 
 
 def reads(builder: Builder) -> str | None:
-    """Return what a builder is given of each experiment: a value of `_READS`, or nothing."""
+    """Return the input of a builder for each experiment: a value of `_READS`, or nothing."""
     name = _data(builder)
     return None if name is None else _READS[name]
 
@@ -113,22 +113,22 @@ def read(
 ) -> list[Any]:
     """Read a data frame for each experiment; ``expected`` holds its files' identities, in order.
 
-    Of draws it is a list of files, for each of which ``provided`` says what the provider claims.
+    For draws it is a list of files; ``provided`` has the provider's claims for each of them.
     """
-    kind, rest = reads(builder), iter(files)
+    kind, paths = reads(builder), iter(files)
     if kind == "draws":
         return [
-            [SampleFile(next(rest), made, **said) for made, said in zip(parts, told, strict=True)]
-            for parts, told in zip(expected, provided, strict=True)
+            [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
+            for specs, claims in zip(expected, provided, strict=True)
         ]
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
-        named = [f"{one['report']}/{one['artifact']}" for (one,) in expected]
-        made = (read_one(next(rest), expected=one) for (one,) in expected)
-        return [dict(zip(named, made, strict=True))]
+        names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
+        tables = (read_one(next(paths), expected=identity) for (identity,) in expected)
+        return [dict(zip(names, tables, strict=True))]
     return [
-        pd.concat([read_one(next(rest), expected=made) for made in parts], ignore_index=True)
-        for parts in expected
+        pd.concat([read_one(next(paths), expected=spec) for spec in specs], ignore_index=True)
+        for specs in expected
     ]
 
 
@@ -155,11 +155,7 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def build(
-    builder: Builder,
-    data: list[Any],
-    options: Mapping[str, Any],
-    file: str,
-    key: str,
+    builder: Builder, data: list[Any], options: Mapping[str, Any], file: str, key: str
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
     arguments = {None: [], "several": [data]}.get(_takes(builder), data)
@@ -189,7 +185,7 @@ def _takes(builder: Builder) -> str | None:
     return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
 
 
-def beside_paper(
+def join_paper(
     frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
 ) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``.

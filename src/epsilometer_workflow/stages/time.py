@@ -58,7 +58,7 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
             charge("sampling")
             yield outputs
 
-    found = list(
+    results = list(
         answers(
             estimator,
             sides(range(samples["sides"]), samples["n"]),
@@ -84,5 +84,5 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
         "pairs": len(pairs_of(samples["sides"], estimates["inputs"]["pairing"])),
         **spent,
         "seconds": sum(spent.values()),
-        "bound": float(np.fmax.reduce([np.max(answer.forward) for answer in found])),
+        "bound": float(np.fmax.reduce([np.max(answer.forward) for answer in results])),
     }

@@ -1,4 +1,4 @@
-"""From files of fresh samples to what they say about the selected pairs."""
+"""Evidence about the selected pairs, from files of fresh samples."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ Spec = Mapping[str, Any]
 
 
 def run(samples: str, losses: str, output: str, spec: Spec) -> None:
-    """Reduce one batch of fresh samples to what they say about the selected pairs."""
+    """Reduce one batch of fresh samples to evidence about the selected pairs."""
     write_columns(evidence_of(samples, losses, spec), output, "evidence", spec)
 
 
 def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
-    """Return columns with what the fresh samples say, a row for every run."""
+    """Return columns of evidence, with a row for every run."""
     fresh = spec["fresh"]
-    by = fresh["selected_by"]
-    chosen = selected(losses_path, by)
-    method = load(by["registered"])(**by["parameters"])
-    keys, said = [], []
+    losses_spec = fresh["selected_by"]
+    chosen = selected(losses_path, losses_spec)
+    method = load(losses_spec["registered"])(**losses_spec["parameters"])
+    keys, results = [], []
     for run, (x, x_prime) in by_run(read_samples(path, fresh)):
-        sides, found = chosen[run]
+        sides, events = chosen[run]
         keys.append((run, *sides))
-        said.append(vars(method.weigh(x, x_prime, found)))
+        results.append(vars(method.weigh(x, x_prime, events)))
     runs, side_x, side_x_prime = np.array(keys, np.int32).T
     return {
         "run": runs,
-        "n": np.full(runs.size, by["samples"]["n"], np.int64),
+        "n": np.full(runs.size, losses_spec["samples"]["n"], np.int64),
         "fresh": np.full(runs.size, fresh["n"], np.int64),
         "side_x": side_x,
         "side_x_prime": side_x_prime,
-        **{name: _column([one[name] for one in said]) for name in said[0]},
+        **{name: _column([result[name] for result in results]) for name in results[0]},
     }
 
 
 def _column(values: list[Any]) -> Any:
-    """Return what all runs say of one thing: an array of numbers, or a list of lists."""
+    """Return the values of all runs: an array of numbers, or a list of lists."""
     return values if np.ndim(values[0]) else np.array(values)

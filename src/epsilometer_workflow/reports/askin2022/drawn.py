@@ -1,4 +1,4 @@
-"""What askin2022 states of its estimators and its tables do not show: from runs and draws."""
+"""Statements of askin2022 about its estimators that its tables do not show: from draws."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
-_LAWS: dict[str, Callable[..., Any]] = {
-    "laplace": lambda *given, **more: LaplaceLaw(Laplace(*given, **more)),
-    "exponential-half-line": lambda *given: ExponentialHalfLineLaw(ExponentialHalfLine(*given)),
-    "report-noisy-max-6": lambda *given, **more: ReportNoisyMaxLaw(ReportNoisyMax(*given, **more)),
-    "randomized-response-5": lambda *given, **more: RandomizedResponseLaw(
-        RandomizedResponse(*given, **more)
-    ),
+_LAWS: dict[str, tuple[Any, Any]] = {
+    "laplace": (LaplaceLaw, Laplace),
+    "exponential-half-line": (ExponentialHalfLineLaw, ExponentialHalfLine),
+    "report-noisy-max-6": (ReportNoisyMaxLaw, ReportNoisyMax),
+    "randomized-response-5": (RandomizedResponseLaw, RandomizedResponse),
 }
 _KERNEL = 1 / (2 * math.sqrt(math.pi))  # the integral of its square
 
@@ -46,7 +44,8 @@ def _pairs(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Any, F
             raise ArgumentError("data", f"has {key['mechanism']}, which has no law here")
         if names[:3] not in laws:
             parameters = json.loads(key["parameters"])
-            laws[names[:3]] = _LAWS[key["mechanism"]](key["epsilon"], **parameters)
+            law, mechanism = _LAWS[key["mechanism"]]
+            laws[names[:3]] = law(mechanism(key["epsilon"], **parameters))
         (_, first), (_, second), *_ = drawn.groupby("side", sort=True)
         key["x"], key["x_prime"] = (json.loads(side["x"].iloc[0]) for side in (first, second))
         law = laws[names[:3]]
@@ -59,8 +58,8 @@ def located(samples: list[pd.DataFrame], *, floor: PositiveFloat) -> pd.DataFram
     rows = []
     for key, law, x, x_prime in _pairs(samples):
         region = _REGIONS.get(key["mechanism"])
-        _, (found,) = LocalLoss(floor).screen([(x, x_prime)], draws=len(x), region=region)
-        t = (found.found or {})["output"][0]
+        _, (screened,) = LocalLoss(floor).screen([(x, x_prime)], draws=len(x), region=region)
+        t = (screened.found or {})["output"][0]
         sides = key["x"], key["x_prime"]
         if hasattr(law, "probabilities"):
             p, q = (law.probabilities(side)[int(t)] for side in sides)
@@ -68,7 +67,7 @@ def located(samples: list[pd.DataFrame], *, floor: PositiveFloat) -> pd.DataFram
             p, q = (float(law.pdf(np.array([t]), side)[0]) for side in sides)
         truth = max(law.privacy_loss(*sides), law.privacy_loss(*sides[::-1]))
         loss = abs(math.log(p) - math.log(q))
-        rows.append((key["mechanism"], key["n"], found.loss - truth, truth - loss))
+        rows.append((key["mechanism"], key["n"], screened.loss - truth, truth - loss))
     frame = pd.DataFrame(rows, columns=["mechanism", "n", "error", "lacking"])
     table = frame.groupby(["mechanism", "n"], sort=False).agg(
         runs=("error", "size"),
@@ -87,9 +86,9 @@ def pointwise(samples: list[pd.DataFrame], *, at: float, alpha: PositiveFloat) -
     """
     parts = []
     for key, law, x, x_prime in _pairs(samples):
-        exact, found, scaled = _looked_at(law, key, x, x_prime, at)
-        error = np.log(found[0] / found[1]) - np.log(exact[0] / exact[1])
-        sigma, sigma_hat = (np.sqrt(sum(scaled(p) for p in some)) for some in (exact, found))
+        exact, estimated, scaled = _looked_at(law, key, x, x_prime, at)
+        error = np.log(estimated[0] / estimated[1]) - np.log(exact[0] / exact[1])
+        sigma, sigma_hat = (np.sqrt(sum(scaled(p) for p in sides)) for sides in (exact, estimated))
         bound = error + float(ndtri(alpha)) * sigma_hat
         columns = {
             "output": np.arange(error.size),
@@ -142,8 +141,8 @@ def rare_outputs(
             exact = law.pdf(middle[tail], key["x"])
             counted = np.histogram(x, edges)[0][tail] / (x.size * (edges[1] - edges[0]))
             smooth = density_at(x, middle[tail], undersmoothed(x, x))
-            for method, found in (("histogram", counted), ("kernel", smooth)):
-                rows.append((method, m, x.size, ((found / exact - 1) ** 2).mean()))
+            for method, estimated in (("histogram", counted), ("kernel", smooth)):
+                rows.append((method, m, x.size, ((estimated / exact - 1) ** 2).mean()))
     frame = pd.DataFrame(rows, columns=["method", "cells", "n", "squared"])
     table = frame.groupby(["method", "cells", "n"], sort=False)["squared"].mean().reset_index()
     return table.assign(error=np.sqrt(table.pop("squared")))

@@ -1,4 +1,4 @@
-"""What askin2022 states of losses, and of the mechanisms that it studies, worked out exactly."""
+"""Statements of askin2022 about losses and about its mechanisms, worked out exactly."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def _region() -> Points:
     for name, law, x, x_prime, ends in _lines():
         z = np.linspace(*ends, 2001)
         loss = np.abs(np.log(law.pdf(z, x)) - np.log(law.pdf(z, x_prime)))
-        whole = max(law.privacy_loss(x, x_prime), law.privacy_loss(x_prime, x))
-        yield name, loss.max(), whole
+        level = max(law.privacy_loss(x, x_prime), law.privacy_loss(x_prime, x))
+        yield name, loss.max(), level
 
 
 def _noisy_max_level() -> Points:
@@ -183,12 +183,12 @@ def _largest_density() -> Points:
     """Compare the density of the maximum with k f F^(k-1), and its integral with 1."""
     for k in (2, 3, 6):
         law = ContinuousNoisyMaxLaw(ContinuousNoisyMax(float(k), queries=k))
-        one = LaplaceLaw(Laplace(1.0))
+        noise = LaplaceLaw(Laplace(1.0))
         for z in (-2.0, 0.0, 0.5, 4.0):
-            formula = k * float(one.pdf(z, 0.0)) * float(one.cdf(z, 0.0)) ** (k - 1)
+            formula = k * float(noise.pdf(z, 0.0)) * float(noise.cdf(z, 0.0)) ** (k - 1)
             yield at(k=k, z=z), float(law.pdf(np.array([z]), [0.0] * k)[0]), formula
         grid = np.linspace(-40, 40, 160_001)
-        density = k * one.pdf(grid, 0.0) * one.cdf(grid, 0.0) ** (k - 1)
+        density = k * noise.pdf(grid, 0.0) * noise.cdf(grid, 0.0) ** (k - 1)
         yield at(k=k, integral=1), float(np.trapezoid(density, grid)), 1.0
 
 
@@ -276,13 +276,13 @@ def _variant4() -> Points:
     """Compare SVT4 as published with the corrected one at 7/4 of epsilon."""
     x, x_prime = [1, 1, 1], [2, 0, 0]
     for level in _LEVELS:
-        found = [
+        levels = [
             SparseVectorLaw(
                 SparseVector(epsilon, variant=4, queries=3, corrected=corrected)
             ).privacy_loss(x, x_prime)
             for epsilon, corrected in ((level, False), (7 / 4 * level, True))
         ]
-        yield at(level=level), found[1], found[0]
+        yield at(level=level), levels[1], levels[0]
 
 
 def _printed_star() -> Points:
@@ -322,8 +322,8 @@ def _corners() -> Points:
     largest = _worst(law, centre, grid)
     for x in ([0.0] * 3, [1.0] * 3):
         yield f"corner {x[0]:g}", _worst(law, centre, [x]), largest
-    rest = [x for x in grid if x not in ([0] * 3, [1] * 3)]
-    yield "others", _worst(law, centre, rest), largest
+    inner = [x for x in grid if x not in ([0] * 3, [1] * 3)]
+    yield "others", _worst(law, centre, inner), largest
 
 
 def _effort() -> Points:

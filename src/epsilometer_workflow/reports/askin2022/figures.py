@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,7 @@ _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
 def density_estimate(table: pd.DataFrame) -> Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     curve, draws = table[table["kind"] == "curve"], table[table["kind"] == "draw"]
     ax.plot(curve["z"], curve["density"], color=style.TRUTH, linestyle="--", label="density")
     label = f"kernel estimate, $n = {len(draws)}$"
@@ -57,15 +56,18 @@ def losses(table: pd.DataFrame) -> Figure:
 
 def empirical_loss(table: pd.DataFrame) -> Figure:
     """Figure 3: the loss, the empirical loss, and its maximum."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     first = table.iloc[0]
     ax.plot(table["z"], table["loss"], color=style.TRUTH, linestyle="--", label=r"loss $\ell(t)$")
     label = rf"empirical loss, $n = {int(first['n']):,}$"
     ax.plot(table["z"], table["empirical"], label=label)
     ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
     ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
-    offset = {"textcoords": "offset points", "color": style.GUIDE, "fontsize": "small"}
+    offset: dict[str, Any] = {
+        "textcoords": "offset points",
+        "color": style.GUIDE,
+        "fontsize": "small",
+    }
     ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
     ax.annotate(
         r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
@@ -99,7 +101,8 @@ def bounds(table: pd.DataFrame) -> Figure:
             if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
                 ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
-        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(min(0, _low(rows)), None))
+        low = min(0, float(rows["bound"].quantile(0.01)))
+        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(low, None))
     for ax in list(axes.flat)[len(panels) :]:
         ax.set_axis_off()
     for row in axes:
@@ -113,10 +116,6 @@ def _hues(count: int) -> list[str]:
     """Return blue, orange, green from high to low privacy; one epsilon alone is purple."""
     blue, green, orange = style.colours(3)
     return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
-
-
-def _low(rows: pd.DataFrame) -> float:
-    return float(rows["bound"].quantile(0.01))
 
 
 def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
@@ -144,8 +143,7 @@ def errors(table: pd.DataFrame) -> Figure:
 
 def rare_match(table: pd.DataFrame) -> Figure:
     """Draw Example 2: the mean answers against k."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     names = list(dict.fromkeys(table["estimator"]))
     for name, marker in zip(names, "osv^DPX*", strict=False):
         rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]

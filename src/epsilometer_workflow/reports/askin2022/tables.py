@@ -21,6 +21,7 @@ from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.options import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.reports.panels import of_panels
 
 Points = Annotated[int, Field(ge=2)]
 
@@ -44,18 +45,18 @@ def density_estimate(
 
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
-    one = _one_side(samples, 0)
+    draws = _one_side(samples, 0)
     law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
     z = np.linspace(-reach, reach, points)
-    bandwidth = nrd0(one)
+    bandwidth = nrd0(draws)
     curve = {
         "kind": "curve",
         "z": z,
         "density": law.pdf(z, json.loads(samples["x"].iloc[0])),
-        "estimate": density_at(one, z, bandwidth),
+        "estimate": density_at(draws, z, bandwidth),
         "bandwidth": bandwidth,
     }
-    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(one)})])
+    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
 
 
 def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
@@ -128,11 +129,7 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = pd.concat(runs, ignore_index=True)
-    missing = sorted(set(panels) - set(frame["mechanism"]))
-    if missing:
-        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = frame[frame["mechanism"].isin(panels)]
+    frame = of_panels(runs, panels)
     return pd.DataFrame(
         {
             "panel": frame["mechanism"].map(panels),
@@ -165,8 +162,8 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     rows = []
     frame = _chosen(runs, panels)
     for (panel, epsilon, estimator), group in frame.groupby(["panel", "epsilon", "estimator"]):
-        held = int((group["bound"] <= group["violation"]).sum())
-        low, high = clopper_pearson(held, len(group))
+        covered = int((group["bound"] <= group["violation"]).sum())
+        low, high = clopper_pearson(covered, len(group))
         level = group["level"].iloc[0]
         rows.append(
             {
@@ -175,7 +172,7 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
                 "estimator": estimator,
                 "runs": len(group),
                 "level": level,
-                "covered": held / len(group),
+                "covered": covered / len(group),
                 "covered_low": float(low),
                 "covered_high": float(high),
                 "median": group["bound"].median(),
@@ -206,10 +203,10 @@ def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
 
 def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
     """Table II: seconds of one run of MPL (medians), sampling and the rest apart."""
-    every = pd.concat(timings, ignore_index=True)
+    frame = pd.concat(timings, ignore_index=True)
     keys = ["mechanism", "epsilon", "n", "fresh", "pairs"]
-    measured = every.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
-    runs = every.groupby(keys, sort=False).size().rename("runs")
+    measured = frame.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
+    runs = frame.groupby(keys, sort=False).size().rename("runs")
     return measured.join(runs).reset_index()
 
 

@@ -1,4 +1,4 @@
-"""The figure of the benchmark: ours beside what a user would take instead."""
+"""The figure of the benchmark: our implementations beside others."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def benchmark(table: pd.DataFrame) -> Figure:
     """Seconds beside ours, bounds beside the truth, and how our seconds grow."""
     figure, axes = style.panels(3, 1)
     figure.set_size_inches(8, 13)
-    beside = table[(table["kind"] != "audit") & (table["implementation"] != OURS)]
+    others = table[(table["kind"] != "audit") & (table["implementation"] != OURS)]
     audits = table[(table["kind"] == "audit") & (table["level"] > 0) & table["bound"].notna()]
-    _seconds(axes[0, 0], beside[beside["ratio"].notna()])
+    _seconds(axes[0, 0], others[others["ratio"].notna()])
     _bounds(axes[1, 0], audits)
     _growth(axes[2, 0], table[(table["implementation"] == OURS) & (table["kind"] != "audit")])
     return figure
@@ -33,9 +33,9 @@ def benchmark(table: pd.DataFrame) -> Figure:
 def _seconds(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw how many times our seconds each takes, a line a task."""
     tasks = list(dict.fromkeys(rows["title"]))
-    for i, (name, of_it) in enumerate(rows.groupby("implementation", sort=False)):
-        places = [tasks.index(title) for title in of_it["title"]]
-        ax.plot(of_it["ratio"], places, _MARKERS[i % len(_MARKERS)], label=name, clip_on=False)
+    for i, (name, group) in enumerate(rows.groupby("implementation", sort=False)):
+        heights = [tasks.index(title) for title in group["title"]]
+        ax.plot(group["ratio"], heights, _MARKERS[i % len(_MARKERS)], label=name, clip_on=False)
     ax.axvline(1, color=style.GUIDE, linewidth=1)
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()
@@ -48,16 +48,16 @@ def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
     tasks = list(dict.fromkeys(rows["title"]))
     names = list(dict.fromkeys(rows["implementation"]))
     for i, name in enumerate(names):
-        of_it = rows[rows["implementation"] == name]
-        places = [
-            tasks.index(title) + 0.11 * (i - (len(names) - 1) / 2) for title in of_it["title"]
+        group = rows[rows["implementation"] == name]
+        heights = [
+            tasks.index(title) + 0.11 * (i - (len(names) - 1) / 2) for title in group["title"]
         ]
         middle, low, high = (
-            of_it[key] / of_it["level"] for key in ("bound", "bound_low", "bound_high")
+            group[key] / group["level"] for key in ("bound", "bound_low", "bound_high")
         )
         reach = np.array([middle - low, high - middle])
         ax.errorbar(
-            middle, places, xerr=reach, fmt=_MARKERS[i], markersize=4, elinewidth=1, label=name
+            middle, heights, xerr=reach, fmt=_MARKERS[i], markersize=4, elinewidth=1, label=name
         )
     ax.axvline(1, color=style.TRUTH, linestyle="--", linewidth=1)
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
@@ -68,10 +68,10 @@ def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
 
 def _growth(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw our seconds against the draws, beside the steepest that is allowed."""
-    for i, (title, of_it) in enumerate(rows.groupby("title", sort=False)):
-        if len(of_it) > 1:
+    for i, (title, group) in enumerate(rows.groupby("title", sort=False)):
+        if len(group) > 1:
             marker = _MARKERS[i % len(_MARKERS)]
-            n, seconds = of_it["n"].astype(float), of_it["seconds"]
+            n, seconds = group["n"].astype(float), group["seconds"]
             ax.plot(n, seconds, marker=marker, markersize=3, linewidth=1, label=title)
     ax.set_xscale("log", base=2)
     ax.set(yscale="log", xlabel="draws a side", ylabel="seconds of CPU", title="How ours grow")

@@ -1,4 +1,4 @@
-"""What gorla2022 states of its algorithms and its tables do not show: from runs and draws."""
+"""Statements of gorla2022 about its algorithms that its tables do not show: from draws."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def stopping(runs: list[pd.DataFrame], *, agreement: PositiveFloat) -> pd.DataFr
     keys = ["mechanism", "epsilon", "lambda", "estimator", "gamma", "budget", "delta"]
     for names, group in frame.groupby(keys, sort=False):
         stopped = [_stop(run, agreement) for _, run in group.groupby("run")]
-        wrong = [one is None or not one["within"] for one in stopped]
-        used = [np.inf if one is None else one["n"] for one in stopped]
+        wrong = [row is None or not row["within"] for row in stopped]
+        used = [np.inf if row is None else row["n"] for row in stopped]
         rows.append(
             dict(zip(keys, names, strict=True))
             | {"runs": len(stopped), "share_wrong": np.mean(wrong), "used": np.median(used)}
@@ -129,6 +129,6 @@ def kolmogorov(samples: list[pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for (epsilon, x), drawn in pd.concat(samples).groupby(["epsilon", "x"]):
         law = TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
-        found = scipy.stats.kstest(law.cdf(drawn["output"], json.loads(x)), "uniform")
-        rows.append({"epsilon": epsilon, "x": x, "n": len(drawn), "p_value": found.pvalue})
+        test = scipy.stats.kstest(law.cdf(drawn["output"], json.loads(x)), "uniform")
+        rows.append({"epsilon": epsilon, "x": x, "n": len(drawn), "p_value": test.pvalue})
     return pd.DataFrame(rows)

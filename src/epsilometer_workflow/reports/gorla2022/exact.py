@@ -1,4 +1,4 @@
-"""What gorla2022 states and no draw is needed for: formulas, lemmas and the numbers in its text.
+"""Statements of gorla2022 that need no draw: formulas, lemmas and the numbers in its text.
 
 On [0, 1] throughout, so that W = 1; B is the scale of the truncated Laplace mechanism.
 """
@@ -34,30 +34,10 @@ def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
     return table_of(
         [
-            _infinite_order,
-            _laplace_level,
-            _laplace_quantile,
-            _normaliser,
-            _lemma1_low,
-            _lemma1_high,
-            _zeros,
-            _tau,
-            _last_edge,
-            _f_in_samples,
-            _f_in_probability,
-            _lemma2,
-            _claim1,
-            _cell_mean,
-            _both_directions,
-            _finite_domain,
-            _failures_ignored,
-            _algorithm2_n,
-            _buckets,
-            _sampler,
-            _paper_n,
-            _other_pairs,
-            _slack,
-            _theorem5_d,
+            *(_infinite_order, _laplace_level, _laplace_quantile, _normaliser, _lemma1_low),
+            *(_lemma1_high, _zeros, _tau, _last_edge, _f_in_samples, _f_in_probability, _lemma2),
+            *(_claim1, _cell_mean, _both_directions, _finite_domain, _failures_ignored),
+            *(_algorithm2_n, _buckets, _sampler, _paper_n, _other_pairs, _slack, _theorem5_d),
             _claim3,
         ]
     )

@@ -56,8 +56,7 @@ def planned_samples(table: pd.DataFrame) -> Figure:
 
 def mean_and_spread(table: pd.DataFrame) -> Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     first = table.iloc[0]
     truth, gamma = first["truth"], first["gamma"]
     answered = table[table["failures"] < table["runs"]]
@@ -67,10 +66,10 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
     ax.fill_between(
         answered["n"], answered["mean"] - sd, answered["mean"] + sd, alpha=0.25, label=r"$\pm$ sd"
     )
-    some = answered[answered["failures"] > 0]
+    partly_failed = answered[answered["failures"] > 0]
     ax.scatter(
-        some["n"],
-        some["mean"],
+        partly_failed["n"],
+        partly_failed["mean"],
         facecolor="white",
         edgecolor=style.colours(1)[0],
         zorder=3,
@@ -86,8 +85,7 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
 
 def share_within(table: pd.DataFrame) -> Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     first = table.iloc[0]
     ax.axhline(first["delta"], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$")
     ax.plot(table["n"], table["share_within"], marker=".", label=r"share within $\gamma$")
@@ -110,8 +108,7 @@ def _reach(table: pd.DataFrame) -> float:
 
 def safety_check(table: pd.DataFrame) -> Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     first = table.iloc[0]
     names = {
         "safety-check-claimed": "claimed $C$ tested",

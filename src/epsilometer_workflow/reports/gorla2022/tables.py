@@ -76,7 +76,7 @@ def all_pairs(
             "truth": summary[["truth", "truth_reverse"]].max(axis=1),
             "n": summary["n"],
             "cells": summary["cells"],
-        },
+        }
     ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
@@ -147,14 +147,14 @@ def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.Data
             }
         )
     table = pd.DataFrame(rows).sort_values(["epsilon", "gamma"], ascending=[True, False])
-    whole = ["n_th", "n_pr", "m", "n_th_union", "runs", "searched_to"]
-    return table.astype(dict.fromkeys(whole, "Int64")).reset_index(drop=True)
+    integers = ["n_th", "n_pr", "m", "n_th_union", "runs", "searched_to"]
+    return table.astype(dict.fromkeys(integers, "Int64")).reset_index(drop=True)
 
 
 def _theory(gamma: float, delta: float, lipschitz: float, order: float) -> tuple[float, float]:
-    asked: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
+    goal: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     try:
-        return planner.sample_size(**asked, union=False), planner.sample_size(**asked)
+        return planner.sample_size(**goal, union=False), planner.sample_size(**goal)
     except NoGuaranteeError:
         return math.nan, math.nan
 
@@ -163,8 +163,8 @@ def _confidence(n: float, gamma: float, lipschitz: float, order: float) -> float
     """Return what the union bound promises at n; NaN without a guarantee."""
     if math.isnan(n):
         return math.nan
-    asked: dict[str, Any] = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
-    return max(0.0, 1 - planner.failure_bound(int(n), **asked))
+    goal: dict[str, Any] = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
+    return max(0.0, 1 - planner.failure_bound(int(n), **goal))
 
 
 def searches(summaries: list[pd.DataFrame]) -> pd.DataFrame:

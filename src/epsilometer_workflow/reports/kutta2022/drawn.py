@@ -1,4 +1,4 @@
-"""What kutta2022 states of its estimators, and of the density estimates below them: from draws."""
+"""Statements of kutta2022 about its estimators and their density estimates: from draws."""
 
 from __future__ import annotations
 
@@ -80,20 +80,20 @@ def frequencies(samples: list[pd.DataFrame], *, order: Order) -> pd.DataFrame:
     these in which it is at most sqrt(ln n / n); ``divergence_error`` the mean distance of the
     plug-in, floored at n^-0.1 / k, from the exact divergence.
     """
-    found: dict[tuple[int, int], list[Floats]] = {}
+    frequencies_of: dict[tuple[int, int], list[Floats]] = {}
     rows = []
     for key, outputs in _sides(samples):
         parameters = json.loads(key["parameters"])
         law = RandomizedResponseLaw(RandomizedResponse(key["epsilon"], **parameters))
         p = law.probabilities(json.loads(key["x"]))
         shares = np.bincount(outputs.astype(int), minlength=p.size) / outputs.size
-        found.setdefault((key["n"], key["run"]), []).append(shares)
+        frequencies_of.setdefault((key["n"], key["run"]), []).append(shares)
         rows.append((key["n"], np.abs(shares - p).max()))
     errors = pd.DataFrame(rows, columns=["n", "error"])
     errors["within"] = errors["error"] <= np.sqrt(np.log(errors["n"]) / errors["n"])
     exact = law.renyi(order, 0, 1)
     plugged = []
-    for (n, _), (x, x_prime) in found.items():
+    for (n, _), (x, x_prime) in frequencies_of.items():
         tau = n**-0.1 / x.size
         level = divergence(x, x_prime, order=order, tau=tau, beta=100 / tau).value
         plugged.append((n, abs(level - exact)))
@@ -161,9 +161,9 @@ def software(*, golden: str, bandwidth: float, normal_reference: float) -> pd.Da
     power 1.1; ``bandwidth`` is R's dpik, ``normal_reference`` its nrd0, the default of kdensity.
     Errors are relative, those of the curve to its peak.
     """
-    made = pd.read_csv(Path(golden))
-    draws = made.loc[made["kind"] == "draw", "z"].to_numpy()
-    curve = made[made["kind"] == "curve"]
+    reference = pd.read_csv(Path(golden))
+    draws = reference.loc[reference["kind"] == "draw", "z"].to_numpy()
+    curve = reference[reference["kind"] == "curve"]
     h = dpik(draws)
     z, density = bkde(draws, h**1.1, points=len(curve))
     peak = curve["y"].max()
@@ -190,7 +190,7 @@ def orders_of_a_sample(samples: list[pd.DataFrame], *, orders: list[Order]) -> p
         )
         for order in orders:
             tau = 50 / n
-            found = divergence(p, q, order=order, tau=tau, beta=1 / tau, spacing=z[1] - z[0])
+            estimate = divergence(p, q, order=order, tau=tau, beta=1 / tau, spacing=z[1] - z[0])
             exact = laws()["v"].renyi(order, FIRST, NOBODY)
-            rows.append({"n": n, "lambda": order, "estimate": found.value, "divergence": exact})
+            rows.append({"n": n, "lambda": order, "estimate": estimate.value, "divergence": exact})
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""What kutta2022 states of Rényi divergences and of its seven mechanisms, worked out exactly.
+"""Statements of kutta2022 about Rényi divergences and its seven mechanisms, worked out exactly.
 
 Numerals are those of its Section IV: (i) is Noisy Gradient Descent, (vii) shuffled Randomized
 Response.
@@ -59,9 +59,9 @@ def _gaussian_loss() -> Points:
 def _monotone() -> Points:
     """Compare the divergence at an order with that at the next."""
     for name, law in laws().items():
-        found = [law.renyi(order, FIRST, NOBODY) for order in _MANY_ORDERS]
-        for i in range(len(found) - 1):
-            yield f"{name} {at(order=_MANY_ORDERS[i])}", found[i], found[i + 1]
+        levels = [law.renyi(order, FIRST, NOBODY) for order in _MANY_ORDERS]
+        for i in range(len(levels) - 1):
+            yield f"{name} {at(order=_MANY_ORDERS[i])}", levels[i], levels[i + 1]
 
 
 def _limit() -> Points:
@@ -81,9 +81,9 @@ def _far_apart() -> Points:
         databases: list[Any] = [[1] * k + [0] * (10 - k) for k in (1, 2, 3, 4)]
         if name not in ("vi", "vii"):
             databases = [[c] + [0.0] * 9 for c in (0.25, 0.5, 0.75, 1.0)]
-        found = [law.renyi(order, x, NOBODY) for x in databases]
+        levels = [law.renyi(order, x, NOBODY) for x in databases]
         for i in range(3):
-            yield f"{name} {at(order=order, step=i)}", found[i], found[i + 1]
+            yield f"{name} {at(order=order, step=i)}", levels[i], levels[i + 1]
 
 
 def _databases_differ() -> Points:
@@ -119,8 +119,8 @@ def _pair_is_worst() -> Points:
     for (name, law), order in product(laws().items(), _ORDERS):
         chosen, largest = law.renyi(order, FIRST, NOBODY), 0.0
         for others in (0, 3, 9):
-            rest = [1] * others + [0] * (9 - others)
-            for x, y in (([1, *rest], [0, *rest]), ([0, *rest], [1, *rest])):
+            rows = [1] * others + [0] * (9 - others)
+            for x, y in (([1, *rows], [0, *rows]), ([0, *rows], [1, *rows])):
                 largest = max(largest, law.renyi(order, x, y))
         yield f"{name} {at(order=order)}", chosen, largest
 
@@ -133,17 +133,17 @@ def _floored_below() -> Points:
 def _deviation() -> Points:
     """Work out sigma_n / (sqrt(n) D) at the paper's floor and n; beside it D(p, q_tau) / D."""
     for name, order, exactly in _at_orders(_ORDERS):
-        found = floored(name, order, 1e-5)
-        deviation = math.sqrt(found.variance / _DRAWS) / exactly
-        yield f"{name} {at(order=order)}", deviation, found.value / exactly
+        estimate = floored(name, order, 1e-5)
+        deviation = math.sqrt(estimate.variance / _DRAWS) / exactly
+        yield f"{name} {at(order=order)}", deviation, estimate.value / exactly
 
 
 def _variance_against_floor() -> Points:
     """Compare sigma_n^2 with what it is at a tenth of the floor."""
     for name, order in (("v", 2.0), ("v", 5.0), ("iv", 5.0), ("iv", 7.0)):
         for tau in (1e-2, 1e-3, 1e-4, 1e-5):
-            found = [floored(name, order, t).variance for t in (tau, tau / 10)]
-            yield f"{name} {at(order=order, tau=tau)}", found[0], found[1]
+            variances = [floored(name, order, t).variance for t in (tau, tau / 10)]
+            yield f"{name} {at(order=order, tau=tau)}", variances[0], variances[1]
 
 
 def _smallest_beta() -> Points:

@@ -39,8 +39,8 @@ def _panel(ax: Axes, rows: pd.DataFrame) -> None:
     cells = cells.sort_values(["lambda", "tau"], ascending=[True, False])
     floors = sorted(set(cells["tau"]), reverse=True)
     labels = [_label(*cell, floor=len(floors) > 1) for cell in cells.itertuples(index=False)]
-    places = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
-    rows = rows.assign(place=[places[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
+    order_of = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
+    rows = rows.assign(place=[order_of[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
     sns.violinplot(
         rows,
         x="place",
@@ -101,8 +101,8 @@ def orders(table: pd.DataFrame) -> Figure:
                 bounds["lambda"], bounds["low"], bounds["high"], color=colour, alpha=0.2, lw=0
             )
             for often, fill in ((False, colour), (True, "white")):
-                some = bounds[(bounds["above"] > _OFTEN) == often]
-                ax.plot(some["lambda"], some["median"], "o", color=colour, mfc=fill, markersize=4)
+                part = bounds[(bounds["above"] > _OFTEN) == often]
+                ax.plot(part["lambda"], part["median"], "o", color=colour, mfc=fill, markersize=4)
         edge = 2.5 * finite["lambda"].max()
         pure = pure.head(1)
         ax.plot(

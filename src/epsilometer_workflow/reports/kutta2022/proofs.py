@@ -1,4 +1,4 @@
-"""What kutta2022's assumptions, lemmas and proofs state, tried at some points."""
+"""Statements of kutta2022's assumptions, lemmas and proofs, tried at some points."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ def _variance_in_bandwidth() -> Points:
 def _vanishing(sign: int) -> Points:
     """Compare (h/tau)^(sign (1 - order)) at a sample size with that at a hundred times as many."""
     for order, n in product((1.2, 1.8), (1e4, 1e6)):
-        found = [(m**-0.3 / m**-0.1) ** (sign * (1 - order)) for m in (n, 100 * n)]
-        yield at(order=order, n=n), found[1], found[0]
+        ratios = [(m**-0.3 / m**-0.1) ** (sign * (1 - order)) for m in (n, 100 * n)]
+        yield at(order=order, n=n), ratios[1], ratios[0]
 
 
 def _printed_exponent() -> Points:

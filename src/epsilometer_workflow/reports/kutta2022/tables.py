@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -14,6 +13,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
 from epsilometer.estimators.several import maximum_confidence
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.reports.panels import in_order, of_panels
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 
@@ -30,7 +30,7 @@ def ratios(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     frame["alpha_hat"] = cells.transform(lambda ratio: (ratio > 1).mean())
     columns = [*_CELL, "run", "bound", "divergence", "ratio", "alpha_hat"]
     return frame[columns].sort_values(
-        ["panel", "lambda", "tau", "ratio", "run"], key=_in_order(panels), ignore_index=True
+        ["panel", "lambda", "tau", "ratio", "run"], key=in_order(panels), ignore_index=True
     )
 
 
@@ -51,7 +51,7 @@ def alpha_hat(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     table = table.assign(alpha_hat=share, alpha_hat_low=low, alpha_hat_high=high)
     return table.sort_values(
         ["panel", "draws_at_floor", "lambda"],
-        key=_in_order(panels),
+        key=in_order(panels),
         ascending=[True, False, True],
         ignore_index=True,
     )
@@ -86,7 +86,7 @@ def orders(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
         .reset_index()
     )
     return table.sort_values(
-        ["panel", "estimator", "lambda"], key=_in_order(panels), ignore_index=True
+        ["panel", "estimator", "lambda"], key=in_order(panels), ignore_index=True
     )
 
 
@@ -102,21 +102,21 @@ def maxima(
     runs = _known(runs)
     rows = []
     keys = ["mechanism", "epsilon", "inputs", "lambda", "n"]
-    for names, asked in runs.groupby(keys, sort=False):
-        every = sorted(set(zip(asked["side_x"], asked["side_x_prime"], strict=True)))
-        for settings, group in asked.groupby("settings", sort=False):
+    for names, cell in runs.groupby(keys, sort=False):
+        all_pairs = sorted(set(zip(cell["side_x"], cell["side_x_prime"], strict=True)))
+        for settings, group in cell.groupby("settings", sort=False):
             parameters = json.loads(settings)
             alpha = parameters.get("alpha", RenyiBoundAsPublished.alpha)
-            corrected = group.groupby("run").size().max() == 1 < len(every)
-            for count in [len(every)] if corrected else pairs:
-                if count > len(every):
-                    raise ArgumentError("pairs", f"has {count}, the data have {len(every)}")
+            corrected = group.groupby("run").size().max() == 1 < len(all_pairs)
+            for count in [len(all_pairs)] if corrected else pairs:
+                if count > len(all_pairs):
+                    raise ArgumentError("pairs", f"has {count}, the data have {len(all_pairs)}")
                 pair = zip(group["side_x"], group["side_x_prime"], strict=True)
-                looked_at = group[[corrected or sides in every[:count] for sides in pair]]
-                bound = looked_at.groupby("run")["estimate"].max()
-                truth = looked_at["level" if corrected else "truth"].max()
-                held = int((bound <= truth).sum())
-                low, high = clopper_pearson(held, bound.size)
+                selected = group[[corrected or sides in all_pairs[:count] for sides in pair]]
+                bound = selected.groupby("run")["estimate"].max()
+                truth = selected["level" if corrected else "truth"].max()
+                covered = int((bound <= truth).sum())
+                low, high = clopper_pearson(covered, bound.size)
                 rows.append(
                     {
                         **dict(zip(keys, names, strict=True)),
@@ -124,7 +124,7 @@ def maxima(
                         "pairs": count,
                         "runs": bound.size,
                         "promised": 1 - alpha if corrected else maximum_confidence(count, alpha),
-                        "covered": held / bound.size,
+                        "covered": covered / bound.size,
                         "covered_low": float(low),
                         "covered_high": float(high),
                         "divergence": truth,
@@ -136,11 +136,7 @@ def maxima(
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = pd.concat(runs, ignore_index=True)
-    missing = sorted(set(panels) - set(frame["mechanism"]))
-    if missing:
-        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    frame = _known(frame[frame["mechanism"].isin(panels)].reset_index(drop=True))
+    frame = _known(of_panels(runs, panels).reset_index(drop=True))
     numbers = {"lambda": frame["lambda"].astype(float)}
     return frame.assign(panel=frame["mechanism"].map(panels), **numbers)
 
@@ -158,10 +154,10 @@ def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     frame = _chosen(runs, panels)
     tau = np.empty(len(frame))
     for (settings, n), rows in frame.groupby(["settings", "n"]).groups.items():
-        given = json.loads(settings)
-        if not {"tau", "draws_at_floor"} & set(given) or "correction" in given:
+        parameters = json.loads(settings)
+        if not {"tau", "draws_at_floor"} & set(parameters) or "correction" in parameters:
             raise ArgumentError("data", "must hold Rényi bounds of single pairs only")
-        tau[rows] = RenyiBoundAsPublished(**given).floor(int(n))[0]
+        tau[rows] = RenyiBoundAsPublished(**parameters).floor(int(n))[0]
     return frame.assign(
         tau=tau,
         draws_at_floor=np.round(tau * frame["n"], 6),
@@ -169,9 +165,3 @@ def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
         divergence=frame["truth"],
         ratio=frame["estimate"] / frame["truth"],
     )
-
-
-def _in_order(panels: Titles) -> Callable[[pd.Series], pd.Series]:
-    """Return a sort key under which panels keep the order of the configuration."""
-    places = {title: i for i, title in enumerate(panels.values())}
-    return lambda column: column.map(places) if column.name == "panel" else column

@@ -1,4 +1,4 @@
-"""What lu2022 states of its estimator: bounds of its error, and what it does with draws."""
+"""Statements of lu2022 about its estimator: bounds of its error, and its use of draws."""
 
 from __future__ import annotations
 
@@ -28,26 +28,10 @@ def bounds() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
     return table_of(
         [
-            _small_delta,
-            _hoeffding,
-            _cones,
-            _cones_number,
-            _neighbours,
-            _coin_answers,
-            _queries,
-            _logarithmic,
-            _printed_corollary2,
-            _printed_excess,
-            _corollary3,
-            _dimensions,
-            _samples,
-            _databases,
-            _corollary4,
-            _half,
-            _formula,
-            _disjoint,
-            _null_wrong,
-            _null_share,
+            *(_small_delta, _hoeffding, _cones, _cones_number, _neighbours, _coin_answers),
+            *(_queries, _logarithmic, _printed_corollary2, _printed_excess, _corollary3),
+            *(_dimensions, _samples, _databases, _corollary4, _half, _formula, _disjoint),
+            *(_null_wrong, _null_share),
         ]
     )
 

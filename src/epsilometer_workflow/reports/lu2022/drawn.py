@@ -1,4 +1,4 @@
-"""What lu2022 states of its estimator's error and its tables do not show: from runs."""
+"""Statements of lu2022 about its estimator's error that its tables do not show: from runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lu2022 states of privacy notions and spectra, worked out exactly."""
+"""Statements of lu2022 about privacy notions and spectra, worked out exactly."""
 
 from __future__ import annotations
 
@@ -40,32 +40,11 @@ def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
     return table_of(
         [
-            _smooth,
-            _fair_coins,
-            _one_against_a_coin,
-            _all_databases,
-            _neighbours_removed,
-            _union,
-            _parallel,
-            _sequential,
-            _post_processed,
-            _from_risk,
-            _both_directions,
-            _from_distance,
-            _distance_from_risk,
-            _pairs,
-            _rows_largest,
-            _laplace,
-            _laplace_zero,
-            _laplace_distance,
-            _gaussian,
-            _gaussian_zero,
-            _laplace_private,
-            _gaussian_private,
-            _density_factor,
-            _noise_variance,
-            _gaussian_below,
-            _rate,
+            *(_smooth, _fair_coins, _one_against_a_coin, _all_databases, _neighbours_removed),
+            *(_union, _parallel, _sequential, _post_processed, _from_risk, _both_directions),
+            *(_from_distance, _distance_from_risk, _pairs, _rows_largest, _laplace),
+            *(_laplace_zero, _laplace_distance, _gaussian, _gaussian_zero, _laplace_private),
+            *(_gaussian_private, _density_factor, _noise_variance, _gaussian_below, _rate),
         ]
     )
 
@@ -125,8 +104,8 @@ def _fair_coins() -> Points:
 
 def _one_against_a_coin() -> Points:
     """Compare M_D, 1 on D and a fair coin on its neighbours, with the delta that it is given."""
-    one, coin = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    for name, p, q in (("forward", one, coin), ("reverse", coin, one)):
+    certain, coin = np.array([0.0, 1.0]), np.array([0.5, 0.5])
+    for name, p, q in (("forward", certain, coin), ("reverse", coin, certain)):
         yield name, _delta(0.0, p, q), 1.0
 
 
@@ -140,18 +119,18 @@ def _all_databases() -> Points:
         if sorted(y) in map(sorted, _removed(x))
     ]
     for claim in _CLAIMS:
-        every = max(_both(law, claim, x, y) for x, y in pairs)
-        yield at(claim=claim), _relative(claim, _DATABASES), every
+        largest = max(_both(law, claim, x, y) for x, y in pairs)
+        yield at(claim=claim), _relative(claim, _DATABASES), largest
 
 
 def _neighbours_removed() -> Points:
     """Compare neighbours by removal with those by removal or addition, of up to three rows."""
     law = CountingExponentialLaw(CountingExponential(2.0))
-    every = [[], *_DATABASES]
+    databases = [[], *_DATABASES]
     for claim in _CLAIMS:
         either = max(
             _both(law, claim, x, y)
-            for x, y in product(every, every)
+            for x, y in product(databases, databases)
             if abs(len(x) - len(y)) == 1 and (x in _removed(y) or y in _removed(x))
         )
         yield at(claim=claim), _relative(claim, _DATABASES), either
@@ -180,20 +159,21 @@ def _joint(*parts: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
 
 def _parallel() -> Points:
     """Run two mechanisms on databases of their own, of which either is changed."""
-    one, other = _responses(0.5), _responses(1.0)
-    same = [(law[0], law[0]) for law in (one, other)]
+    first, second = _responses(0.5), _responses(1.0)
+    same = [(law[0], law[0]) for law in (first, second)]
     for claim in _CLAIMS:
-        changed = max(_delta(claim, *_joint(one, same[1])), _delta(claim, *_joint(same[0], other)))
-        yield at(claim=claim), changed, max(_delta(claim, *one), _delta(claim, *other))
+        joint = _joint(first, same[1]), _joint(same[0], second)
+        changed = max(_delta(claim, *laws) for laws in joint)
+        yield at(claim=claim), changed, max(_delta(claim, *first), _delta(claim, *second))
 
 
 def _sequential() -> Points:
     """Run two on one database: delta at the sum of two claims, beside the sum of deltas."""
     for a, b in product(_CLAIMS, _CLAIMS):
         claim = np.array([a + b])
-        one, other = _responses(0.5), _responses(1.0)
-        bound = _delta(a, *one) + _delta(b, *other)
-        yield at(response=a, and_=b), _delta(a + b, *_joint(one, other)), bound
+        first, second = _responses(0.5), _responses(1.0)
+        bound = _delta(a, *first) + _delta(b, *second)
+        yield at(response=a, and_=b), _delta(a + b, *_joint(first, second)), bound
         laplace = LaplaceVectorLaw(LaplaceVector(1.0, dimension=2))
         bound = float(laplace_deltas(np.array([a]), 1.0)[0] + laplace_deltas(np.array([b]), 1.0)[0])
         yield at(laplace=a, and_=b), laplace.spectrum(claim, [0, 0], [1, 1])[0], bound
@@ -215,21 +195,21 @@ def _post_processed() -> Points:
 
 def _from_risk() -> Points:
     for (name, p, q), claim in product(_laws(), _CLAIMS):
-        found = float(delta_of_risk(claim, _bayes_risk(claim, p, q)))
-        yield f"{name} {at(claim=claim)}", found, _delta(claim, p, q)
+        delta = float(delta_of_risk(claim, _bayes_risk(claim, p, q)))
+        yield f"{name} {at(claim=claim)}", delta, _delta(claim, p, q)
 
 
 def _both_directions() -> Points:
     """Compare the largest of all pairs' 1 - 2 exp(e) R*, both ways, with the mechanism's delta."""
     law = CountingExponentialLaw(CountingExponential(2.0))
     for claim in _CLAIMS:
-        found = 0.0
+        largest = 0.0
         for rows in _DATABASES:
             for other in _removed(rows):
                 p, q = law.probabilities(rows), law.probabilities(other)
                 for sides in ((p, q), (q, p)):
-                    found = max(found, float(delta_of_risk(claim, _bayes_risk(claim, *sides))))
-        yield at(claim=claim), found, _relative(claim, _DATABASES)
+                    largest = max(largest, float(delta_of_risk(claim, _bayes_risk(claim, *sides))))
+        yield at(claim=claim), largest, _relative(claim, _DATABASES)
 
 
 def _distance(claim: float, p: Floats, q: Floats) -> float:
@@ -240,14 +220,14 @@ def _distance(claim: float, p: Floats, q: Floats) -> float:
 
 def _from_distance() -> Points:
     for (name, p, q), claim in product(_laws(), _CLAIMS):
-        found = math.exp(claim) * (_distance(claim, p, q) - (1 - math.exp(-claim)))
-        yield f"{name} {at(claim=claim)}", max(found, 0.0), _delta(claim, p, q)
+        delta = math.exp(claim) * (_distance(claim, p, q) - (1 - math.exp(-claim)))
+        yield f"{name} {at(claim=claim)}", max(delta, 0.0), _delta(claim, p, q)
 
 
 def _distance_from_risk() -> Points:
     for (name, p, q), claim in product(_laws(), _CLAIMS):
-        found = 2 * (0.5 - _bayes_risk(claim, p, q))
-        yield f"{name} {at(claim=claim)}", found, _distance(claim, p, q)
+        distance = 2 * (0.5 - _bayes_risk(claim, p, q))
+        yield f"{name} {at(claim=claim)}", distance, _distance(claim, p, q)
 
 
 def _pairs() -> Points:

@@ -17,8 +17,7 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 def spectra(table: pd.DataFrame) -> Figure:
     """Draw estimated deltas as points with intervals, the exact ones as lines."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     titles = list(dict.fromkeys(table["panel"]))
     looks = zip(titles, cycle(_hues()), cycle("osD^v"), strict=False)
     for title, colour, marker in looks:
@@ -64,8 +63,7 @@ def _points(
 
 def classical(table: pd.DataFrame) -> Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     ax.plot(table["claim"], table["classical"], color=style.GUIDE, label="classical bound")
     _curve(ax, table, style.colours(1)[0], "estimate")
     ax.plot([], [], color=style.colours(1)[0], linestyle="--", linewidth=1, label="exact")
@@ -97,8 +95,7 @@ def among_neighbours(table: pd.DataFrame) -> Figure:
 
 def accuracies(table: pd.DataFrame) -> Figure:
     """Figure 4c: the theoretical accuracy against the number of samples."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     for dimension, rows in table.groupby("dimension", sort=False):
         ax.plot(rows["n"], rows["alpha"], marker="o", markersize=3, label=rf"$d = {dimension}$")
     ax.axhline(1, color=style.GUIDE, linestyle=":")
@@ -111,8 +108,7 @@ def accuracies(table: pd.DataFrame) -> Figure:
 
 def bootstrapped(table: pd.DataFrame) -> Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     claims = sorted(set(table["claim"]))
     for claim, colour in zip(claims, style.colours(len(claims)), strict=False):
         rows = table[table["claim"] == claim]
@@ -130,15 +126,14 @@ def bootstrapped(table: pd.DataFrame) -> Figure:
 
 def random_rows(table: pd.DataFrame) -> Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     colour = style.colours(1)[0]
     ax.plot(table["rows"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
-    seen, unseen = table[table["delta"] > 0], table[table["delta"] <= 0]
-    _points(ax, seen["rows"], seen, colour, "estimate")
-    if len(unseen):
+    positive, zero = table[table["delta"] > 0], table[table["delta"] <= 0]
+    _points(ax, positive["rows"], positive, colour, "estimate")
+    if len(zero):
         low = table["truth"].min() / 4
-        ax.plot(unseen["rows"], [low] * len(unseen), "v", color=colour, label="estimate 0")
+        ax.plot(zero["rows"], [low] * len(zero), "v", color=colour, label="estimate 0")
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
     style.legend(figure)
     return figure
@@ -146,8 +141,7 @@ def random_rows(table: pd.DataFrame) -> Figure:
 
 def coins(table: pd.DataFrame) -> Figure:
     """Draw the standard deviation of both variants against the claim."""
-    figure, axes = style.panels()
-    ax = axes[0, 0]
+    figure, ax = style.panel()
     for coin, marker in (("drawn", "s"), ("expected", "o")):
         ax.plot(table["claim"], table[f"std_{coin}"], marker=marker, markersize=3, label=coin)
     ax.set(xlabel=_CLAIM, ylabel=r"standard deviation of $\hat\delta$", ylim=(0, None))

@@ -17,6 +17,7 @@ from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.options import Epsilon, Fractional
+from epsilometer_workflow.reports.panels import in_order
 
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
@@ -33,11 +34,7 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
 
 
 def spectra(
-    runs: list[pd.DataFrame],
-    *,
-    panels: Titles,
-    claims: Claims | None = None,
-    larger: bool = False,
+    runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None, larger: bool = False
 ) -> pd.DataFrame:
     """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
 
@@ -68,7 +65,7 @@ def spectra(
     table.loc[several, "high"] = (table["delta"] + reach)[several]
     table["error"] = table["delta"] - table["truth"]
     return table.sort_values(
-        ["panel", "claim"], key=_in_order(panels), kind="stable", ignore_index=True
+        ["panel", "claim"], key=in_order(panels), kind="stable", ignore_index=True
     )
 
 
@@ -119,15 +116,15 @@ def among_neighbours(
     epsilons: Annotated[list[Epsilon], Field(min_length=1)],
 ) -> pd.DataFrame:
     """Figures 10 and 11: an estimate among exact curves of nearly the same epsilon."""
-    made: dict[str, Any] = {
+    laws: dict[str, Any] = {
         "laplace": lambda epsilon: LaplaceLaw(Laplace(epsilon)),
         "gaussian": lambda epsilon: GaussianLaw(Gaussian(epsilon)),
     }
-    if mechanism not in made:
-        raise ArgumentError("mechanism", f"must be one of {', '.join(made)}, got {mechanism!r}")
+    if mechanism not in laws:
+        raise ArgumentError("mechanism", f"must be one of {', '.join(laws)}, got {mechanism!r}")
     table = spectra(runs, panels={mechanism: mechanism}, claims=claims)
     for epsilon in epsilons:
-        table[f"exact_{epsilon:g}"] = spectrum(made[mechanism](epsilon), table["claim"], 0.0, 1.0)
+        table[f"exact_{epsilon:g}"] = spectrum(laws[mechanism](epsilon), table["claim"], 0.0, 1.0)
     return table
 
 
@@ -227,13 +224,13 @@ def epsilons(
         means = curve.groupby("claim")[["estimate", "low", "high", "truth"]].mean()
         claims = means.index.to_numpy()
         for delta in deltas:
-            found = {
+            inverted = {
                 "at_delta": epsilon_at(delta, claims, means["estimate"]),
                 "low": epsilon_at(delta, claims, means["low"]),
                 "high": epsilon_at(delta, claims, means["high"]),
                 "truth": epsilon_at(delta, claims, means["truth"]),
             }
-            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **found})
+            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **inverted})
     return pd.DataFrame(rows)
 
 
@@ -257,9 +254,3 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
     if lost:
         raise ArgumentError("claims", f"has {lost[0]:g}, which is not in the data")
     return frame[chosen]
-
-
-def _in_order(panels: Titles) -> Any:
-    """Return a sort key under which panels keep the order of the configuration."""
-    places = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
-    return lambda column: column.map(places) if column.name == "panel" else column

@@ -85,11 +85,11 @@ def _heat(
 def _groups(ax: Axes, orders: list[float]) -> None:
     """Name the orders below their columns, and part them by lines."""
     for order in dict.fromkeys(orders):
-        where = [i for i, one in enumerate(orders) if one == order]
-        if where[0]:
-            ax.axvline(where[0] - 0.5, color="black", linewidth=1)
+        columns = [i for i, other in enumerate(orders) if other == order]
+        if columns[0]:
+            ax.axvline(columns[0] - 0.5, color="black", linewidth=1)
         ax.text(
-            (where[0] + where[-1]) / 2,
+            (columns[0] + columns[-1]) / 2,
             -0.75,
             _named(order),
             ha="center",

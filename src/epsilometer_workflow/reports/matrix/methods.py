@@ -1,8 +1,8 @@
 """Every estimator by one signature: draws of a pair in, one number for the pair out.
 
 All answer for both directions at once, by the larger of their levels, as the audit does: those that
-answer for one direction are asked for both, a bound at half of alpha each. Whoever has to choose
-where to look does so on the first draws, and confirms it on the others; nobody gets more draws.
+answer for one direction are called for both, a bound at half of alpha each. A method that has to
+choose does so on the first draws, and confirms on the others; no method gets more draws.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LARGEST = 500.0  # epsilon, whose exponential is a number
 
 @dataclass(frozen=True)
 class Pair:
-    """Draws of both sides of one run, and what the provider says of the mechanism.
+    """Draws of both sides of one run, and the provider's claims about the mechanism.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Pair:
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon
-        What the provider promises.
+        The level that the provider promises.
     seed
         Of methods that draw.
     """
@@ -87,7 +87,7 @@ class Pair:
 
 
 class Stage(Model):
-    """What chooses for an estimator that confirms: a registered one, and the share it gets."""
+    """The first stage of an estimator that confirms: its choice uses this share of the draws."""
 
     estimator: str
     parameters: Parameters = Field(default_factory=dict)
@@ -104,7 +104,7 @@ class Method(Model):
     parameters
         Its hyperparameters; ``by_outputs`` has those that depend on the kind of outputs.
     after
-        Who chooses for it.
+        Its first stage.
     delta
         Where the answer is the epsilon at this delta, not a divergence.
     bound
@@ -120,25 +120,25 @@ class Method(Model):
 
     @property
     def quantity(self) -> str:
-        """What the answer is of."""
+        """The quantity of the answer."""
         return "divergence" if self.delta is None else f"epsilon at delta = {self.delta:g}"
 
-    def made(self, outputs: str) -> Any:
+    def build(self, outputs: str) -> Any:
         """Return the estimator for outputs of a kind; raise `ArgumentError` if there is none."""
         if self.by_outputs and outputs not in self.by_outputs:
             known = ", ".join(self.by_outputs)
             raise ArgumentError("outputs", f"must be {known} for its classifiers, not {outputs}")
-        given: dict[str, Any] = self.parameters | self.by_outputs.get(outputs, {})
+        parameters: dict[str, Any] = self.parameters | self.by_outputs.get(outputs, {})
         if self.after is not None:
-            given["after"] = self.after.estimator
-        return ESTIMATORS.load(self.estimator)(**given)
+            parameters["after"] = self.after.estimator
+        return ESTIMATORS.load(self.estimator)(**parameters)
 
     def promise(self, outputs: str) -> str:
-        """Return what it says of its answer."""
+        """Return its promise about the answer."""
         if self.estimator == AUDIT:
             return PROMISES["finite-sample"]
         try:
-            guarantee = self.made(outputs).guarantee
+            guarantee = self.build(outputs).guarantee
         except ArgumentError:
             return ""
         return PROMISES["none" if self.delta is not None and not self.bound else guarantee]
@@ -150,7 +150,7 @@ class Method(Model):
                 if self.delta is not None and not math.isinf(order):
                     raise ArgumentError("lambda", "must be inf: a delta belongs to the pure level")
                 return ""
-            estimator = self.made(outputs)
+            estimator = self.build(outputs)
             estimator.check(outputs, order)
             if estimator.reads == "histograms":
                 estimator.cells(claims, order)
@@ -165,7 +165,7 @@ class Method(Model):
         """
         if self.estimator == AUDIT:
             return self._audited(pair, order)
-        estimator, rng = self.made(pair.outputs), pair.seed()
+        estimator, rng = self.build(pair.outputs), pair.seed()
         if estimator.reads == "histograms" and (m := estimator.cells(pair.claims, order)) > pair.n:
             raise ArgumentError("cells", f"are {m:,}, more than the draws of a side: one is empty")
         if estimator.reads == "verdicts" and self.delta is None:
@@ -217,12 +217,12 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     layout = layout_of(*past, as_reals=True)
     chosen = [(layout.encode(past[0]), layout.encode(past[1]))]
     _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
-    made = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
-    return made.lower_bound(claim, _ALPHA)
+    counts = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
+    return counts.lower_bound(claim, _ALPHA)
 
 
 class Exact:
-    """What is true of a pair of inputs, in the larger direction; NaN where it is not known."""
+    """The exact levels of a pair of inputs, in the larger direction; NaN where not known."""
 
     def __init__(self, law: Law | None, x: Any, x_prime: Any) -> None:
         self._law, self._ways = law, ((x, x_prime), (x_prime, x))
@@ -232,10 +232,10 @@ class Exact:
         """Return the divergence of an order, or the epsilon at a delta, in nats."""
         key = order, delta
         if key not in self._known:
-            self._known[key] = self._found(order, delta)
+            self._known[key] = self._compute(order, delta)
         return self._known[key]
 
-    def _found(self, order: float, delta: float | None) -> float:
+    def _compute(self, order: float, delta: float | None) -> float:
         if self._law is None:
             return math.nan
         if delta is None:

@@ -49,16 +49,16 @@ def answers(draws: Draws, *, methods: Methods, orders: Orders) -> pd.DataFrame:
     rows = []
     for file in _files(draws):
         cells = [(o, name, method) for o in orders for name, method in methods.items()]
-        asked = []
+        applying = []
         for order, name, method in cells:
             reason = method.refusal(file.outputs, file.claims, order)
             if reason:
                 rows.append(file.row(order, name, method) | {"applies": False, "reason": reason})
             else:
-                asked.append((order, name, method))
+                applying.append((order, name, method))
         for run, pair in file.pairs():
-            for order, name, method in asked:
-                rows.append(file.row(order, name, method) | _asked(method, pair, order, run))
+            for order, name, method in applying:
+                rows.append(file.row(order, name, method) | _answer_row(method, pair, order, run))
     return pd.DataFrame(rows)
 
 
@@ -88,10 +88,10 @@ def cells(tables: Tables) -> pd.DataFrame:
 
 def pooled(tables: Tables) -> pd.DataFrame:
     """Summarise over everything: a row for every order and method; see the caption."""
-    every, keys = _together(tables), ["order", "estimator"]
-    every = every[every["applies"]]
-    table = _over_runs(every, keys)
-    of_cells = _over_runs(every, _CELL)
+    runs, keys = _together(tables), ["order", "estimator"]
+    runs = runs[runs["applies"]]
+    table = _over_runs(runs, keys)
+    of_cells = _over_runs(runs, _CELL)
     of_cells = of_cells[of_cells["rmse"].notna()]
     alike = ["mechanism", "epsilon", "order", "quantity"]
     bounds = of_cells[of_cells["promises"] != PROMISES["none"]]
@@ -99,7 +99,7 @@ def pooled(tables: Tables) -> pd.DataFrame:
     tightest = bounds["mean"] >= bounds.groupby(alike)["mean"].transform("max")
     for name, rows in (
         ("cells", of_cells),
-        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # who always says 0 found nothing
+        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # an answer of 0 is no finding
         ("tightest", bounds[tightest & (bounds["mean"] > 0)]),
     ):
         counted = rows.groupby(keys).size().rename(name).reset_index()
@@ -122,18 +122,19 @@ def by_draws(
         if not math.isfinite(exact) or exact <= 0:
             continue
         for share in shares:
-            made = [
-                _asked(method, pair.first(_part(pair, share)), order, run) for run, pair in pairs
+            results = [
+                _answer_row(method, pair.first(_part(pair, share)), order, run)
+                for run, pair in pairs
             ]
-            found = np.array([one["answer"] for one in made if not one["failed"]])
+            values = np.array([result["answer"] for result in results if not result["failed"]])
             rows.append(
                 file.row(order, name, method)
                 | {
                     "n": _part(file, share),
-                    "runs": len(made),
-                    "failures": len(made) - found.size,
-                    "mean": found.mean() if found.size else math.nan,
-                    "error": _rmse(found, exact) / exact,
+                    "runs": len(results),
+                    "failures": len(results) - values.size,
+                    "mean": values.mean() if values.size else math.nan,
+                    "error": _rmse(values, exact) / exact,
                 }
             )
     return pd.DataFrame(rows).drop(columns=["run", "answer", "failed", "applies", "reason"])
@@ -153,11 +154,11 @@ def timed(
     for file, pairs, order, name, method in _applying(draws, methods, orders, mechanisms):
         for share in shares:
             n = _part(file, share)
-            _asked(method, pairs[0][1].first(n), order, 0)
+            _answer_row(method, pairs[0][1].first(n), order, 0)
             spent = []
             for _, pair in pairs[:runs]:
                 start = time.process_time()
-                _asked(method, pair.first(n), order, 0)
+                _answer_row(method, pair.first(n), order, 0)
                 spent.append(time.process_time() - start)
             key = {"mechanism": file.name, "epsilon": file.epsilon, "order": order}
             rows.append(key | {"estimator": name, "n": n, "seconds": float(np.median(spent))})
@@ -177,7 +178,7 @@ def seconds(tables: Tables) -> pd.DataFrame:
 
 
 class _File:
-    """A file of draws, with what is true of the pair, and what was said of it."""
+    """A file of draws, with the exact values of the pair and the provider's claims."""
 
     def __init__(self, drawn: SampleFile) -> None:
         identity = drawn.identity
@@ -198,7 +199,7 @@ class _File:
         return self._exact.level(order, method.delta if math.isinf(order) else None)
 
     def row(self, order: float, name: str, method: Method) -> dict[str, Any]:
-        """Return what a row says of a cell, and the answer that there is not."""
+        """Return the row of a cell, without an answer."""
         return {
             "mechanism": self.name,
             "epsilon": self.epsilon,
@@ -218,16 +219,16 @@ class _File:
         }
 
     def pairs(self) -> Iterator[tuple[int, Pair]]:
-        words = (self.name, f"epsilon={self.epsilon!r}", self.inputs, "matrix")
+        keys = (self.name, f"epsilon={self.epsilon!r}", self.inputs, "matrix")
         for run, (x, x_prime) in self._drawn.runs():
-            seed = partial(seeds.generator, self._drawn.identity["seed"], *words, f"run={run}")
-            said = self.outputs, self.claims, self.epsilon, self._region
-            yield run, Pair(x, x_prime, *said, seed)
+            seed = partial(seeds.generator, self._drawn.identity["seed"], *keys, f"run={run}")
+            provided = self.outputs, self.claims, self.epsilon, self._region
+            yield run, Pair(x, x_prime, *provided, seed)
 
 
 def _files(draws: Draws) -> Iterator[_File]:
-    for some in draws:
-        yield from map(_File, some)
+    for files in draws:
+        yield from map(_File, files)
 
 
 def _applying(
@@ -246,7 +247,7 @@ def _applying(
                     yield file, pairs, order, called, method
 
 
-def _asked(method: Method, pair: Pair, order: float, run: int) -> dict[str, Any]:
+def _answer_row(method: Method, pair: Pair, order: float, run: int) -> dict[str, Any]:
     try:
         return {"run": run, "answer": method.answer(pair, order), "failed": False}
     except ArgumentError as error:
@@ -266,24 +267,24 @@ def _together(tables: Tables) -> pd.DataFrame:
     return pd.concat(tables.values(), ignore_index=True)
 
 
-def _over_runs(every: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _over_runs(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Summarise over the runs of the rows that agree in some columns.
 
     Errors and coverage are over the answers that have a finite exact value to be held to.
     """
-    ran = every["run"] != NO_RUN
-    known = ran & ~every["failed"] & np.isfinite(every["exact"])
-    error = (every["answer"] - every["exact"]).where(known)
-    frame = every.assign(
+    ran = rows["run"] != NO_RUN
+    known = ran & ~rows["failed"] & np.isfinite(rows["exact"])
+    error = (rows["answer"] - rows["exact"]).where(known)
+    frame = rows.assign(
         ran=ran,
-        answer=every["answer"].where(ran & ~every["failed"]),
+        answer=rows["answer"].where(ran & ~rows["failed"]),
         known=known,
-        held=known & (every["answer"] <= every["exact"] * (1 + _ROUNDING)),
+        held=known & (rows["answer"] <= rows["exact"] * (1 + _ROUNDING)),
         error=error,
         squared=error**2,
-        ratio=(every["answer"] / every["exact"].where(every["exact"] > 0)).where(known),
-        reason=every["reason"].where(every["reason"] != ""),
-        named=every["mechanism"],
+        ratio=(rows["answer"] / rows["exact"].where(rows["exact"] > 0)).where(known),
+        reason=rows["reason"].where(rows["reason"] != ""),
+        named=rows["mechanism"],
     )
     table = (
         frame.groupby(keys, sort=False)
@@ -307,13 +308,13 @@ def _over_runs(every: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         .reset_index()
     )
     low, high = clopper_pearson(table["held"], table["answers"])
-    some = table["answers"] > 0
-    table["coverage"] = (table["held"] / table["answers"].where(some)).astype(float)
-    table["coverage_low"], table["coverage_high"] = np.where(some, [low, high], math.nan)
+    has_answers = table["answers"] > 0
+    table["coverage"] = (table["held"] / table["answers"].where(has_answers)).astype(float)
+    table["coverage_low"], table["coverage_high"] = np.where(has_answers, [low, high], math.nan)
     table["rmse"] = np.sqrt(table["rmse"])
     return table.assign(reason=table["reason"].fillna("").astype(str))
 
 
-def _rmse(found: Sequence[float] | np.ndarray, exact: float) -> float:
-    errors = np.asarray(found, float) - exact
+def _rmse(values: Sequence[float] | np.ndarray, exact: float) -> float:
+    errors = np.asarray(values, float) - exact
     return float(np.sqrt(np.mean(errors**2))) if errors.size else math.nan

@@ -1,4 +1,4 @@
-"""What the papers state, and the lines of configuration that say how each statement is decided.
+"""The statements of the papers, and the lines of configuration that decide each of them.
 
 ``claims.csv`` holds the statements: id (paper/artifact/name), artifact, quantity, key (its
 parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and where
@@ -66,9 +66,9 @@ class Claim:
 
     @property
     def number(self) -> float | str:
-        """What is printed, as a number where it is one."""
-        found = as_number(self.printed)
-        return self.printed if found is None else found
+        """The printed value, as a number where it is one."""
+        value = as_number(self.printed)
+        return self.printed if value is None else value
 
 
 class Rule(Model):
@@ -111,19 +111,19 @@ class Rule(Model):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Rule:
-        decides = [name for name in ("ours", "holds", "undecided") if self.given(name)]
+        decides = [name for name in ("ours", "holds", "undecided") if self.has(name)]
         if len(decides) != 1:
             raise ValueError("must have one of ours, holds and undecided")
         bounds = ("within", "factor", "low", "high", "above", "below", "equals")
-        if self.given("ours") != any(self.given(name) for name in bounds):
+        if self.has("ours") != any(self.has(name) for name in bounds):
             raise ValueError(f"must have ours and one of {', '.join(bounds)}, or neither")
-        if not self.given("undecided") and self.table is None:
+        if not self.has("undecided") and self.table is None:
             raise ValueError("must say from which table")
         if (self.per is None) != (self.take is None):
             raise ValueError("must have per and take, or neither")
         if self.where is not None and isinstance(self.table, dict):
             raise ValueError("must have where with one table only")
-        if self.given("instead") != self.given("erratum"):
+        if self.has("instead") != self.has("erratum"):
             raise ValueError("must have erratum and instead, or neither")
         try:
             for text in self.expressions():
@@ -132,35 +132,27 @@ class Rule(Model):
             raise ValueError(str(error)) from None
         return self
 
-    def given(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Tell whether a key is given."""
         return getattr(self, name) is not None
 
     def expressions(self) -> Iterable[Written]:
         """Yield all that is to be worked out."""
         names = (
-            "where",
-            "take",
-            "ours",
-            "holds",
-            "low",
-            "high",
-            "above",
-            "below",
-            "equals",
-            "instead",
+            *("where", "take", "ours", "holds", "low"),
+            *("high", "above", "below", "equals", "instead"),
         )
-        every = [*self.let.values(), *(getattr(self, name) for name in names)]
+        texts = [*self.let.values(), *(getattr(self, name) for name in names)]
         if self.within != "rounding":
-            every.append(self.within)
-        return [one for one in every if one is not None]
+            texts.append(self.within)
+        return [text for text in texts if text is not None]
 
     def tables(self, paper: str) -> dict[str, str]:
         """Return the tables that are read, ``report/table``, by their names; "" if there is one."""
-        named = self.table if isinstance(self.table, dict) else {"": self.table}
+        tables = self.table if isinstance(self.table, dict) else {"": self.table}
         return {
             name: table if "/" in table else f"{paper}/{table}"
-            for name, table in named.items()
+            for name, table in tables.items()
             if table is not None
         }
 
@@ -175,7 +167,7 @@ class Line:
 
 
 def read_claims(path: str) -> list[Claim]:
-    """Read the claims; raise `ConfigError` for what is wrong with the file."""
+    """Read the claims; raise `ConfigError` for an error in the file."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             rows = csv.DictReader(file)
@@ -184,22 +176,22 @@ def read_claims(path: str) -> list[Claim]:
             claims = [Claim(**row) for row in rows]
     except (OSError, UnicodeDecodeError, TypeError) as error:
         raise ConfigError(path, "", f"cannot be read: {one_line(error)}") from None
-    seen: set[str] = set()
+    ids: set[str] = set()
     for claim in claims:
         if not re.fullmatch(r"[^/\s]+/[^/\s]+/[^/\s]+", claim.id):
             raise ConfigError(path, claim.id, "must be paper/artifact/name")
-        if claim.id in seen:
+        if claim.id in ids:
             raise ConfigError(path, claim.id, "is there twice")
-        seen.add(claim.id)
+        ids.add(claim.id)
     return claims
 
 
 def read_rules(path: str) -> dict[str, Rule]:
     """Read the rules of one paper by their patterns."""
-    found = load(Path(path))
-    if not isinstance(found, dict) or not found:
+    rules = load(Path(path))
+    if not isinstance(rules, dict) or not rules:
         raise ConfigError(path, "", "must map patterns of claims to rules")
-    return {pattern: parse(Rule, rule, path, str(pattern)) for pattern, rule in found.items()}
+    return {pattern: parse(Rule, rule, path, str(pattern)) for pattern, rule in rules.items()}
 
 
 def lines_of(
@@ -210,26 +202,26 @@ def lines_of(
     A pattern may list several, separated by spaces. Raise `ConfigError` for a claim that no line
     or more than one is about, unless one of them names it, and for a line that is about none.
     """
-    by_paper = {Path(file).stem: (file, every) for file, every in rules.items()}
-    found, used = [], set()
+    by_paper = {Path(file).stem: (file, paper_rules) for file, paper_rules in rules.items()}
+    lines, used = [], set()
     for claim in claims:
         if claim.paper not in by_paper:
             raise ConfigError(claim.id, "", f"no file of rules{suggest(claim.paper, by_paper)}")
-        file, every = by_paper[claim.paper]
-        exact = [pattern for pattern in every if claim.name in pattern.split()]
-        fits = exact or [
+        file, paper_rules = by_paper[claim.paper]
+        exact = [pattern for pattern in paper_rules if claim.name in pattern.split()]
+        patterns = exact or [
             pattern
-            for pattern in every
-            if any(fnmatchcase(claim.name, one) for one in pattern.split())
+            for pattern in paper_rules
+            if any(fnmatchcase(claim.name, part) for part in pattern.split())
         ]
-        if len(fits) != 1:
-            wrong = f"is decided by {' and by '.join(fits)}" if fits else "is decided by no line"
-            raise ConfigError(file, claim.name, wrong)
-        used.add((file, fits[0]))
-        found.append((claim, Line(file, fits[0], every[fits[0]])))
-    for file, every in by_paper.values():
-        for pattern in every:
+        if len(patterns) != 1:
+            message = f"is decided by {' and by '.join(patterns) or 'no line'}"
+            raise ConfigError(file, claim.name, message)
+        used.add((file, patterns[0]))
+        lines.append((claim, Line(file, patterns[0], paper_rules[patterns[0]])))
+    for file, paper_rules in by_paper.values():
+        for pattern in paper_rules:
             if (file, pattern) not in used:
                 near = suggest(pattern, [c.name for c in claims if c.paper == Path(file).stem])
                 raise ConfigError(file, pattern, f"is about no claim{near}")
-    return found
+    return lines

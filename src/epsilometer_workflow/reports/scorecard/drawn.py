@@ -1,4 +1,4 @@
-"""What figures show: every line, area and set of points that a renderer draws."""
+"""The content of figures: every line, area and set of points that a renderer draws."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             raise ArgumentError("tables", f"has {name}, which is no paper's figure")
         figure = getattr(_RENDERERS[report], renderer)(table)
         for panel, axes in enumerate(figure.axes):
-            rows += [{"figure": name, "panel": panel} | one for one in _artists(axes)]
+            rows += [{"figure": name, "panel": panel} | artist for artist in _artists(axes)]
         _close(figure)
     return pd.DataFrame(rows)
 
 
 def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
-    """Yield what is drawn in one panel."""
+    """Yield the artists of one panel."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_hex
 

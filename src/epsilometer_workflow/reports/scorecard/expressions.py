@@ -34,7 +34,7 @@ _RESERVED = "lambda"  # a column of many tables, and a word of Python's
 
 
 class ExpressionError(EpsilometerError):
-    """What is written in a rule is no expression, or has no value in these tables."""
+    """The text of a rule is no expression, or has no value in these tables."""
 
 
 class UnknownName(ExpressionError):  # noqa: N818 (as in a message: unknown name)
@@ -47,8 +47,8 @@ def numbers_in(text: object) -> list[float]:
     >>> numbers_in("n=2e4, tau=1e-3, [.5, 7]")
     [20000.0, 0.001, 0.5, 7.0]
     """
-    found = re.findall(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", str(text))
-    return [float(number) for number in found]
+    result = re.findall(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", str(text))
+    return [float(number) for number in result]
 
 
 def as_number(text: object) -> float | None:
@@ -109,7 +109,7 @@ def _grown(y: Value, x: Value, factor: float) -> NDArray[Any]:
 
 def _digits(value: Value, count: int) -> Value:
     """Round to so many significant digits, as ``f"{value:.1e}"`` does to two."""
-    rounded = [float(f"{one:.{int(count) - 1}e}") for one in _array(value).astype(float)]
+    rounded = [float(f"{x:.{int(count) - 1}e}") for x in _array(value).astype(float)]
     return rounded[0] if np.ndim(value) == 0 else np.array(rounded)
 
 
@@ -173,7 +173,7 @@ def _equal(left: Value, right: Value) -> Value:
 
 
 def _among(left: Value, right: Value) -> Value:
-    return np.any([_equal(left, one) for one in right], axis=0)
+    return np.any([_equal(left, entry) for entry in right], axis=0)
 
 
 _OPERATORS: Mapping[type[ast.AST], Callable[..., Value]] = {
@@ -200,7 +200,7 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Value]] = {
 class Expression:
     """An expression, whose notation is checked when it is made; `ExpressionError` says what is not.
 
-    What it looks up are plain names and ``name.column``: a mapping of these to values, or to
+    It looks up plain names and ``name.column``: a mapping of these to values, or to
     mappings, is all that `value` takes.
     """
 
@@ -215,7 +215,7 @@ class Expression:
             self._check(node)
 
     def _check(self, node: ast.AST) -> None:
-        """Refuse what is not of the language."""
+        """Refuse a node that is not of the language."""
         known: tuple[type[ast.AST], ...] = (
             *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Load),
             *(ast.Name, ast.List, ast.Tuple, *_OPERATORS),
@@ -237,7 +237,7 @@ class Expression:
 
     @cached_property
     def names(self) -> set[str]:
-        """What is looked up: names, without the column after a dot."""
+        """The names that are looked up, without the column after a dot."""
         called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
         return {
             _plain(node.id)
@@ -258,25 +258,25 @@ class Expression:
     def _value(self, node: ast.AST, known: Mapping[str, Value]) -> Value:
         match node:
             case ast.Constant():
-                found: Value = node.value
-                if isinstance(found, str):  # a word is as it was written
-                    found = found.replace(f"{_RESERVED}_", _RESERVED)
+                value: Value = node.value
+                if isinstance(value, str):  # a word is as it was written
+                    value = value.replace(f"{_RESERVED}_", _RESERVED)
             case ast.Name():
-                found = _looked_up(_plain(node.id), known)
+                value = _looked_up(_plain(node.id), known)
             case ast.Attribute(value=ast.Name(id=name)):
-                found = _looked_up(_plain(node.attr), _looked_up(_plain(name), known))
+                value = _looked_up(_plain(node.attr), _looked_up(_plain(name), known))
             case ast.Compare():
-                found = np.logical_and.reduce(list(self._compared(node, known)))
+                value = np.logical_and.reduce(list(self._compared(node, known)))
             case ast.BoolOp():
-                found = self._joined(node, known)
+                value = self._joined(node, known)
             case ast.Subscript():
-                found = _rows(self._value(node.value, known), self._value(node.slice, known))
+                value = _rows(self._value(node.value, known), self._value(node.slice, known))
             case _:
-                found = self._applied(node, known)
-        return found
+                value = self._applied(node, known)
+        return value
 
     def _applied(self, node: ast.AST, known: Mapping[str, Value]) -> Value:
-        """Return what a function, an operator or a list makes of its parts."""
+        """Return the value of a function, an operator or a list."""
         parts: list[ast.expr]
         match node:
             case ast.Call(func=ast.Name(id=name), args=parts):
@@ -286,15 +286,15 @@ class Expression:
             case ast.UnaryOp(op=operation, operand=operand):
                 function, parts = _OPERATORS[type(operation)], [operand]
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                return [self._value(one, known) for one in parts]
+                return [self._value(part, known) for part in parts]
             case _:
                 raise ExpressionError(f"holds a {type(node).__name__}")
-        return function(*(self._value(one, known) for one in parts))
+        return function(*(self._value(part, known) for part in parts))
 
     def _joined(self, node: ast.BoolOp, known: Mapping[str, Value]) -> Value:
-        joined, *rest = (self._value(one, known) for one in node.values)
-        for one in rest:
-            joined = _OPERATORS[type(node.op)](joined, one)
+        joined, *rest = (self._value(value, known) for value in node.values)
+        for value in rest:
+            joined = _OPERATORS[type(node.op)](joined, value)
         return joined
 
     def _compared(self, node: ast.Compare, known: Mapping[str, Value]) -> Iterator[Value]:
@@ -320,10 +320,10 @@ def _looked_up(name: str, known: Mapping[str, Value]) -> Value:
 def _rows(values: Value, rows: Value) -> Value:
     if isinstance(values, Mapping):
         return _looked_up(str(rows), values)
-    chosen = np.asarray(rows)
-    if chosen.dtype != bool:
+    condition = np.asarray(rows)
+    if condition.dtype != bool:
         raise ExpressionError("what stands in brackets must be a condition on rows")
-    found = _array(values)[chosen]
-    if found.size == 0:
+    selected = _array(values)[condition]
+    if selected.size == 0:
         raise ExpressionError("no row fits what stands in brackets")
-    return found
+    return selected

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from epsilometer_workflow.reports import style
-from epsilometer_workflow.reports.scorecard.told import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
+from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,7 +25,7 @@ from epsilometer_workflow.reports.scorecard.expressions import (
     as_number,
     rounding,
 )
-from epsilometer_workflow.reports.scorecard.told import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
+from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
 
 Columns = Mapping[str, NDArray[Any]]
 _ROUNDING = 1e-9  # of a bound, for what its own arithmetic loses
@@ -33,7 +33,7 @@ _ROUNDING = 1e-9  # of a bound, for what its own arithmetic loses
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one claim; ``low`` and ``high`` are where ours may lie, NaN where open."""
+    """The verdict on one claim; ``low`` and ``high`` are the limits of ours, NaN where open."""
 
     ours: str
     low: float
@@ -69,21 +69,21 @@ def judge(claim: Claim, line: Line, tables: Mapping[str, Columns], *, decides: b
     if rule.undecided is not None:
         return Judged("", math.nan, math.nan, UNDECIDED, rule.undecided)
     try:
-        found = _Comparison(claim, rule, tables)
+        comparison = _Comparison(claim, rule, tables)
     except ExpressionError as error:
         if not decides and not isinstance(error, UnknownName):
             return Judged("", math.nan, math.nan, NOT_HERE, f"needs the scale {claim.scale}")
         raise ConfigError(line.file, line.pattern, f"{claim.id}: {error}") from None
     if not decides:
         agrees, reason = NOT_HERE, f"needs the scale {claim.scale}"
-    elif found.agrees:
+    elif comparison.agrees:
         agrees, reason = YES, rule.because or ""
-    elif found.corrected:
+    elif comparison.corrected:
         agrees, reason = ERRATUM, rule.erratum or ""
     else:
         agrees, reason = NO, "; ".join(filter(None, [rule.because, "see docs/scorecard.md"]))
-    low, high = (float(f"{end:.12g}") for end in (found.low, found.high))
-    return Judged(_written(found.ours), low, high, agrees, reason)
+    low, high = (float(f"{end:.12g}") for end in (comparison.low, comparison.high))
+    return Judged(_written(comparison.ours), low, high, agrees, reason)
 
 
 class _Comparison:
@@ -96,7 +96,7 @@ class _Comparison:
         if rule.per is None:
             self._known |= rows
             self._define(self._known)
-            self.ours = self._single(Expression(self._asked).value(self._known))
+            self.ours = self._single(Expression(self._text).value(self._known))
         else:
             self.ours = self._per_group(rows)
             self._known |= rows
@@ -110,34 +110,34 @@ class _Comparison:
         self.low, self.high = ends
 
     @property
-    def _asked(self) -> str:
+    def _text(self) -> str:
         return str(self._rule.ours if self._rule.holds is None else self._rule.holds)
 
     def _bounds(self) -> list[str]:
         rule = self._rule
-        given = (rule.within, rule.low, rule.high, rule.above, rule.below, rule.equals)
-        return [str(one) for one in given if one is not None]
+        bounds = (rule.within, rule.low, rule.high, rule.above, rule.below, rule.equals)
+        return [str(bound) for bound in bounds if bound is not None]
 
     def _rows(self, tables: Mapping[str, Columns]) -> dict[str, Value]:
-        """Return the columns of the rows that are asked for, or whole tables by their names."""
-        named = self._rule.tables(self._claim.paper)
-        for table in named.values():
+        """Return the columns of the wanted rows, or whole tables by their names."""
+        names = self._rule.tables(self._claim.paper)
+        for table in names.values():
             if table not in tables:
                 raise UnknownName(f"unknown table {table!r}{suggest(table, tables)}")
-        if "" not in named:
-            return {name: tables[table] for name, table in named.items()}
-        whole = tables[named[""]]
+        if "" not in names:
+            return {name: tables[table] for name, table in names.items()}
+        all_rows = tables[names[""]]
         if self._rule.where is None:
-            return dict(whole)
-        chosen = Expression(self._rule.where).value({**self._known, **whole})
-        size = len(next(iter(whole.values())))
+            return dict(all_rows)
+        chosen = Expression(self._rule.where).value({**self._known, **all_rows})
+        size = len(next(iter(all_rows.values())))
         chosen = np.broadcast_to(np.asarray(chosen, bool), (size,))
         if not chosen.any():
-            raise ExpressionError(f"no row of {named['']} has {self._rule.where}")
-        return {name: values[chosen] for name, values in whole.items()}
+            raise ExpressionError(f"no row of {names['']} has {self._rule.where}")
+        return {name: values[chosen] for name, values in all_rows.items()}
 
     def _define(self, known: dict[str, Value]) -> None:
-        """Work out what has a name, in turn."""
+        """Evaluate the named expressions, in turn."""
         for name, text in self._rule.let.items():
             known[name] = Expression(text).value(known)
 
@@ -147,36 +147,36 @@ class _Comparison:
         for name in per:
             if name not in rows:
                 raise UnknownName(f"unknown column {name!r}{suggest(name, rows)}")
-        found = []
-        every = list(zip(*(rows[name].tolist() for name in per), strict=True))
-        for names in dict.fromkeys(every):
-            group = np.array([one == names for one in every])
+        values = []
+        keys = list(zip(*(rows[name].tolist() for name in per), strict=True))
+        for names in dict.fromkeys(keys):
+            group = np.array([key == names for key in keys])
             known = self._known | {name: column[group] for name, column in rows.items()}
             self._define(known)
-            found.append(self._single(Expression(self._asked).value(known)))
-        return self._single(Expression(take).value({"each": np.array(found)}))
+            values.append(self._single(Expression(self._text).value(known)))
+        return self._single(Expression(take).value({"each": np.array(values)}))
 
     def _single(self, value: Value) -> Value:
         """Return the one value that there is; several only where they are compared one by one."""
         if self._rule.equals is not None and np.ndim(value) > 0 and np.size(value) != 1:
             return np.asarray(value)
         if np.size(value) != 1:
-            raise ExpressionError(f"{self._asked!r} has {np.size(value)} values, not one")
+            raise ExpressionError(f"{self._text!r} has {np.size(value)} values, not one")
         return np.asarray(value).reshape(-1)[0]
 
     def _end(self, text: object) -> float:
         return float(self._single(Expression(str(text)).value(self._known)))
 
     def _compare(self, printed: float | str) -> bool:
-        """Tell whether ours agrees with what is printed, or with what stands in its place."""
+        """Tell whether ours agrees with the printed value, or with the corrected one."""
         rule, ours = self._rule, self.ours
         if rule.holds is not None:
             return bool(ours)
         if rule.equals is not None:
-            wanted = rule.equals
-            if isinstance(wanted, str):
-                wanted = Expression(wanted).value(self._known | {"printed": printed})
-            return self._same(ours, wanted)
+            expected = rule.equals
+            if isinstance(expected, str):
+                expected = Expression(expected).value(self._known | {"printed": printed})
+            return self._same(ours, expected)
         value = _number(ours)
         low, high = [], []
         if rule.within is not None:
@@ -204,15 +204,15 @@ class _Comparison:
             and (below is None or value < below)
         )
 
-    def _same(self, ours: Value, wanted: Value) -> bool:
+    def _same(self, ours: Value, expected: Value) -> bool:
         """Tell whether two numbers, words or lists of numbers are the same."""
-        if np.ndim(ours) or np.ndim(wanted):
-            left, right = np.atleast_1d(ours), np.atleast_1d(wanted)
+        if np.ndim(ours) or np.ndim(expected):
+            left, right = np.atleast_1d(ours), np.atleast_1d(expected)
             return left.shape == right.shape and bool(np.allclose(left, right, rtol=_ROUNDING))
-        if as_number(wanted) is None or as_number(ours) is None:
-            return str(ours).strip().casefold() == str(wanted).strip().casefold()
-        self.low = self.high = float(wanted)
-        return math.isclose(float(ours), float(wanted), rel_tol=_ROUNDING, abs_tol=1e-12)
+        if as_number(expected) is None or as_number(ours) is None:
+            return str(ours).strip().casefold() == str(expected).strip().casefold()
+        self.low = self.high = float(expected)
+        return math.isclose(float(ours), float(expected), rel_tol=_ROUNDING, abs_tol=1e-12)
 
     def _is_corrected(self) -> bool:
         """Tell whether ours fits what should have been printed."""
@@ -237,7 +237,7 @@ def _number(value: Value) -> float:
 def _written(value: Value) -> str:
     """Return a number to ten digits, or a word, as the table has it."""
     if np.ndim(value):
-        return ", ".join(_written(one) for one in value)
+        return ", ".join(_written(entry) for entry in value)
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     number = value if isinstance(value, str) else f"{float(value):.10g}"

@@ -1,4 +1,4 @@
-"""The scorecard: what the papers state, and whether the project's tables agree."""
+"""The scorecard: statements of the papers, and whether the project's tables agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilometer_workflow.reports.scorecard.claims import (
     read_rules,
 )
 from epsilometer_workflow.reports.scorecard.judging import columns, judge
-from epsilometer_workflow.reports.scorecard.told import ERRATUM, NOT_HERE, VERDICTS, YES
+from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NOT_HERE, VERDICTS, YES
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -67,12 +67,11 @@ def shares(tables: Tables) -> pd.DataFrame:
     """
     if len(tables) != 1:
         raise ArgumentError("tables", "must be one, a scorecard")
-    (every,) = tables.values()
-    every = every.assign(
-        artifact=every["artifact"].where(~every["artifact"].str.contains(":"), "text")
+    (card,) = tables.values()
+    card = card.assign(artifact=card["artifact"].where(~card["artifact"].str.contains(":"), "text"))
+    listed = pd.concat(
+        [card, card.assign(artifact="all"), card.assign(paper="all", artifact="all")]
     )
-    parts = [every, every.assign(artifact="all"), every.assign(paper="all", artifact="all")]
-    listed = pd.concat(parts)
     table = pd.crosstab([listed["paper"], listed["artifact"]], listed["agrees"])
     table = table.reindex(
         index=pd.MultiIndex.from_frame(listed[["paper", "artifact"]].drop_duplicates()),

@@ -1,4 +1,4 @@
-"""A product is a file that knows itself: its path, what it is made of, by which code, at what cost.
+"""A product stands for a file: its path, the products that it is made of, its code and cost.
 
 Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
 parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
@@ -22,9 +22,10 @@ from typing import Any, ClassVar, Self
 from epsilometer import __version__, parsing
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths, sources
-from epsilometer_workflow.study.costs import Cost, Load, cost
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Cost, Load, cost
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import sources
 
 Spec = dict[str, Any]
 Needs = dict[str, list["Product"]]
@@ -53,10 +54,10 @@ class Product(ABC):
     study: Study = field(repr=False)
 
     @classmethod
-    def asked_for(cls, study: Study, wildcards: Any) -> Self:
-        """Return what a path asks for; raise `EpsilometerError` if it means nothing here."""
-        given = dict(wildcards.items())
-        scale = given.pop("scale", study.scale)
+    def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
+        """Return the product of a path; raise `EpsilometerError` if there is none."""
+        texts = dict(wildcards.items())
+        scale = texts.pop("scale", study.scale)
         if scale not in study.main.scales:
             raise EpsilometerError(f"unknown scale {scale!r}{suggest(scale, study.main.scales)}")
         if scale != study.scale:
@@ -65,10 +66,10 @@ class Product(ABC):
                 f"add --config scale={scale}"
             )
         names = [f.name for f in fields(cls) if f.name != "study"]
-        values = {name: _PARSERS.get(name, str)(given[name]) for name in names}
-        asked = cls(study, **values)
-        asked.check()
-        return asked
+        values = {name: _PARSERS.get(name, str)(texts[name]) for name in names}
+        product = cls(study, **values)
+        product.check()
+        return product
 
     def check(self) -> None:  # noqa: B027 (most kinds are checked by making their spec)
         """Raise `EpsilometerError` unless there is such a thing."""
@@ -85,45 +86,41 @@ class Product(ABC):
 
     @cached_property
     def path(self) -> str:
-        """Where it lies, as the rule says it."""
+        """Its path, as the rule has it."""
         return self.template.format(**self.wildcards)
 
     @property
     def file(self) -> str:
-        """What those read that are made of it."""
+        """The file that its readers read."""
         return self.path
 
     @abstractmethod
     def needs(self) -> Needs:
-        """Return what it is made of, by the names of the rule's input."""
+        """Return the products that it is made of, by the names of the rule's input."""
 
     @abstractmethod
     def spec(self) -> Spec:
-        """Return what its job is told: identities, and nothing that can change no number."""
+        """Return the parameters of its job: identities, and only what can change its content."""
 
     def modules(self) -> list[str]:
         """Return the registered code that its job will load, by dotted names."""
         return []
 
     def load(self) -> Load:
-        """Return what its job has to do."""
+        """Return the work of its job."""
         return Load()
 
     @property
     def common(self) -> Spec:
-        """What the identities of all files of a study have in common."""
-        return {
-            "seed": self.study.main.seed,
-            "scale": self.study.scale,
-            "version": __version__,
-        }
+        """The common part of the identities of all files of a study."""
+        return {"seed": self.study.main.seed, "scale": self.study.scale, "version": __version__}
 
     def code(self) -> str:
         """Return a digest of the code that its job runs, and the versions of what that imports."""
         return sources.digest(self.rule, *self.modules())
 
     def cost(self) -> Cost:
-        """Return what its job takes."""
+        """Return the cost of its job."""
         return cost(self.study.rates, self.rule, self.load())
 
     def stopped(self) -> str:
@@ -143,47 +140,43 @@ def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
 
 
 def everything(products: Iterable[Product]) -> Iterator[Product]:
-    """Yield products and all that they need, each job once, what is needed first."""
-    seen: set[tuple[str, ...]] = set()
+    """Yield products and all that they need, each job once, needs first."""
+    jobs: set[tuple[str, ...]] = set()
     stack = [(product, False) for product in products]
     stack.reverse()
     while stack:
-        product, met = stack.pop()
-        if met:
+        product, expanded = stack.pop()
+        if expanded:
             yield product
             continue
         job = (product.rule, *product.wildcards.values())
-        if job in seen:
+        if job in jobs:
             continue
-        seen.add(job)
+        jobs.add(job)
         stack.append((product, True))
-        needed = [one for some in product.needs().values() for one in some]
-        stack.extend((one, False) for one in reversed(needed))
+        needed = [need for group in product.needs().values() for need in group]
+        stack.extend((need, False) for need in reversed(needed))
 
 
 class Rule:
-    """What a rule of the workflow asks; its functions take a job's wildcards, as Snakemake's do."""
+    """The functions of a rule of the workflow; they take a job's wildcards, as Snakemake's do."""
 
     def __init__(self, study: Study, kind: type[Product]) -> None:
         self.path = kind.template
         self.log = paths.log(kind.template)
-        self._study, self._kind = study, kind
-        self._product = cache(self._asked_for)
-
-    def _asked_for(self, keys: tuple[tuple[str, str], ...]) -> Product:
-        return self._kind.asked_for(self._study, dict(keys))
+        self._product = cache(lambda keys: kind.from_wildcards(study, dict(keys)))
 
     def product(self, wildcards: Any) -> Product:
-        """Return what a job makes."""
+        """Return the product of a job."""
         return self._product(tuple(wildcards.items()))
 
     def needs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files that a job reads, by name."""
         needs = self.product(wildcards).needs()
-        return {name: [one.file for one in some] for name, some in needs.items()}
+        return {name: [product.file for product in group] for name, group in needs.items()}
 
     def spec(self, wildcards: Any) -> Spec:
-        """Return what a job is told."""
+        """Return the parameters of a job."""
         return self.product(wildcards).spec()
 
     def code(self, wildcards: Any) -> str:
@@ -195,9 +188,9 @@ class Rule:
         return self.product(wildcards).stopped()
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
-        """Return the memory that a job asks for; more at every attempt."""
-        return attempt * self.product(wildcards).cost().megabytes_asked
+        """Return the memory that a job requests; more at every attempt."""
+        return attempt * self.product(wildcards).cost().megabytes_requested
 
     def runtime(self, wildcards: Any, attempt: int) -> int:
-        """Return the minutes that a job asks for; more at every attempt."""
-        return attempt * self.product(wildcards).cost().minutes_asked
+        """Return the minutes that a job requests; more at every attempt."""
+        return attempt * self.product(wildcards).cost().minutes_requested

@@ -10,24 +10,23 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sizes import Batch
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import digest_of
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.reductions import Verdicts, drawn_for
-from epsilometer_workflow.study.study import Combination
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Combination
+from epsilometer_workflow.products.audited import digest_of
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.reductions import Verdicts, drawn_for
 
 
 @dataclass(frozen=True)
 class OfExperiment(Product):
-    """What is made of one experiment of a report."""
+    """A product of one experiment of a report."""
 
     report: str
     experiment: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an experiment."""
         report = entry(self.study.reports, "report", self.report)
         entry(report.experiments, "experiment", self.experiment)
 
@@ -37,16 +36,15 @@ class OfExperiment(Product):
         return self.study.combinations(self.report, self.experiment)
 
     def identity(self) -> Spec:
-        """Return what is made, and a digest of all it is made of."""
-        named = {"report": self.report, "experiment": self.experiment}
-        return self.common | named | {"made_of": digest_of(self.members())}
+        """Return report and experiment, and a digest of all that it is made of."""
+        key = {"report": self.report, "experiment": self.experiment}
+        return self.common | key | {"made_of": digest_of(self.members())}
 
     @abstractmethod
     def members(self) -> list[Spec]:
-        """Return what the job is told of each combination."""
+        """Return the parameters of the job for each combination."""
 
     def spec(self) -> Spec:
-        """Return what the job is told."""
         return {"identity": self.identity(), "members": self.members()}
 
 
@@ -58,7 +56,6 @@ class Summary(OfExperiment):
     template: ClassVar[str] = paths.SUMMARY
 
     def needs(self) -> Needs:
-        """Return the estimates."""
         return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
 
     def members(self) -> list[Spec]:
@@ -74,7 +71,6 @@ class Summary(OfExperiment):
         ]
 
     def modules(self) -> list[str]:
-        """Return the exact laws, and the mechanisms they are of."""
         used = {self.study.mechanisms[c.mechanism].mechanism for c in self.combinations}
         return sorted({r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS})
 
@@ -101,7 +97,7 @@ class Timings(OfExperiment):
         return {}
 
     def members(self) -> list[Spec]:
-        """Return, for each combination, what is drawn, and how it is estimated from."""
+        """Return the samples and the estimator of each combination."""
         return [
             {
                 "samples": drawn_for(self.study, c, Batch(0, c.runs - 1)).spec(),
@@ -112,17 +108,15 @@ class Timings(OfExperiment):
         ]
 
     def modules(self) -> list[str]:
-        """Return mechanisms and estimators."""
-        study, found = self.study, set()
+        study, modules = self.study, set()
         for c in self.combinations:
-            found.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
+            modules.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
             if study.estimator(c.estimator).reads == "verdicts":
-                found |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
+                modules |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
             for name in filter(None, (c.estimator, study.screen(c.estimator))):
-                found.add(ESTIMATORS.module(study.estimators[name].estimator))
-        return sorted(found)
+                modules.add(ESTIMATORS.module(study.estimators[name].estimator))
+        return sorted(modules)
 
     def load(self) -> Load:
-        """Return the numbers of all combinations."""
         runs = [(c, Batch(0, c.runs - 1)) for c in self.combinations]
         return Load.together([drawn_for(self.study, c, batch).load() for c, batch in runs])

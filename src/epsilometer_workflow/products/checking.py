@@ -16,14 +16,14 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.options import ID
 from epsilometer.registry import Registry, load
+from epsilometer_workflow.configuration import config, paths
+from epsilometer_workflow.configuration.comparison import check_comparisons
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
+from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.reports import KINDS
 from epsilometer_workflow.reports.scorecard.claims import lines_of, read_claims, read_rules
 from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.study import config, paths
-from epsilometer_workflow.study.comparison import check_comparisons
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS, Functions
-from epsilometer_workflow.study.reports import KINDS
-from epsilometer_workflow.study.study import Study, check_known, listed, placed
 
 
 def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:
@@ -54,7 +54,7 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
 
 
 def _check_museum(study: Study) -> None:
-    """Check that rooms have names of their own, and that those exist that are asked for."""
+    """Check that rooms have unique names, and that all wanted rooms exist."""
     rooms: dict[str, Path] = {}
     for name, audits in study.museum.items():
         if name in study.audits:
@@ -125,7 +125,7 @@ def _check_report(study: Study, report: str) -> None:
 
 
 def _check_scales(study: Study, name: str, report: config.Report) -> None:
-    """Check what a report says that may be made at another scale only."""
+    """Check a report that may be made at another scale only."""
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
@@ -152,18 +152,18 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
             check_known(file, f"{key}.mechanism", "mechanism", mechanism, study.mechanisms)
         for estimator in block.estimator:
             check_known(file, f"{key}.estimator", "estimator", estimator, study.estimators)
-        for mechanism, wanted in product(block.mechanism, block.inputs):
+        for mechanism, inputs_name in product(block.mechanism, block.inputs):
             inputs = study.mechanisms[mechanism].inputs
-            check_known(file, f"{key}.inputs", f"inputs of {mechanism}", wanted, inputs)
+            check_known(file, f"{key}.inputs", f"inputs of {mechanism}", inputs_name, inputs)
 
 
-def _check_tables(study: Study, file: str, key: str, wanted: Sequence[str]) -> list[str]:
+def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> list[str]:
     """Return the tables that are read; raise `ConfigError` for a name that is none's."""
-    every_table = ["/".join(one) for one in study.tables(["*"])]
-    for name in wanted:
+    every_table = ["/".join(table) for table in study.tables(["*"])]
+    for name in patterns:
         if not study.tables([name]):
             raise ConfigError(file, key, f"unknown table {name!r}{suggest(name, every_table)}")
-    return ["/".join(one) for one in study.tables(wanted)]
+    return ["/".join(table) for table in study.tables(patterns)]
 
 
 def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
@@ -177,23 +177,23 @@ def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
 def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
     file, entry = study.report_file(report), study.reports[report]
     table = artifact.table
-    builder = _check_found(file, f"{key}.table.builder", BUILDERS, report, table.builder)
+    builder = _check_function(file, f"{key}.table.builder", BUILDERS, report, table.builder)
     if artifact.figure is not None:
-        _check_found(file, f"{key}.figure", RENDERERS, report, artifact.figure)
+        _check_function(file, f"{key}.figure", RENDERERS, report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
-    named = study.files(table.files)
-    for option in named:
+    files = study.files(table.files)
+    for option in files:
         if option in table.options:
             raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
-    for path in listed(named):
+    for path in listed(files):
         if not Path(path).is_file():
             raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
-    beyond: dict[str, Any] = {"files": named, "tables": table.tables, "settings": table.settings}
-    tabulate.check(load(builder), table.data, table.options, file, key, **beyond)
+    sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
+    tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
-    if "rules" in named:
-        _check_rules(named, tables)
+    if "rules" in files:
+        _check_rules(files, tables)
     drawn = [
         name
         for experiment in table.data
@@ -204,11 +204,11 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         mechanism = str(name).partition(" ")[0]  # its inputs may follow
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
     if artifact.paper is not None:
-        for where, wrong in _wrong_numbers(artifact.paper):
-            raise ConfigError(file, f"{key}.paper.{where}", wrong)
+        for part, message in _wrong_numbers(artifact.paper):
+            raise ConfigError(file, f"{key}.paper.{part}", message)
 
 
-def _check_found(file: str, key: str, modules: Functions, report: str, name: str) -> str:
+def _check_function(file: str, key: str, modules: Functions, report: str, name: str) -> str:
     try:
         return modules.target(report, name)
     except UnknownNameError as error:
@@ -216,7 +216,7 @@ def _check_found(file: str, key: str, modules: Functions, report: str, name: str
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the numbers that a paper prints: where, and what."""
+    """Yield each error in the numbers that a paper prints: its place, and a message."""
     for column, times in Counter(paper.columns).items():
         if times > 1:
             yield "columns", f"names {column!r} twice"

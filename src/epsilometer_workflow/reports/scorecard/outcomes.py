@@ -1,4 +1,4 @@
-"""What a scorecard says in a line or two, at the end of a run."""
+"""The verdicts of a scorecard, and its summary in a line, at the end of a run."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ NOT_HERE, UNDECIDED = "not at this scale", "cannot be decided"
 VERDICTS = (YES, ERRATUM, NO, NOT_HERE, UNDECIDED)
 
 
-def told(path: Path) -> list[str]:
+def summary(path: Path) -> list[str]:
     """Return the share of the claims that agree, of those decided here; nothing without a file."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            found = Counter(row["agrees"] for row in csv.DictReader(file))
+            counts = Counter(row["agrees"] for row in csv.DictReader(file))
     except (OSError, KeyError):
         return []
-    claims = found.total()
-    decided = claims - found[NOT_HERE]
+    claims = counts.total()
+    decided = claims - counts[NOT_HERE]
     if not decided:
         return []
-    agree, errata = found[YES] + found[ERRATUM], found[ERRATUM]
+    agree, errata = counts[YES] + counts[ERRATUM], counts[ERRATUM]
     return [
         f"  scorecard: {agree} of {decided} statements of the papers agree ({agree / decided:.1%}; "
-        f"{errata} are errata), {found[NO]} do not, {found[UNDECIDED]} cannot be decided, "
-        f"{found[NOT_HERE]} need a larger scale"
+        f"{errata} are errata), {counts[NO]} do not, {counts[UNDECIDED]} cannot be decided, "
+        f"{counts[NOT_HERE]} need a larger scale"
     ]

@@ -1,6 +1,6 @@
-"""Where everything lies: a path is the full identity of what it holds.
+"""The paths of all files: a path is the full identity of its content.
 
-What stands in braces are the fields of a product (see `products`). ``{n}`` is a number of samples a
+The names in braces are fields of a product (see `products`). ``{n}`` is a number of samples a
 side, or ``1..N`` where every prefix of a search up to N is evaluated, or
 ``n+N`` where the pair chosen from n is confirmed by N fresh ones (`epsilometer.sizes`); numbers are
 written as Python prints them, without a trailing ``.0``.
@@ -34,10 +34,10 @@ BENCHMARK = f"{RESULTS}/benchmark/benchmark.csv"
 ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
 
 ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment", "task"), "[^/]+")
-"""What these wildcards stand for is in no folder, which tells paths apart."""
+"""These wildcards contain no slash, so that no path fits two rules."""
 
 
-def beside(path: str, suffix: str) -> str:
+def with_suffix(path: str, suffix: str) -> str:
     """Return the path with another suffix."""
     return path.rpartition(".")[0] + suffix
 
@@ -45,4 +45,4 @@ def beside(path: str, suffix: str) -> str:
 def log(path: str) -> str:
     """Return where the job that makes a path logs."""
     first = path.split("/")[:2]
-    return "/".join([*first, "logs", *beside(path, ".log").split("/")[2:]])
+    return "/".join([*first, "logs", *with_suffix(path, ".log").split("/")[2:]])

@@ -6,13 +6,13 @@ import platform
 from dataclasses import dataclass
 from typing import ClassVar
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)
 class Environment(Product):
-    """A folder with an interpreter and what a lock names; or why there is none.
+    """A folder with an interpreter and the packages of a lock; or the reason why there is none.
 
     Its name holds a digest of the lock, so that another lock is another environment.
     """
@@ -23,14 +23,12 @@ class Environment(Product):
     environment: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless some audit names such an environment."""
         entry(self.study.locks, "environment", self.environment)
 
     def needs(self) -> Needs:
-        """Return nothing: what the lock says is told."""
+        """Return nothing: the lock is in the spec."""
         return {}
 
     def spec(self) -> Spec:
-        """Return what is to be installed, and for which Python."""
         requirements = list(self.study.locks[self.environment].statements)
         return {"requirements": requirements, "python": platform.python_version()}

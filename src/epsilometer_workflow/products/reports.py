@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,20 +15,19 @@ from epsilometer.exact import LAWS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.registry import load
-from epsilometer_workflow.reports.scorecard import told as scorecard
-from epsilometer_workflow.runtime.provenance import refuse_foreign
-from epsilometer_workflow.stages import tabulate
-from epsilometer_workflow.study import config, paths, sources
-from epsilometer_workflow.study.audited import KINDS as AUDITED
-from epsilometer_workflow.study.audited import AuditRule, Conclusion, digest_of, told
-from epsilometer_workflow.study.benchmark import Compared, Measured, told_of_benchmark
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.estimates import Estimates
-from epsilometer_workflow.study.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.study.functions import BUILDERS, RENDERERS
-from epsilometer_workflow.study.museum import Exhibition, told_of
-from epsilometer_workflow.study.products import Needs, Product, Rule, Spec, entry, everything
-from epsilometer_workflow.study.reductions import (
+from epsilometer_workflow.configuration import config, paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
+from epsilometer_workflow.configuration.study import Study, listed
+from epsilometer_workflow.products import sources
+from epsilometer_workflow.products.audited import KINDS as AUDITED
+from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
+from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
+from epsilometer_workflow.products.museum import Exhibition, museum_lines
+from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
+from epsilometer_workflow.products.reductions import (
     Confirmation,
     Evidence,
     Histograms,
@@ -38,13 +37,15 @@ from epsilometer_workflow.study.reductions import (
     Verdicts,
     drawn_for,
 )
-from epsilometer_workflow.study.study import Study, listed
+from epsilometer_workflow.reports.scorecard import outcomes
+from epsilometer_workflow.runtime.provenance import refuse_foreign
+from epsilometer_workflow.stages import tabulate
 
 EVERY = "report"
 """In place of a report's name: all of them."""
 
 _TEMPLATES = Path(__file__).parents[3] / "workflow/report"
-_BESIDE = {  # what a report shows where it was made: every file of such a path, and what makes it
+_BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
     "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
     "museum": (paths.MUSEUM, "make museum SCALE={scale}"),
     "benchmark": (paths.BENCHMARK, "make benchmark SCALE={scale}"),
@@ -53,25 +54,24 @@ _BESIDE = {  # what a report shows where it was made: every file of such a path,
 
 @dataclass(frozen=True)
 class _Shown(Product):
-    """What is made of one artifact of a report."""
+    """A product of one artifact of a report."""
 
     report: str
     artifact: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an artifact."""
         report = entry(self.study.reports, "report", self.report)
         entry(report.artifacts, "artifact", self.artifact)
 
     @property
-    def asked(self) -> config.Artifact:
-        """What the configuration says of it."""
+    def definition(self) -> config.Artifact:
+        """Its entry in the configuration."""
         return self.study.reports[self.report].artifacts[self.artifact]
 
 
 @dataclass(frozen=True)
 class Table(_Shown):
-    """One table, as CSV and, for those who read it here, as Parquet."""
+    """One table, as CSV, and as Parquet for the jobs that read it."""
 
     rule: ClassVar[str] = "tabulate"
     template: ClassVar[str] = paths.TABLE
@@ -79,24 +79,23 @@ class Table(_Shown):
     @property
     def file(self) -> str:
         """The Parquet file."""
-        return paths.beside(self.path, ".parquet")
+        return paths.with_suffix(self.path, ".parquet")
 
     @property
     def builder(self) -> str:
-        """Who builds it, as ``module:function``."""
-        return BUILDERS.target(self.report, self.asked.table.builder)
+        """Its builder, as ``module:function``."""
+        return BUILDERS.target(self.report, self.definition.table.builder)
 
     def needs(self) -> Needs:
-        """Return what the builder reads, in the order of the configuration."""
-        return {"data": [one for parts in self._parts() for one in parts]}
+        return {"data": [product for parts in self._parts() for product in parts]}
 
     def _parts(self) -> list[list[Product]]:
-        """Return what the builder reads of each experiment, or each table that it reads."""
+        """Return the products that the builder reads, by experiment, or each table."""
         kind = self._reads
         if kind == "table":
-            named = self.study.tables(self.asked.table.tables)
-            return [[Table(self.study, report, artifact)] for report, artifact in named]
-        return [list(self._read(kind, name)) for name in self.asked.table.data]
+            tables = self.study.tables(self.definition.table.tables)
+            return [[Table(self.study, report, artifact)] for report, artifact in tables]
+        return [list(self._read(kind, name)) for name in self.definition.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
         if kind in ("samples", "draws"):
@@ -105,40 +104,38 @@ class Table(_Shown):
                 drawn |= {drawn_for(self.study, c, b): None for b in self.study.batches(c)}
             yield from drawn
         else:
-            made = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
-            yield made(self.study, self.report, experiment)
+            product = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
+            yield product(self.study, self.report, experiment)
 
     def spec(self) -> Spec:
-        """Return what the table is built with, and the identity of each file it reads."""
-        table = self.asked.table
+        table = self.definition.table
         spec = {
-            "caption": self.asked.caption.strip(),
+            "caption": self.definition.caption.strip(),
             "builder": self.builder,
             "options": table.options | self.study.files(table.files),
-            "paper": self.asked.paper.model_dump() if self.asked.paper else None,
-            "data": [[_identity(one) for one in parts] for parts in self._parts()],
+            "paper": self.definition.paper.model_dump() if self.definition.paper else None,
+            "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
         if self._reads == "draws":
-            spec["provided"] = [[one.provided() for one in some] for some in self._drawn()]
+            spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
         if table.files:
             spec["files"] = sources.contents(listed(self.study.files(table.files)))
         if table.settings:
             spec["settings"] = self.study.settings(table.settings)
-        named = {"report": self.report, "artifact": self.artifact}
-        return {"identity": self.common | named | {"made_of": digest_of(spec)}, **spec}
+        key = {"report": self.report, "artifact": self.artifact}
+        return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
-        """Return the builder's; where it reads draws run by run, all that may be made of them."""
-        found = {self.builder.partition(":")[0]}
-        for one in (one for some in self._drawn() for one in some):
-            name = self.study.mechanisms[one.mechanism].mechanism
-            found |= {registry.module(name) for registry in (LAWS, MECHANISMS) if name in registry}
-            found |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
-        return sorted(found)
+        """Return the builder's; if it reads draws run by run, also those of all estimators."""
+        modules = {self.builder.partition(":")[0]}
+        for drawn in (drawn for files in self._drawn() for drawn in files):
+            name = self.study.mechanisms[drawn.mechanism].mechanism
+            modules |= {r.module(name) for r in (LAWS, MECHANISMS) if name in r}
+            modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
+        return sorted(modules)
 
     def load(self) -> Load:
-        """Return the numbers of all draws that are read run by run."""
-        loads = [one.load() for some in self._drawn() for one in some]
+        loads = [samples.load() for files in self._drawn() for samples in files]
         return Load.together(loads, name="draws") if loads else Load()
 
     @property
@@ -148,36 +145,36 @@ class Table(_Shown):
     def _drawn(self) -> list[list[Samples]]:
         """Return the files that are read run by run, of each experiment."""
         parts = self._parts() if self._reads == "draws" else []
-        return [[one for one in some if isinstance(one, Samples)] for some in parts]
+        return [[part for part in files if isinstance(part, Samples)] for files in parts]
 
-    def made(self) -> Spec:
-        """Return how it is made, in words and numbers for readers."""
-        table = self.asked.table
+    def origin(self) -> Spec:
+        """Return how it is made, for readers."""
+        table = self.definition.table
         return {
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
             "files": listed(self.study.files(table.files)),
             "settings": list(table.settings),
-            "tables": ["/".join(one) for one in self.study.tables(table.tables)],
+            "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
             "measured": self._reads == "timings",
             "code": self.code(),
         }
 
     def _grid(self, experiment: str) -> Spec:
-        """Return what an experiment is a grid of, each value once."""
-        every = self.study.combinations(self.report, experiment)
+        """Return the values of an experiment's grid, each once."""
+        combinations = self.study.combinations(self.report, experiment)
         fields = {
-            "mechanism": [c.mechanism for c in every],
-            "epsilon": [f"{c.epsilon:.6g}" for c in every],
-            "inputs": [c.inputs for c in every],
-            "order": [written(c.order) for c in every],
-            "estimator": [c.estimator for c in every],
-            "n": [str(c.n) for c in every],
-            "runs": [str(c.runs) for c in every],
+            "mechanism": [c.mechanism for c in combinations],
+            "epsilon": [f"{c.epsilon:.6g}" for c in combinations],
+            "inputs": [c.inputs for c in combinations],
+            "order": [written(c.order) for c in combinations],
+            "estimator": [c.estimator for c in combinations],
+            "n": [str(c.n) for c in combinations],
+            "runs": [str(c.runs) for c in combinations],
         }
-        each = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
-        return {"experiment": experiment, **each, "estimates": len(every)}
+        values_of = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
+        return {"experiment": experiment, **values_of, "estimates": len(combinations)}
 
 
 @dataclass(frozen=True)
@@ -190,37 +187,33 @@ class Figure(_Shown):
     @property
     def file(self) -> str:
         """The PNG, which a page shows."""
-        return paths.beside(self.path, ".png")
+        return paths.with_suffix(self.path, ".png")
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such an artifact, and it has a figure."""
         super().check()
-        if self.asked.figure is None:
+        if self.definition.figure is None:
             raise EpsilometerError(f"{self.report}: {self.artifact} has no figure")
 
     @property
     def table(self) -> Table:
-        """What it is drawn from."""
+        """The table that it is drawn from."""
         return Table(self.study, self.report, self.artifact)
 
     def needs(self) -> Needs:
-        """Return the table."""
         return {"table": [self.table]}
 
     def spec(self) -> Spec:
-        """Return what the figure is drawn with."""
         return {
             "identity": self.table.spec()["identity"],
-            "caption": self.asked.caption.strip(),
+            "caption": self.definition.caption.strip(),
             "renderer": self._renderer,
         }
 
     @property
     def _renderer(self) -> str:
-        return RENDERERS.target(self.report, str(self.asked.figure))
+        return RENDERERS.target(self.report, str(self.definition.figure))
 
     def modules(self) -> list[str]:
-        """Return the renderer's."""
         return [self._renderer.partition(":")[0]]
 
 
@@ -238,7 +231,6 @@ class Page(Product):
     report: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a report."""
         if self.report != EVERY:
             entry(self.study.reports, "report", self.report)
 
@@ -248,19 +240,16 @@ class Page(Product):
 
     @property
     def _tables(self) -> list[Table]:
-        return [Table(self.study, r, a) for r in self._reports for a in self._artifacts(r)]
-
-    def _artifacts(self, report: str) -> Iterable[str]:
-        return self.study.reports[report].artifacts
+        artifacts = {r: self.study.reports[r].artifacts for r in self._reports}
+        return [Table(self.study, r, a) for r in artifacts for a in artifacts[r]]
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
-        drawn = [one for one in self._tables if one.asked.figure]
-        figures: list[Product] = [Figure(self.study, one.report, one.artifact) for one in drawn]
+        drawn = [table for table in self._tables if table.definition.figure]
+        figures: list[Product] = [Figure(self.study, t.report, t.artifact) for t in drawn]
         return {"tables": list(self._tables), "figures": figures}
 
     def spec(self) -> Spec:
-        """Return what the page shows, and how each of it is made."""
         return {
             **self.common,
             "template": _template("page.html.j2", "page.css", "page.js"),
@@ -268,7 +257,7 @@ class Page(Product):
                 {
                     "id": name,
                     "title": self.study.reports[name].title,
-                    "artifacts": [self._shown(one) for one in self._tables if one.report == name],
+                    "artifacts": [self._shown(t) for t in self._tables if t.report == name],
                 }
                 for name in self._reports
             ],
@@ -276,17 +265,17 @@ class Page(Product):
         }
 
     def _shown(self, table: Table) -> Spec:
-        """Return what the page tells of an artifact."""
-        figure = table.asked.figure is not None
+        """Return the facts that the page shows about an artifact."""
+        figure = table.definition.figure is not None
         path = Figure(self.study, table.report, table.artifact).path if figure else table.path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
         return {
             "id": table.artifact,
             "identity": table.spec()["identity"],
-            "caption": table.asked.caption.strip(),
+            "caption": table.definition.caption.strip(),
             "figure": figure,
-            "rows_shown": table.asked.rows_shown,
-            "made": table.made(),
+            "rows_shown": table.definition.rows_shown,
+            "made": table.origin(),
             "command": f"snakemake --cores 2 --forceall {path} {settings}",
         }
 
@@ -294,16 +283,18 @@ class Page(Product):
         """Return the files there are of a kind, with their digests, and how to make them."""
         template, command = _BESIDE[kind]
         path = Path(template.format(scale=self.study.scale, audits="*"))
-        tables = [str(one) for one in path.parent.glob(path.name)]
-        figures = [one for table in tables if Path(one := paths.beside(table, ".png")).is_file()]
-        made = sources.contents([*tables, *figures])
-        return {"files": made, "command": command.format(scale=self.study.scale)}
+        tables = [str(name) for name in path.parent.glob(path.name)]
+        figures = [
+            name for table in tables if Path(name := paths.with_suffix(table, ".png")).is_file()
+        ]
+        digests = sources.contents([*tables, *figures])
+        return {"files": digests, "command": command.format(scale=self.study.scale)}
 
     def targets(self) -> list[str]:
         """Return every file that is promised for the report."""
         needs = self.needs()
-        made = [one for some in needs.values() for one in some]
-        return [self.path, *(path for one in made for path in (one.path, one.file))]
+        products = [product for group in needs.values() for product in group]
+        return [self.path, *(path for product in products for path in (product.path, product.file))]
 
 
 KINDS: tuple[type[Product], ...] = (
@@ -317,7 +308,7 @@ KINDS: tuple[type[Product], ...] = (
 
 
 class Rules(SimpleNamespace):
-    """What the workflow asks of one study: a `Rule` under each rule's name, and the targets."""
+    """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
         asks = {kind: AuditRule if kind in AUDITED else Rule for kind in KINDS}
@@ -334,33 +325,18 @@ class Rules(SimpleNamespace):
 
     def museum(self) -> list[str]:
         """Return the table of the museum, if it has any room at this scale."""
-        made = Exhibition(self._study)
-        return [made.path] if made.cases else []
+        exhibition = Exhibition(self._study)
+        return [exhibition.path] if exhibition.cases else []
 
     def benchmark(self) -> list[str]:
         """Return the table of the benchmark, if there is one at this scale."""
-        made = Compared(self._study)
-        return [made.path] if made.measured else []
+        compared = Compared(self._study)
+        return [compared.path] if compared.measured else []
 
 
 def all_products(study: Study) -> Iterator[Product]:
-    """Yield what is made where nothing is asked for, each job once, what is needed first."""
+    """Yield the products of all wanted reports, each job once, needs first."""
     return everything(Page(study, report) for report in study.wanted)
-
-
-def all_audits(study: Study) -> Iterator[Product]:
-    """Yield what is made where audits are asked for, each job once, what is needed first."""
-    return everything(Conclusion(study, name) for name in study.audits)
-
-
-def all_of_the_museum(study: Study) -> Iterator[Product]:
-    """Yield what is made where the museum is asked for, each job once, what is needed first."""
-    return everything([Exhibition(study)])
-
-
-def all_of_the_benchmark(study: Study) -> Iterator[Product]:
-    """Yield what is made where the benchmark is asked for, each job once, what is needed first."""
-    return everything([Compared(study)])
 
 
 def refuse_foreign_results(study: Study) -> None:
@@ -368,21 +344,21 @@ def refuse_foreign_results(study: Study) -> None:
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
 
 
-def where_results_are(study: Study) -> str:
-    """Return the lines that tell a user where to look, of what there is so far."""
+def result_lines(study: Study) -> str:
+    """Return the lines that tell a user where the results are."""
     results = Path(paths.RESULTS.format(scale=study.scale))
     kinds = ("tables", "figures", "estimates", "audits", "museum", "benchmark")
-    made = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
+    folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
     pages = [Path(Page(study, report).path) for report in study.reports]
-    lines = [f"Done: {made}"]
+    lines = [f"Done: {folders}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-    lines += scorecard.told(results / "tables/scorecard/scorecard.csv")
-    lines += [line for name in study.audits for line in told(study, name)]
-    return "\n".join(lines + told_of(study) + told_of_benchmark(study))
+    lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
+    lines += [line for name in study.audits for line in verdict_lines(study, name)]
+    return "\n".join(lines + museum_lines(study) + benchmark_lines(study))
 
 
 def _identity(product: Product) -> Any:
-    """Return what a file says that it is."""
+    """Return the identity that a file holds."""
     if isinstance(product, Table):
         return product.spec()["identity"]
     return product.identity() if isinstance(product, OfExperiment) else product.spec()

@@ -1,4 +1,4 @@
-"""The types of ``config/audits/<name>.yaml``: what a file of audits may say."""
+"""The types of ``config/audits/<name>.yaml``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 
 
 def _number(value: object) -> object:
-    """Read ``1e-5`` as a number, which it is to everybody but YAML 1.1."""
+    """Read ``1e-5`` as a number, which YAML 1.1 reads as text."""
     return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 
@@ -37,8 +37,8 @@ def _order(value: object) -> object:
 def _function(value: object) -> object:
     """Read ``{function: file.py:function}`` as that place."""
     if isinstance(value, dict) and list(value) == ["function"]:
-        place = value["function"]
-        return place if isinstance(place, str) else value
+        reference = value["function"]
+        return reference if isinstance(reference, str) else value
     return _number(value)
 
 
@@ -143,8 +143,8 @@ class Rows(Model):
 def _numbers(value: object) -> object:
     """Read numbers as `_number` does, but for words that may be chosen."""
     if isinstance(value, dict):
-        return {key: one if key == "choices" else _numbers(one) for key, one in value.items()}
-    return [_numbers(one) for one in value] if isinstance(value, list) else _number(value)
+        return {key: part if key == "choices" else _numbers(part) for key, part in value.items()}
+    return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
 
 
 class Domain(Model):
@@ -191,9 +191,9 @@ Pairs = Annotated[
 
 
 class ClaimEntry(Model):
-    """What is claimed: one notion, at a level that may be a parameter's (``$name``).
+    """A claim: one notion, at a level that may be a parameter's (``$name``).
 
-    Or it is what an accountant answers, ``file.py:function``.
+    Or an accountant gives the level, ``file.py:function``.
     """
 
     epsilon: Level | None = None
@@ -216,7 +216,7 @@ Sizes = Annotated[
 
 
 class About(Model):
-    """What is known of a mechanism; each may be the value of a parameter (``$name``)."""
+    """Facts about a mechanism; each may be the value of a parameter (``$name``)."""
 
     package: str | None = None
     version: str | None = None
@@ -232,7 +232,7 @@ Guesses = Annotated[
 
 
 class AuditEntry(Model):
-    """A mechanism, the grid of its parameters, pairs of inputs, and what is claimed of it.
+    """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
 
     In place of pairs, ``canaries`` are how many it is given in one run.
     """

@@ -1,9 +1,8 @@
 """The study: the configuration at one scale.
 
-It knows what entries stand for (a calibrated mechanism, an estimator, a provider's claims) and
+It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and
 expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. Whether
-all of it makes sense is checked in `checking`; what a rule reads and writes for it is in
-`products`.
+all of it is valid is checked in `products.checking`; the files of each rule are in `products`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from epsilometer.errors import (
-    ArgumentError,
-    ConfigError,
-    UnknownNameError,
-    one_line,
-    suggest,
-)
+from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import LAWS
@@ -34,10 +27,10 @@ from epsilometer.outputs import KINDS
 from epsilometer.parsing import written
 from epsilometer.registry import Registry
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import config
-from epsilometer_workflow.study.cases import Audits, read_audits
-from epsilometer_workflow.study.comparison import Comparisons, read_comparisons
-from epsilometer_workflow.study.locks import Lock, find_lock
+from epsilometer_workflow.configuration import config
+from epsilometer_workflow.configuration.cases import Audits, read_audits
+from epsilometer_workflow.configuration.comparison import Comparisons, read_comparisons
+from epsilometer_workflow.configuration.locks import Lock, find_lock
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Combination:
 
 
 class Study:
-    """Everything the configuration asks for at one scale."""
+    """The whole configuration at one scale."""
 
     def __init__(
         self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None
@@ -93,41 +86,41 @@ class Study:
     @cached_property
     def audits(self) -> dict[str, Audits]:
         """The files of audits, by name."""
-        asked = self.main.audits
-        place = self.file("audits") if asked is None else Path(asked)
-        return self._read_audits(place, asked=asked is not None)
+        configured = self.main.audits
+        path = self.file("audits") if configured is None else Path(configured)
+        return self._read_audits(path, explicit=configured is not None)
 
     @cached_property
     def museum(self) -> dict[str, Audits]:
-        """The files of the museum, by what they are called among all files of audits."""
-        found = self._read_audits(self.file("audits/museum"), asked=False)
-        return {f"museum-{name}": one for name, one in found.items()}
+        """The files of the museum, by their names among all files of audits."""
+        files = self._read_audits(self.file("audits/museum"), explicit=False)
+        return {f"museum-{name}": audits for name, audits in files.items()}
 
     @cached_property
     def every_audits(self) -> dict[str, Audits]:
         """The files of audits, those of the museum among them."""
         return {**self.audits, **self.museum}
 
-    def _read_audits(self, place: Path, *, asked: bool) -> dict[str, Audits]:
+    def _read_audits(self, path: Path, *, explicit: bool) -> dict[str, Audits]:
         locks = self._folder.parent / "envs/museum"
-        return read_audits(place, self.scale, self.main.scales, locks, asked=asked)
+        return read_audits(path, self.scale, self.main.scales, locks, explicit=explicit)
 
     @cached_property
     def locks(self) -> dict[str, Lock]:
-        """What environments are made from, by what paths call these."""
-        found = {key: lock for one in self.every_audits.values() for key, lock in one.locks.items()}
+        """The locks of all environments, by the names of these in paths."""
+        locks = {key: lock for f in self.every_audits.values() for key, lock in f.locks.items()}
         if self.comparisons is not None and self.comparisons.environment is not None:
             lock = self.lock(self.comparisons.environment)
-            found[lock.key] = lock
-        return found
+            locks[lock.key] = lock
+        return locks
 
     @cached_property
     def comparisons(self) -> Comparisons | None:
-        """What the benchmark measures, if there is one."""
+        """The tasks of the benchmark, if there is one."""
         return read_comparisons(self.file("benchmark.yaml"))
 
     def lock(self, name: str) -> Lock:
-        """Return what the benchmark's environment is made from."""
+        """Return the lock of the benchmark's environment."""
         try:
             return find_lock(name, [self._folder.parent / "envs"])
         except KeyError as error:
@@ -136,22 +129,22 @@ class Study:
 
     @property
     def wanted(self) -> list[str]:
-        """The reports that are made where none is asked for: all, unless some are named."""
+        """The reports that are made by default: all, unless some are named."""
         return self.main.reports or list(self.reports)
 
-    def tables(self, wanted: Iterable[str]) -> list[tuple[str, str]]:
+    def tables(self, patterns: Iterable[str]) -> list[tuple[str, str]]:
         """Return reports and artifacts of patterns such as ``report/*``, each once."""
         known = [(r, a) for r, report in self.reports.items() for a in report.artifacts]
-        found = [one for text in wanted for one in known if fnmatchcase("/".join(one), text)]
-        return list(dict.fromkeys(found))
+        tables = [name for p in patterns for name in known if fnmatchcase("/".join(name), p)]
+        return list(dict.fromkeys(tables))
 
-    def files(self, named: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+    def files(self, options: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
         """Return the paths of files of the configuration that options name."""
         return {
             option: str(self.file(name))
             if isinstance(name, str)
-            else [str(self.file(one)) for one in name]
-            for option, name in named.items()
+            else [str(self.file(part)) for part in name]
+            for option, name in options.items()
         }
 
     def settings(self, parts: Iterable[str]) -> dict[str, str]:
@@ -167,20 +160,20 @@ class Study:
             "mechanisms": self.mechanisms,
             "estimators": self.estimators,
         }
-        made: dict[str, Callable[[str], Any]] = {
+        builders: dict[str, Callable[[str], Any]] = {
             "mechanisms": lambda name: self.mechanism(name, 1.0),
             "estimators": self.estimator,
         }
-        found: dict[str, str] = {}
+        settings: dict[str, str] = {}
         for part in parts:
-            found |= config.flat(dict(values[part]), part)
-            for name in values[part] if part in made else ():
-                one = made[part](name)
-                for field in fields(one):
+            settings |= config.flat(dict(values[part]), part)
+            for name in values[part] if part in builders else ():
+                instance = builders[part](name)
+                for field in fields(instance):
                     if field.name != "epsilon":
                         key = f"{part}.{name}.parameters.{field.name}"
-                        found |= config.flat(getattr(one, field.name), key)
-        return found
+                        settings |= config.flat(getattr(instance, field.name), key)
+        return settings
 
     @property
     def temporary_samples(self) -> bool:
@@ -192,10 +185,9 @@ class Study:
         for key in self.overrides:
             if key not in known:
                 raise ConfigError("--config", str(key), f"unknown key{suggest(str(key), known)}")
-        given = {name: getattr(main, name) for name in known} | self.overrides
-        return parse(config.Main, given, "--config")
+        return parse(config.Main, vars(main) | self.overrides, "--config")
 
-    # -- what entries stand for -----------------------------------------------------------------
+    # -- the objects of entries -----------------------------------------------------------------
 
     @cache  # noqa: B019 (a study lives as long as the process)
     def mechanism(self, name: str, epsilon: float) -> Mechanism:
@@ -237,18 +229,20 @@ class Study:
             estimator: Estimator = kind(**entry.parameters)
         return estimator
 
-    def _check_parameters(self, file: str, name: str, kind: Any, given: Mapping[str, Any]) -> None:
-        if "epsilon" in given:
+    def _check_parameters(
+        self, file: str, name: str, kind: Any, parameters: Mapping[str, Any]
+    ) -> None:
+        if "epsilon" in parameters:
             raise ConfigError(file, f"{name}.parameters", "must not hold epsilon; grids give it")
         known = {field.name for field in fields(kind)} - {"epsilon"}
-        for parameter in given:
+        for parameter in parameters:
             if parameter not in known:
                 raise ConfigError(
                     file, f"{name}.parameters", f"unknown {parameter!r}{suggest(parameter, known)}"
                 )
         for field in fields(kind):
             required = field.default is MISSING and field.default_factory is MISSING
-            if required and field.name in known - set(given):
+            if required and field.name in known - set(parameters):
                 raise ConfigError(file, f"{name}.parameters", f"{field.name!r} is missing")
 
     @cache  # noqa: B019
@@ -281,7 +275,7 @@ class Study:
         return "consecutive"
 
     def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
-        """Return what the pairs are called, where they have names."""
+        """Return the names of the pairs, if they have names."""
         entry = self.mechanisms[mechanism].inputs[inputs]
         return (
             entry.names()
@@ -291,7 +285,7 @@ class Study:
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:
-        """Return what the provider claims; ``exact`` claims are the truth."""
+        """Return the provider's claims; ``exact`` claims are the truth."""
         entry = self.mechanisms[name]
         file, key = str(self.file("mechanisms.yaml")), f"{name}.claims"
         values = entry.claims.model_dump()
@@ -315,7 +309,7 @@ class Study:
         """Expand an experiment's grid."""
         definition = self.reports[report].experiments[experiment]
         size = self.reports[report].scales[self.scale][experiment]
-        found = []
+        result = []
         for block in definition.grid:
             for mechanism, epsilon, inputs, order, estimator, n in product(
                 block.mechanism,
@@ -327,19 +321,25 @@ class Study:
             ):
                 if (draws := n) is None:
                     draws = self._planned(report, experiment, mechanism, epsilon, order, estimator)
-                found.append(
+                result.append(
                     Combination(mechanism, epsilon, inputs, order, estimator, draws, size.runs)
                 )
-        return found
+        return result
 
     def _planned(
-        self, report: str, experiment: str, mechanism: str, epsilon: float, order: float, own: str
+        self,
+        report: str,
+        experiment: str,
+        mechanism: str,
+        epsilon: float,
+        order: float,
+        estimator_name: str,
     ) -> Draws:
         file, key = self.report_file(report), f"experiments.{experiment}.plan"
         plan = self.reports[report].experiments[experiment].plan
         if plan is None:
             raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
-        name = plan.estimator or own
+        name = plan.estimator or estimator_name
         if name not in self.estimators:
             raise ConfigError(
                 file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
@@ -365,11 +365,11 @@ class Study:
             if estimator.reads == "densities":
                 sides = len(self.input_values(combination.mechanism, combination.inputs))
                 pairing = self.pairing(combination.mechanism, combination.inputs)
-                own = pairing == "consecutive"
-                estimator.check_pairs(len(pairs_of(sides, pairing)), own_samples=own)
+                own_samples = pairing == "consecutive"
+                estimator.check_pairs(len(pairs_of(sides, pairing)), own_samples=own_samples)
             if two_stages != bool(combination.n.fresh):
-                wanted = "two sizes, n+N" if two_stages else "one size"
-                raise ArgumentError("n", f"must be {wanted}, got {combination.n}")
+                expected = "two sizes, n+N" if two_stages else "one size"
+                raise ArgumentError("n", f"must be {expected}, got {combination.n}")
             if estimator.reads != "histograms" and combination.n.searched:
                 raise ArgumentError(
                     "n", "cannot be searched: only histograms are made of every prefix"
@@ -387,8 +387,8 @@ class Study:
             return int(estimator.cells(claims, combination.order))
 
     def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
-        where = f"{combination.mechanism} at epsilon={written(combination.epsilon)}"
-        return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {where}")
+        target = f"{combination.mechanism} at epsilon={written(combination.epsilon)}"
+        return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {target}")
 
     def batches(self, combination: Combination) -> list[Batch]:
         """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
@@ -403,8 +403,8 @@ class Study:
 
     def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
         """Return how many numbers an output is, and the bytes of each."""
-        made = self.mechanism(mechanism, epsilon)
-        return dimension_of(made) or 1, KINDS[made.outputs].bytes
+        calibrated = self.mechanism(mechanism, epsilon)
+        return dimension_of(calibrated) or 1, KINDS[calibrated.outputs].bytes
 
 
 def listed(files: Mapping[str, str | list[str]]) -> list[str]:
@@ -421,7 +421,7 @@ def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str])
 
 
 def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:
-    """Import a registered name; a module that cannot be imported is told by its target."""
+    """Import a registered name; the error of a failed import names the module."""
     try:
         return registry.load(name)
     except UnknownNameError as error:
@@ -433,7 +433,7 @@ def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:
 
 @contextmanager
 def placed(file: str, key: str) -> Iterator[None]:
-    """Say where in the configuration the values came from that a formula refuses."""
+    """Turn errors of a formula into errors that name the place in the configuration."""
     try:
         yield
     except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:

@@ -1,22 +1,21 @@
-"""The museum: known faults and controls, what was expected of each beside what was found.
+"""The museum: known faults and controls, with the expected and the actual verdict of each.
 
-``python -m epsilometer_workflow.study.museum SCALE`` fails unless the verdicts at a scale are as
+``python -m epsilometer_workflow.products.museum SCALE`` fails unless the verdicts at a scale are as
 expected.
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.audited import Audit, digest_of, line_of
-from epsilometer_workflow.study.products import Needs, Product, Spec
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of
+from epsilometer_workflow.products.products import Needs, Product, Spec
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/museum.html.j2"
 _ORDER = ("violated", "not refuted", None)
@@ -32,24 +31,22 @@ class Exhibition(Product):
     @cached_property
     def cases(self) -> list[Audit]:
         """Rooms first, then controls; by package, and then as in their files."""
-        open_ = self.study.main.rooms
-        found = [
+        chosen = self.study.main.rooms
+        audits = [
             Audit(self.study, name, case.entry, case.parameters, case.pairs)
             for name, file in self.study.museum.items()
             for case in file.all_cases()
-            if open_ is None or case.entry in open_
+            if chosen is None or case.entry in chosen
         ]
-        return sorted(found, key=_place)
+        return sorted(audits, key=_place)
 
     def needs(self) -> Needs:
-        """Return the verdicts."""
         return {"verdicts": list(self.cases)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
         spec = {
             "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
-            "members": [one.member() for one in self.cases],
+            "members": [audit.member() for audit in self.cases],
         }
         return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
 
@@ -59,30 +56,25 @@ def _place(audit: Audit) -> tuple[int, str]:
     return _ORDER.index(case.expected), (case.about["package"] or "").lower()
 
 
-def told_of(study: Study) -> list[str]:
-    """Return lines about the museum if it was made: what is not as it was expected."""
-    made = Path(paths.MUSEUM.format(scale=study.scale))
+def museum_lines(study: Study) -> list[str]:
+    """Return lines about the museum if it was made: the verdicts that are not as expected."""
+    path = Path(paths.MUSEUM.format(scale=study.scale))
     try:
-        rows = _rows(made)
-        words = [row["as_expected"] for row in rows]
+        rows = rows_of(path)
+        results = [row["as_expected"] for row in rows]
         bad = [line_of(row) for row in rows if "no" in row["as_expected"] or row["error"]]
     except (OSError, KeyError, ValueError):
         return []
     missing = sum(row["verdict"] == "missing" for row in rows)
-    counts = f"{words.count('yes')} of {len(rows)} as expected, {words.count('no')} not"
+    counts = f"{results.count('yes')} of {len(rows)} as expected, {results.count('no')} not"
     counts += f", {missing} missing" if missing else ""
-    return [f"  museum: {counts}: {made.with_suffix('.html')}", *bad]
+    return [f"  museum: {counts}: {path.with_suffix('.html')}", *bad]
 
 
-def is_as_expected(made: Path) -> bool:
-    """Tell whether something in a table is as it was expected, and nothing is not."""
-    words = {row["as_expected"] for row in _rows(made)}
-    return "yes" in words and "no" not in words
-
-
-def _rows(made: Path) -> list[dict[str, str]]:
-    with made.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def is_as_expected(path: Path) -> bool:
+    """Tell whether some verdict of a table is as expected, and none is not."""
+    results = {row["as_expected"] for row in rows_of(path)}
+    return "yes" in results and "no" not in results
 
 
 if __name__ == "__main__":

@@ -1,29 +1,28 @@
-"""The benchmark as products: what each task took and answered, and all of it in a table."""
+"""The products of the benchmark: the measurements of each task, and the table of all."""
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.seeds import generator
-from epsilometer_workflow.study import paths, sources
-from epsilometer_workflow.study.audited import digest_of
-from epsilometer_workflow.study.comparison import OURS, PROGRAMS, Comparisons, Sizes, Task
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.study import Study
-
-STEEPEST = 2.2  # times the seconds, at twice the draws
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.comparison import OURS, PROGRAMS, Comparisons, Sizes, Task
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import sources
+from epsilometer_workflow.products.audited import digest_of, rows_of
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.reports.benchmark.figures import STEEPEST
 
 
 @dataclass(frozen=True)
 class Measured(Product):
-    """What implementations of one task took and answered, one after another, alone."""
+    """The cost and answers of all implementations of one task, measured one after another."""
 
     rule: ClassVar[str] = "measure"
     template: ClassVar[str] = paths.MEASURED
@@ -31,7 +30,6 @@ class Measured(Product):
     task: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a task at this scale."""
         entry(tasks_of(self.study), "task", self.task)
 
     @property
@@ -41,34 +39,33 @@ class Measured(Product):
         return self.study.comparisons
 
     @property
-    def asked(self) -> Task:
-        """What the configuration says of it."""
+    def definition(self) -> Task:
+        """Its entry in the configuration."""
         return self._all.tasks[self.task]
 
     @property
     def sizes(self) -> Sizes:
-        """How often and how long is measured at this scale."""
+        """The repeats and limits at this scale."""
         return self._all.scales[self.study.scale]
 
     @cached_property
     def every_n(self) -> list[int]:
         """Draws a side, in rising order: where all are measured, and where ours grow."""
         first, last = self.sizes.grows
-        growing = [2**i for i in range(first, last + 1)] if self.asked.grows else []
-        return sorted({self.asked.n[self.study.scale], *growing})
+        growing = [2**i for i in range(first, last + 1)] if self.definition.grows else []
+        return sorted({self.definition.n[self.study.scale], *growing})
 
     def needs(self) -> Needs:
-        """Return the environment of what is not ours."""
         name = self._all.environment
         if name is None:
             return {}
         return {"environment": [Environment(self.study, self.study.lock(name).key)]}
 
     def spec(self) -> Spec:
-        """Return what is measured, and digests of the programs that do."""
-        task, sizes, scale = self.asked, self.sizes, self.study.scale
+        task, sizes, scale = self.definition, self.sizes, self.study.scale
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
+        programs = sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
         return self.common | {
             "task": self.task,
             "measures": task.kind,
@@ -85,11 +82,11 @@ class Measured(Product):
             "task_seed": int(seed),
             "ours": OURS,
             "implementations": [
-                {"name": name, "call": one.call, "package": one.package}
-                for name, one in task.implementations.items()
+                {"name": name, "call": part.call, "package": part.package}
+                for name, part in task.implementations.items()
             ],
             "environment": None if name is None else self.study.lock(name).digest,
-            "programs": digest_of([one.read_text(encoding="utf-8") for one in _programs()]),
+            "programs": digest_of([file.read_text(encoding="utf-8") for file in programs]),
         }
 
     def code(self) -> str:
@@ -97,11 +94,7 @@ class Measured(Product):
         return sources.digest(self.rule, PROGRAMS / "data.py", PROGRAMS / "ours.py")
 
     def load(self) -> Load:
-        """Return the numbers that implementations are given."""
-        return Load(
-            numbers=2 * sum(self.every_n) * self.sizes.repeats,
-            side=max(self.every_n),
-        )
+        return Load(numbers=2 * sum(self.every_n) * self.sizes.repeats, side=max(self.every_n))
 
 
 @dataclass(frozen=True)
@@ -117,39 +110,31 @@ class Compared(Product):
         return [Measured(self.study, name) for name in tasks_of(self.study)]
 
     def needs(self) -> Needs:
-        """Return what was measured."""
         return {"measured": list(self.measured)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
-        spec = {"members": [{"identity": m.spec(), "title": m.asked.title} for m in self.measured]}
+        spec = {
+            "members": [{"identity": m.spec(), "title": m.definition.title} for m in self.measured]
+        }
         return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
 
 
 def tasks_of(study: Study) -> dict[str, Task]:
     """Return the tasks of a study at its scale."""
-    found = study.comparisons
-    return {} if found is None or study.scale not in found.scales else dict(found.tasks)
+    benchmark = study.comparisons
+    return {} if benchmark is None or study.scale not in benchmark.scales else dict(benchmark.tasks)
 
 
-def _growing(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["implementation"] == OURS and row["growth"]]
-
-
-def _programs() -> list[Path]:
-    return sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
-
-
-def told_of_benchmark(study: Study) -> list[str]:
+def benchmark_lines(study: Study) -> list[str]:
     """Return a line about the benchmark if it was made."""
-    made = Path(paths.BENCHMARK.format(scale=study.scale))
+    path = Path(paths.BENCHMARK.format(scale=study.scale))
     try:
-        with made.open(encoding="utf-8", newline="") as file:
-            rows: list[dict[str, Any]] = list(csv.DictReader(file))
+        rows = rows_of(path)
         missing = {row["implementation"] for row in rows if row["missing"]}
-        steep = sum(float(row["growth"]) > STEEPEST for row in _growing(rows))
+        ours = [row for row in rows if row["implementation"] == OURS and row["growth"]]
+        steep = sum(float(row["growth"]) > STEEPEST for row in ours)
     except (OSError, KeyError, ValueError):
         return []
-    said = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"
-    said += f", missing: {', '.join(sorted(missing))}" if missing else ""
-    return [f"  benchmark: {said}: {made}"]
+    text = f"{len(rows)} rows; ours take more than {STEEPEST} times a doubling in {steep} of them"
+    text += f", missing: {', '.join(sorted(missing))}" if missing else ""
+    return [f"  benchmark: {text}: {path}"]

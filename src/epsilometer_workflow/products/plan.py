@@ -1,4 +1,4 @@
-"""What a scale would take, before anything is run: ``make plan SCALE=paper``.
+"""The cost of a scale, before anything is run: ``make plan SCALE=paper``.
 
 Every file that the configuration asks for is listed as the rules would make it, and costed at the
 rates of ``config/rates.yaml``. Nothing is drawn and nothing is written.
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from epsilometer import checks
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.study.checking import checked
-from epsilometer_workflow.study.reports import KINDS, all_products
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import KINDS, all_products
 
 _SAMPLES = ("sample", "confirm")
 
@@ -32,34 +32,34 @@ class Total:
 
 def totals(study: Study) -> dict[str, Total]:
     """Return the jobs of the configured reports by rule, in the order of the rules."""
-    found = {kind.rule: Total() for kind in KINDS}
+    by_rule = {kind.rule: Total() for kind in KINDS}
     for product in all_products(study):
-        load, taken, total = product.load(), product.cost(), found[product.rule]
+        load, cost, total = product.load(), product.cost(), by_rule[product.rule]
         total.jobs += 1
-        total.seconds += taken.seconds
-        total.megabytes = max(total.megabytes, taken.megabytes)
+        total.seconds += cost.seconds
+        total.megabytes = max(total.megabytes, cost.megabytes)
         if product.rule in _SAMPLES:
             total.bytes.append(load.bytes)
-    return {rule: total for rule, total in found.items() if total.jobs}
+    return {rule: total for rule, total in by_rule.items() if total.jobs}
 
 
 def report(study: Study, fold: int = 1, cores: int = 2) -> str:
     """Return the plan as a table, of a sweep over ``fold`` such studies."""
-    every = totals(study)
+    by_rule = totals(study)
     kept = not study.temporary_samples
     heads = ("jobs", "CPU hours", "memory MB", "GB drawn", "at once")
     lines = [f"{'rule':<10} {heads[0]:>9} " + " ".join(f"{head:>10}" for head in heads[1:])]
-    for rule, total in every.items():
+    for rule, total in by_rule.items():
         line = f"{rule:<10} {fold * total.jobs:>9} {fold * total.seconds / 3600:>10.2f}"
         line += f" {total.megabytes:>10.0f}"
         if total.bytes:
             drawn, peak = fold * sum(total.bytes), _at_once(total.bytes, fold, cores)
             line += f" {drawn / 1e9:>10.1f} {(drawn if kept else peak) / 1e9:>10.1f}"
         lines.append(line)
-    files = [size for total in every.values() for size in total.bytes]
-    seconds = fold * sum(total.seconds for total in every.values())
+    files = [size for total in by_rule.values() for size in total.bytes]
+    seconds = fold * sum(total.seconds for total in by_rule.values())
     drawn, peak = fold * sum(files), _at_once(files, fold, cores)
-    jobs = fold * sum(total.jobs for total in every.values())
+    jobs = fold * sum(total.jobs for total in by_rule.values())
     lines.append(
         f"{'all':<10} {jobs:>9} {seconds / 3600:>10.2f} {'':>10} {drawn / 1e9:>10.1f} "
         f"{(drawn if kept else peak) / 1e9:>10.1f}"
@@ -81,13 +81,13 @@ def main() -> None:
     parser.add_argument("--scale", help="smoke, quick or paper; else that of config/config.yaml")
     parser.add_argument("--fold", type=int, default=1, help="a sweep of so many such studies")
     parser.add_argument("--cores", type=int, default=2, help="cores at work at once")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # read by head: end in silence
     try:
         for name in ("fold", "cores"):
-            checks.integer(f"--{name}", getattr(asked, name), minimum=1)
-        study = checked("config", {"scale": asked.scale} if asked.scale else None)
-        print(report(study, asked.fold, asked.cores))
+            checks.integer(f"--{name}", getattr(arguments, name), minimum=1)
+        study = checked("config", {"scale": arguments.scale} if arguments.scale else None)
+        print(report(study, arguments.fold, arguments.cores))
     except EpsilometerError as error:
         print(f"epsilometer: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -1,4 +1,4 @@
-"""The products of sampling, and what samples are reduced to before anything is estimated.
+"""The products of sampling, and the reductions of samples before estimation.
 
 Rules are named as in `workflow/rules`: a batch of samples is reduced, once for all estimators that
 ask alike, to histograms, to densities or losses of pairs, to a classifier's verdicts, to what fresh
@@ -18,15 +18,15 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import Reduction
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.study import Combination, Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)
 class _Drawn(Product):
-    """What is made of draws of one mechanism at one epsilon on one set of inputs."""
+    """A product of draws of one mechanism at one epsilon on one set of inputs."""
 
     mechanism: str
     epsilon: float
@@ -35,14 +35,13 @@ class _Drawn(Product):
     batch: Batch
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws."""
         mechanism = entry(self.study.mechanisms, "mechanism", self.mechanism)
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
         self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
 
     @property
     def samples(self) -> Samples:
-        """The samples that all begins with."""
+        """The samples that it is made of."""
         drawn = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, self.batch)
         return Samples(self.study, *drawn)
 
@@ -52,12 +51,11 @@ class _Drawn(Product):
         return self.study.pairing(self.mechanism, self.inputs)
 
     def provided(self) -> Spec:
-        """Return what the provider says of the mechanism, as numbers."""
+        """Return the provider's claims about the mechanism, as numbers."""
         claims = asdict(self.study.claims(self.mechanism, self.epsilon))
         return {"claims": claims, "region": region_of(self.study, self.mechanism)}
 
     def load(self) -> Load:
-        """Return the numbers of a batch of samples."""
         return self._numbers(self.samples.sides, self.n.first)
 
     def _numbers(self, sides: int, n: int, name: str = "default") -> Load:
@@ -91,7 +89,6 @@ class Samples(_Drawn):
     template: ClassVar[str] = paths.SAMPLE
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_two_sizes()
         super().check()
 
@@ -100,7 +97,6 @@ class Samples(_Drawn):
         return {}
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of samples."""
         mechanism = self.study.mechanisms[self.mechanism]
         values = self.study.input_values(self.mechanism, self.inputs)
         return self.common | {
@@ -116,11 +112,9 @@ class Samples(_Drawn):
         }
 
     def modules(self) -> list[str]:
-        """Return the mechanism."""
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
 
     def load(self) -> Load:
-        """Return the numbers that are drawn, and by what."""
         registered = self.study.mechanisms[self.mechanism].mechanism
         return self._numbers(self.sides, self.n.first, registered)
 
@@ -132,21 +126,19 @@ class Samples(_Drawn):
 
 @dataclass(frozen=True)
 class _Reduced(_Drawn):
-    """What samples are reduced to for estimators of some kind."""
+    """A reduction of samples, for estimators of one kind."""
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_two_sizes()
         super().check()
 
     def needs(self) -> Needs:
-        """Return the samples."""
         return {"samples": [self.samples]}
 
     @classmethod
     @abstractmethod
     def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return what a combination's estimates read of one batch."""
+        """Return the reduction that a combination's estimates read of one batch."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +156,6 @@ class Histograms(_Reduced):
         return cls(study, *_keys(combination, batch), study.cells(combination))
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of histograms."""
         claims = self.study.claims(self.mechanism, self.epsilon)
         return self.common | {
             "samples": self.samples.spec(),
@@ -190,19 +181,17 @@ class PairDensities(_Reduced):
         return cls(study, *_keys(combination, batch), reduction)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are such draws, of one size."""
         self._refuse_searched()
         super().check()
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of densities."""
         samples = {"samples": self.samples.spec(), "pairing": self.pairing}
         return self.common | samples | self.reduction.settings
 
 
 @dataclass(frozen=True)
 class Verdicts(_Reduced):
-    """What a classifier makes of test draws of every pair."""
+    """The verdicts of a classifier on test draws of every pair."""
 
     rule: ClassVar[str] = "classify"
     template: ClassVar[str] = paths.VERDICTS
@@ -215,7 +204,6 @@ class Verdicts(_Reduced):
         return cls(study, *_keys(combination, batch), combination.estimator)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the classifier applies to such draws."""
         self._refuse_searched()
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
@@ -224,7 +212,6 @@ class Verdicts(_Reduced):
         self._check_outputs(self.classifier)
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of verdicts."""
         method = self.study.estimators[self.classifier]
         training = self.study.estimator(self.classifier).TRAINING
         kind = CLASSIFIERS.get(str(method.parameters.get("classifier")))
@@ -237,35 +224,33 @@ class Verdicts(_Reduced):
         }
 
     def modules(self) -> list[str]:
-        """Return the estimator, and the classifier that it trains."""
         method = self.study.estimators[self.classifier]
-        found = [ESTIMATORS.module(method.estimator)]
+        modules = [ESTIMATORS.module(method.estimator)]
         kind = str(method.parameters.get("classifier"))
-        return [*found, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else found
+        return [*modules, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else modules
 
     def load(self) -> Load:
         """Return the numbers that are read, and by which classifier, or class of scikit-learn."""
         parameters = self.study.estimators[self.classifier].parameters
         options = parameters.get("options")
-        named = options.get("name") if isinstance(options, dict) else None
-        kind = str(named or parameters["classifier"]).rpartition(".")[2]
+        name = options.get("name") if isinstance(options, dict) else None
+        kind = str(name or parameters["classifier"]).rpartition(".")[2]
         return self._numbers(self.samples.sides, self.n.first, kind)
 
 
 @dataclass(frozen=True)
 class _Screened(_Drawn):
-    """What an entry that screens pairs has to do with: ``n`` may name fresh draws, too."""
+    """A product of an entry that screens pairs; ``n`` may name fresh draws, too."""
 
     screen: str
 
     @classmethod
     def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return what the entry makes that screens pairs for the estimator."""
+        """Return the product of the entry that screens pairs for the estimator."""
         screen = str(study.screen(combination.estimator))
         return cls(study, *_keys(combination, batch), screen)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the entry screens pairs, of such draws."""
         super().check()
         entry(self.study.estimators, "estimator", self.screen)
         if self.study.screen(self.screen) != self.screen:
@@ -280,7 +265,6 @@ class _Screened(_Drawn):
         return Losses(self.study, *drawn, self.screen)
 
     def modules(self) -> list[str]:
-        """Return the estimator that screens."""
         return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
 
 
@@ -292,11 +276,9 @@ class Losses(_Screened):
     template: ClassVar[str] = paths.LOSSES
 
     def needs(self) -> Needs:
-        """Return the first samples."""
         return {"samples": [self.samples]}
 
     def spec(self) -> Spec:
-        """Return the identity of one batch of losses."""
         screen = self.study.estimators[self.screen]
         return self.common | {
             "samples": self.samples.spec(),
@@ -308,7 +290,6 @@ class Losses(_Screened):
         }
 
     def load(self) -> Load:
-        """Return the numbers that are read, and by what."""
         return self._numbers(
             self.samples.sides, self.n.first, self.study.estimators[self.screen].estimator
         )
@@ -322,13 +303,11 @@ class Confirmation(_Screened):
     template: ClassVar[str] = paths.CONFIRMATION
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are fresh samples."""
         super().check()
         if not self.n.fresh:
             raise EpsilometerError(f"n={self.n} must be n+N, with N fresh samples")
 
     def needs(self) -> Needs:
-        """Return the losses, which select the pairs."""
         return {"losses": [self.losses]}
 
     def spec(self) -> Spec:
@@ -337,23 +316,20 @@ class Confirmation(_Screened):
         return self.samples.spec() | drawn | {"selected_by": self.losses.spec()}
 
     def modules(self) -> list[str]:
-        """Return the mechanism."""
         return self.samples.modules()
 
     def load(self) -> Load:
-        """Return the numbers that are drawn, and by what."""
         return self._numbers(2, self.n.fresh, self.samples.load().name)
 
 
 @dataclass(frozen=True)
 class Evidence(_Screened):
-    """What fresh samples say about the selected pairs."""
+    """The evidence of fresh samples about the selected pairs."""
 
     rule: ClassVar[str] = "weigh"
     template: ClassVar[str] = paths.EVIDENCE
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there are fresh samples."""
         super().check()
         self._confirmation.check()
 
@@ -363,15 +339,12 @@ class Evidence(_Screened):
         return Confirmation(self.study, *drawn, self.screen)
 
     def needs(self) -> Needs:
-        """Return the fresh samples, and what is to be asked of them."""
         return {"samples": [self._confirmation], "losses": [self.losses]}
 
     def spec(self) -> Spec:
-        """Return the identity of what one batch of fresh samples says."""
         return self.common | {"fresh": self._confirmation.spec()}
 
     def load(self) -> Load:
-        """Return the numbers that are read."""
         return self._numbers(2, self.n.fresh)
 
 
@@ -382,7 +355,7 @@ REDUCTIONS: dict[str, type[_Reduced | _Screened]] = {
     "losses": Losses,
     "evidence": Evidence,
 }
-"""By what an estimator says that it ``reads``."""
+"""By the attribute ``reads`` of estimators."""
 
 
 def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
@@ -392,7 +365,7 @@ def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
 
 
 def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
-    """Return the fields that all that is made of draws begins with."""
+    """Return the common fields of all products of draws."""
     return c.mechanism, c.epsilon, c.inputs, c.n, batch
 
 

@@ -1,4 +1,4 @@
-"""What a job costs: seconds of CPU, memory, bytes on the disk, from measured rates.
+"""The cost of a job: seconds of CPU, memory, bytes on the disk, from measured rates.
 
 A job has a fixed part (it starts, imports and writes) and a part for each number that is drawn or
 read. `config/rates.yaml` holds both for every rule, and for every mechanism, classifier and
@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from epsilometer_workflow.study.config import Rate
+from epsilometer_workflow.configuration.config import Rate
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a job has to do: how many numbers it draws or reads, and of what.
+    """The work of a job: how many numbers it draws or reads, and by which code.
 
     ``numbers`` counts all entries of all outputs of a batch, ``side`` those of one side of one run,
     which a job holds in memory at once; ``bytes`` is what the batch takes as a file.
@@ -29,26 +29,26 @@ class Load:
 
     @classmethod
     def together(cls, loads: Sequence[Load], name: str = "default") -> Load:
-        """Return what a job has to do that does all of these, one after the other."""
-        numbers, side = sum(one.numbers for one in loads), max(one.side for one in loads)
+        """Return the load of a job that does all of these, one after the other."""
+        numbers, side = sum(load.numbers for load in loads), max(load.side for load in loads)
         return cls(name=name, numbers=numbers, side=side)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job takes: seconds on one core, and megabytes at its largest."""
+    """The cost of a job: seconds on one core, and megabytes at its largest."""
 
     seconds: float
     megabytes: float
 
     @property
-    def minutes_asked(self) -> int:
-        """Whole minutes to ask for: three, and ten times what the job should take."""
+    def minutes_requested(self) -> int:
+        """Whole minutes to request: three, and ten times the expected time."""
         return math.ceil(3 + 10 * self.seconds / 60)
 
     @property
-    def megabytes_asked(self) -> int:
-        """Memory to ask for, in whole hundreds: 500 MB, and half more than it should take.
+    def megabytes_requested(self) -> int:
+        """Memory to request, in whole hundreds: 500 MB, and half more than expected.
 
         The 500 are for Snakemake and for the server of forks, where these run beside it and a
         cluster counts what they share once for each.
@@ -57,7 +57,7 @@ class Cost:
 
 
 def cost(rates: Mapping[str, Rate], rule: str, load: Load) -> Cost:
-    """Return what one job of a rule costs."""
+    """Return the cost of one job of a rule."""
     rate = rates[rule]
     return Cost(
         seconds=rate.seconds + 1e-9 * _of(rate.nanoseconds, load.name) * load.numbers,

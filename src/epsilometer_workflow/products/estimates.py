@@ -9,10 +9,10 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.sizes import Batch, Draws
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.products import Needs, Product, Spec, entry
-from epsilometer_workflow.study.reductions import REDUCTIONS, Samples, region_of
-from epsilometer_workflow.study.study import Combination, Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region_of
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,17 @@ class Estimates(Product):
 
     @property
     def combination(self) -> Combination:
-        """The point of a grid that it would be."""
+        """The point of a grid that it stands for."""
         keys = {name: getattr(self, name) for name in Combination.__dataclass_fields__}
         return Combination(**keys)
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless the estimator applies to such draws."""
         entry(self.study.estimators, "estimator", self.estimator)
         keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
         Samples(self.study, *keys).check()
         self.study.check(self.combination)
 
     def needs(self) -> Needs:
-        """Return what every batch of samples was reduced to."""
         kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
         c = self.combination
         return {"data": [kind.of(self.study, c, batch) for batch in self.study.batches(c)]}
@@ -59,11 +57,11 @@ class Estimates(Product):
         return {
             "identity": self.identity(),
             "reads": self.study.estimator(self.estimator).reads,
-            "data": [one.spec() for one in self.needs()["data"]],
+            "data": [reduction.spec() for reduction in self.needs()["data"]],
         }
 
     def identity(self) -> Spec:
-        """Return what the estimates are of, and whose."""
+        """Return the mechanism, inputs and estimator of the estimates."""
         mechanism = self.study.mechanisms[self.mechanism]
         estimator = self.study.estimators[self.estimator]
         claims = self.study.claims(self.mechanism, self.epsilon)
@@ -92,12 +90,11 @@ class Estimates(Product):
         }
 
     def _after(self, screen: str | None) -> Spec | None:
-        """Return what chose the pairs that the estimator reads, where there is a choice."""
+        """Return the estimator that chose the pairs, if there was a choice."""
         if screen in (None, self.estimator):
             return None
         method = self.study.estimators[screen]
         return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
 
     def modules(self) -> list[str]:
-        """Return the estimator."""
         return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

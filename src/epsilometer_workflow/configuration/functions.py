@@ -27,10 +27,10 @@ class Functions:
 
     def target(self, report: str, name: str) -> str:
         """Return ``"module:function"``; raise `UnknownNameError` where there is none."""
-        *place, function = name.split(".")
-        report, module = (*place, *(report, self._module)[len(place) :])[:2]
+        *modules, function = name.split(".")
+        report, module = (*modules, *(report, self._module)[len(modules) :])[:2]
         known = self.known(report, module)
-        if len(place) > 2 or function not in known:
+        if len(modules) > 2 or function not in known:
             raise UnknownNameError(self.kind, name, known)
         return f"epsilometer_workflow.reports.{report}.{module}:{function}"
 

@@ -1,7 +1,6 @@
 """Locks: which packages an environment holds, each with its version; found by a name, and checked.
 
-A lock is a requirements file of pip's. What counts of it are its statements: to reword a comment is
-no change.
+A lock is a requirements file of pip. Only its statements count: an edited comment is no change.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Lock:
-    """What is to be installed: the statements of a requirements file, and the name of the file."""
+    """The statements of a requirements file, and the name of the file."""
 
     name: str
     statements: tuple[str, ...]
@@ -37,7 +36,7 @@ class Lock:
 
     @property
     def key(self) -> str:
-        """What paths call an environment that is made from it."""
+        """The name, in paths, of the environment that is made from it."""
         return f"{self.name}~{self.digest}"
 
 
@@ -47,7 +46,7 @@ def find_lock(name: str, folders: Sequence[Path]) -> Lock:
     Raises
     ------
     KeyError
-        If there is none; says what is wrong with the name.
+        If there is none.
     ConfigError
         If the file holds what is not pinned.
     """
@@ -70,6 +69,6 @@ def _read(name: str, path: Path) -> Lock:
             if option not in _OPTIONS:
                 raise ConfigError(str(path), option, f"is not taken{suggest(option, _OPTIONS)}")
         elif not _PINNED.fullmatch(statement):
-            wanted = "is not pinned; write name==version"
-            raise ConfigError(str(path), statement[:60], wanted)
+            message = "is not pinned; write name==version"
+            raise ConfigError(str(path), statement[:60], message)
     return Lock(name, statements)

@@ -20,7 +20,7 @@ _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_workflow")
 _SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
 _KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
-_COMPUTE = {  # what is imported, and what it is called where it is installed
+_COMPUTE = {  # imported name: installed name
     name: name for name in ("jinja2", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
 } | {"seaborn": "seaborn", "sklearn": "scikit-learn"}
 
@@ -48,15 +48,15 @@ def digest(script: str, *modules: str | Path) -> str:
 
 def closure(*starts: Path | str) -> list[Path]:
     """Return the files reached from scripts (paths) and modules (dotted names), sorted."""
-    seen: set[Path] = set()
+    reached: set[Path] = set()
     queue = [start if isinstance(start, Path) else _file(start) for start in starts]
     while queue:
         path = queue.pop()
-        if path is None or path in seen or path.is_relative_to(_KEEPS_JOBS):
+        if path is None or path in reached or path.is_relative_to(_KEEPS_JOBS):
             continue
-        seen.add(path)
+        reached.add(path)
         queue.extend(_imports(path)[0])
-    return sorted(path for path in seen if path.name != "__init__.py")
+    return sorted(path for path in reached if path.name != "__init__.py")
 
 
 @cache

@@ -1,6 +1,6 @@
 """The configuration's types, and how its YAML files are read.
 
-What a user may write is checked here or in `checking`, before the DAG exists.
+Everything is checked here or in `products.checking`, before the DAG exists.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SOME = Field(min_length=1)
 
 
 class Scale(Model):
-    """What holds for everything at one scale; sizes are in the reports."""
+    """The options of one scale; sizes are in the reports."""
 
     temporary_samples: bool
 
@@ -73,7 +73,7 @@ class Main(Model):
 
 
 class Rate(Model):
-    """What a job of one rule takes, in ``rates.yaml``.
+    """The measured cost of a job of one rule, in ``rates.yaml``.
 
     ``seconds`` and ``megabytes`` come with any job; ``nanoseconds`` with each number drawn or read,
     by what draws or reads it, and ``bytes`` of memory with each number of one side of one run.
@@ -144,8 +144,8 @@ class Neighbourhood(Model):
 
     def neighbours(self) -> list[list[float]]:
         """Return every vector of the entries but ``around`` itself."""
-        every = product(self.entries, repeat=len(self.around))
-        return [list(vector) for vector in every if list(vector) != self.around]
+        vectors = product(self.entries, repeat=len(self.around))
+        return [list(vector) for vector in vectors if list(vector) != self.around]
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair."""
@@ -182,7 +182,7 @@ class RowsRemoved(Model):
 
 
 class ClaimsEntry(Model):
-    """What the provider of a mechanism states; ``exact`` takes the true value."""
+    """The claims of the provider of a mechanism; ``exact`` takes the true value."""
 
     support: tuple[float, float] | None = Field(default=None, strict=False)
     lipschitz: float | Literal["exact"] | None = None
@@ -191,7 +191,7 @@ class ClaimsEntry(Model):
 
 
 def _kind_of_inputs(value: object) -> str:
-    """Tell which kind is meant, so that only its own errors are told."""
+    """Return the kind that is meant, so that only its errors are reported."""
     if isinstance(value, dict):
         if "pairs" in value:
             return "named pairs"
@@ -245,8 +245,8 @@ class Size(Model):
 
     def draws(self) -> list[Draws | None]:
         """Return every n; none where it is planned."""
-        every = self.n if isinstance(self.n, list) else [self.n]
-        return [None if n == PLANNED else Draws.parse(str(n)) for n in every]
+        sizes = self.n if isinstance(self.n, list) else [self.n]
+        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
 
 
 class Block(Model):
@@ -278,9 +278,9 @@ class Experiment(Model):
 
 
 class TableEntry(Model):
-    """The table of an artifact: its builder, what it reads and its options.
+    """The table of an artifact: its builder, inputs and options.
 
-    What is read are experiments of the report (``data``), tables of any report (``tables``:
+    It reads experiments of the report (``data``), tables of any report (``tables``:
     ``report/artifact``, or ``report/*``), or parts of the configuration (``settings``). ``files``
     are options that name files of the configuration's folder.
     """
@@ -349,9 +349,9 @@ def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
     [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
     """
     if isinstance(value, Model):
-        named = {field.alias or name: name for name, field in type(value).model_fields.items()}
-        value = {key: getattr(value, name) for key, name in named.items() if key not in _WORDS}
-    if isinstance(value, list | tuple) and any(isinstance(one, Model | dict) for one in value):
+        fields = {field.alias or name: name for name, field in type(value).model_fields.items()}
+        value = {key: getattr(value, name) for key, name in fields.items() if key not in _WORDS}
+    if isinstance(value, list | tuple) and any(isinstance(entry, Model | dict) for entry in value):
         value = dict(enumerate(value))
     if not isinstance(value, dict):
         yield prefix, json.dumps(value)

@@ -1,4 +1,4 @@
-"""What is measured beside what: the types of ``config/benchmark.yaml``, and its checks."""
+"""The types of ``config/benchmark.yaml``, and its checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model
 
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.options import Id, Model
-from epsilometer_workflow.study.config import Scalar, read
+from epsilometer_workflow.configuration.config import Scalar, read
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"
@@ -19,7 +19,7 @@ _POWER = Field(ge=1, le=30)
 
 
 class Implementation(Model):
-    """A function ``module:function`` of the programs, and the package whose version is told."""
+    """A function ``module:function`` of the programs, and the package whose version is shown."""
 
     call: Annotated[str, _FUNCTION]
     package: str | None = None
@@ -68,14 +68,14 @@ class Comparisons(Model):
 
 
 def read_comparisons(file: Path) -> Comparisons | None:
-    """Return what a file says; nothing where there is none."""
+    """Return the content of a file; None if there is none."""
     return read(file, Comparisons) if file.is_file() else None
 
 
-def check_comparisons(found: Comparisons, file: Path, scale: str) -> None:
+def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
     """Raise `ConfigError` unless all tasks have a size at a scale, and programs there are."""
-    for name, task in found.tasks.items():
-        if scale in found.scales and scale not in task.n:
+    for name, task in comparisons.tasks.items():
+        if scale in comparisons.scales and scale not in task.n:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
         for key, call in _calls(task):
             module, _, function = call.partition(":")
@@ -87,8 +87,8 @@ def check_comparisons(found: Comparisons, file: Path, scale: str) -> None:
 
 def _calls(task: Task) -> Iterator[tuple[str, str]]:
     yield "data", f"data:{task.data}"
-    for name, one in task.implementations.items():
-        yield f"implementations.{name}", one.call
+    for name, implementation in task.implementations.items():
+        yield f"implementations.{name}", implementation.call
 
 
 def functions(module: str) -> set[str]:

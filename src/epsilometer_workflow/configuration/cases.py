@@ -7,7 +7,7 @@ mechanism is run or imported here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,9 +25,9 @@ from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.options import ID
-from epsilometer_workflow.study import audits, config
-from epsilometer_workflow.study.locks import Lock, find_lock
-from epsilometer_workflow.study.naming import (
+from epsilometer_workflow.configuration import audits, config
+from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.configuration.naming import (
     grid_of,
     is_referred,
     listed,
@@ -39,12 +39,12 @@ from epsilometer_workflow.study.naming import (
 )
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
-_FILLED = ("input", "size", "seed")  # by who runs a program
+_FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
     *("as_reals", "outcomes", "support", "lipschitz"),
 )
-_MECHANISMS = (  # kinds, as options know and readers know them
+_MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
     (audits.Recorded, "outputs", "recorded outputs"),
     (audits.Command, "command", "a command"),
@@ -54,9 +54,9 @@ _MECHANISMS = (  # kinds, as options know and readers know them
 
 @dataclass(frozen=True)
 class Case:
-    """What is audited by one job: a mechanism with its parameters, on a set of pairs.
+    """The subject of one job: a mechanism with its parameters, on a set of pairs.
 
-    All parts are plain, as jobs are told them. ``entry``, ``parameters`` and ``pairs`` are parts of
+    All parts are plain data, as jobs get them. ``entry``, ``parameters`` and ``pairs`` are parts of
     paths. Of the ``arguments``, those that were not filled in elsewhere are
     ``given`` to the function. A claim is what it is, and the level to be detected.
     """
@@ -76,10 +76,10 @@ class Case:
     @property
     def accountants(self) -> list[dict[str, Any]]:
         """The functions that answer levels, in the interpreter of the mechanism."""
-        where = ("python", "environment", "lock")
-        there = {key: self.mechanism[key] for key in where if key in self.mechanism}
-        named = functions([one["claim"] for one in self.claims])
-        return [{**there, "function": function} for function in named]
+        keys = ("python", "environment", "lock")
+        interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
+        names = functions([entry["claim"] for entry in self.claims])
+        return [{**interpreter, "function": function} for function in names]
 
     @property
     def files(self) -> list[str]:
@@ -121,12 +121,12 @@ class Audits:
     def _sizes(self) -> dict[str, dict[str, int]]:
         """How much is to be drawn, by key, where that depends on the scale."""
         sizes: dict[str, Any] = {"samples": self.file.samples}
-        sizes |= {f"audits.{name}.samples": one.samples for name, one in self.file.audits.items()}
+        sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
         return {key: size for key, size in sizes.items() if isinstance(size, dict)}
 
     @property
     def folder(self) -> Path:
-        """What paths in the file are relative to."""
+        """The folder that paths in the file are relative to."""
         return self.path.parent
 
     @cached_property
@@ -158,7 +158,7 @@ class Audits:
         return cases
 
     def all_cases(self) -> list[Case]:
-        """Return them in a row."""
+        """Return all cases in one list."""
         return [
             case
             for by_parameters in self.cases.values()
@@ -168,48 +168,48 @@ class Audits:
 
     @cached_property
     def verdicts(self) -> int:
-        """How many there are, over which alpha is split evenly."""
+        """The number of verdicts, among which alpha is split evenly."""
         return sum(len(case.claims) for case in self.all_cases())
 
     @property
     def locks(self) -> dict[str, Lock]:
-        """The locks that its environments are made from, by what paths call these."""
+        """The locks of its environments, by the names of these in paths."""
         self.all_cases()
         return {lock.key: lock for lock in self._locks.values()}
 
     @property
     def alpha(self) -> float:
-        """What each verdict gets of the file's alpha."""
+        """The share of each verdict in the file's alpha."""
         return self.file.alpha / self.verdicts
 
     def _check(self, entry: audits.AuditEntry) -> None:
-        """Check what an entry says as a whole."""
-        given = {key: key for key in _OPTIONS if getattr(entry, key)}
+        """Check the options of an entry together."""
+        options = {key: key for key in _OPTIONS if getattr(entry, key)}
         mechanism = entry.mechanism
-        given |= {key: words for kind, key, words in _MECHANISMS if isinstance(mechanism, kind)}
+        options |= {key: title for kind, key, title in _MECHANISMS if isinstance(mechanism, kind)}
         if entry.method == "exact":
-            given["exact"] = "method"
-        check_together(given, lambda key: key.replace("_", " "))
+            options["exact"] = "method"
+        check_together(options, lambda key: key.replace("_", " "))
         if entry.support is not None and entry.lipschitz is not None:
             Smooth(entry.support, entry.lipschitz)
         if isinstance(mechanism, audits.Recorded) and len(listed(mechanism.outputs)) > 2:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
-        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(given):
+        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
         self._check_braces(entry)
 
     def _check_braces(self, entry: audits.AuditEntry) -> None:
-        """Check that what stands in braces will be filled in."""
+        """Check that all names in braces are known."""
         filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
         for key in entry.parameters:
             if key in filled:
                 message = f"{key!r} is filled in for every batch; take another name"
                 raise ArgumentError("parameters", message)
         for key, text in texts_of(entry.mechanism):
-            for place in _IN_BRACES.findall(text):
-                if place not in (*entry.parameters, *filled):
-                    near = suggest(place, entry.parameters)
-                    raise ArgumentError(key, f"unknown parameter {place!r} in braces{near}")
+            for parameter in _IN_BRACES.findall(text):
+                if parameter not in (*entry.parameters, *filled):
+                    near = suggest(parameter, entry.parameters)
+                    raise ArgumentError(key, f"unknown parameter {parameter!r} in braces{near}")
 
     def _case(
         self,
@@ -258,33 +258,33 @@ class Audits:
 
         used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
         rest = {key: value for key, value in arguments.items() if key not in used}
-        given = entry.mechanism
-        if isinstance(given, audits.Command | audits.Recorded | audits.OneRun):
+        source = entry.mechanism
+        if isinstance(source, audits.Command | audits.Recorded | audits.OneRun):
             if unused := [key for key in rest if not is_referred(entry, key)]:
-                where = "command" if isinstance(given, audits.Command) else "outputs"
+                part = "command" if isinstance(source, audits.Command) else "outputs"
                 first = min(unused)
-                message = f"{first!r} is used nowhere; write {{{first}}} into the {where}"
+                message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
                 raise ArgumentError("parameters", message)
-            if isinstance(given, audits.Command):
-                several = isinstance(given.command, list)
-                command: Any = [filled(word) for word in listed(given.command)]
+            if isinstance(source, audits.Command):
+                several = isinstance(source.command, list)
+                command: Any = [filled(word) for word in listed(source.command)]
                 return {"command": command if several else command[0]}, {}
-            if isinstance(given, audits.OneRun):
-                file = filled(given.one_run)
-                return {"outputs": [file], "columns": given.columns, "one_run": True}, {}
-            outputs = [filled(file) for file in listed(given.outputs)]
-            return {"outputs": outputs, "columns": given.columns}, {}
-        spec = filled(given if isinstance(given, str) else given.function)
+            if isinstance(source, audits.OneRun):
+                file = filled(source.one_run)
+                return {"outputs": [file], "columns": source.columns, "one_run": True}, {}
+            outputs = [filled(file) for file in listed(source.outputs)]
+            return {"outputs": outputs, "columns": source.columns}, {}
+        spec = filled(source if isinstance(source, str) else source.function)
         try:
             check_place(spec)
         except ArgumentError as error:
             raise ArgumentError("mechanism", str(error)) from None
-        if isinstance(given, str):
+        if isinstance(source, str):
             return {"function": spec}, rest
-        if isinstance(given, audits.Environment):
-            lock = self._lock(filled(given.environment))
+        if isinstance(source, audits.Environment):
+            lock = self._lock(filled(source.environment))
             return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
-        return {"python": filled(given.python), "function": spec}, rest
+        return {"python": filled(source.python), "function": spec}, rest
 
     def _lock(self, environment: str) -> Lock:
         """Return the lock that an entry names."""
@@ -329,9 +329,9 @@ def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
     claims: list[dict[str, Any]] = []
-    for i, said in enumerate(entry.claims):
+    for i, claim_entry in enumerate(entry.claims):
         key = f"claims.{i}"
-        levels = said.model_dump(exclude_none=True)
+        levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
         detect = levels.pop("detect", None)
         if isinstance(detect, Mapping):
@@ -393,30 +393,27 @@ def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def read_audits(
-    place: Path, scale: str, scales: Collection[str], locks: Path, *, asked: bool
+    path: Path, scale: str, scales: Collection[str], locks: Path, *, explicit: bool
 ) -> dict[str, Audits]:
     """Return the files of a folder, or the one file that is named, by their names.
 
-    Where none was ``asked`` for, those are left out that are not made at this scale.
+    Where none was ``explicit`` for, those are left out that are not made at this scale.
 
     Raises
     ------
     ConfigError
         If ``place`` was asked for and is not there, or a file says what cannot be.
     """
-    files = sorted(place.glob("*.yaml")) if place.is_dir() or not asked else [place]
-    if asked and not place.exists():
-        known = [str(p) for p in place.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
-        raise ConfigError("--config", "audits", f"{str(place)!r} is not there{_near(place, known)}")
-    if asked and not files:
-        raise ConfigError("--config", "audits", f"{str(place)!r} holds no file *.yaml")
+    files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
+    if explicit and not path.exists():
+        known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
+        near = suggest(str(path), known)
+        near = near if "did you mean" in near else ""
+        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{near}")
+    if explicit and not files:
+        raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
     for file in files:
         if not re.fullmatch(ID, file.stem):
             raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
-    found = {file.stem: Audits(file, scale, scales, locks) for file in files}
-    return {name: one for name, one in found.items() if asked or one.has_sizes}
-
-
-def _near(place: Path, known: Iterable[str]) -> str:
-    found = suggest(str(place), known)
-    return found if "did you mean" in found else ""
+    by_name = {file.stem: Audits(file, scale, scales, locks) for file in files}
+    return {name: read for name, read in by_name.items() if explicit or read.has_sizes}

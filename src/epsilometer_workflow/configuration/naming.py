@@ -1,4 +1,4 @@
-"""What stands in an entry of a file of audits: its texts, and what paths call its parts."""
+"""The texts of an entry of a file of audits, and the names of its parts in paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from epsilometer.auditing.inputs.domains import KINDS, domain
 from epsilometer.auditing.question import named_pairs
 from epsilometer.parsing import written
-from epsilometer_workflow.study import audits
+from epsilometer_workflow.configuration import audits
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
@@ -25,7 +25,7 @@ def grid_of(entry: audits.AuditEntry) -> list[dict[str, Any]]:
 
 
 def listed(texts: str | list[str]) -> list[str]:
-    """Return texts that may be one."""
+    """Return one text or several as a list."""
     return [texts] if isinstance(texts, str) else texts
 
 
@@ -43,14 +43,14 @@ def texts_of(mechanism: Any) -> list[tuple[str, str]]:
 
 def is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
     """Tell whether a claim refers to a parameter; an accountant may."""
-    said = json.dumps([claim.model_dump() for claim in entry.claims])
-    if re.search(r'"[^"\s]+:[^"\s]+"', said):
+    claims = json.dumps([claim.model_dump() for claim in entry.claims])
+    if re.search(r'"[^"\s]+:[^"\s]+"', claims):
         return True
-    return re.search(rf"\${parameter}\b", said) is not None
+    return re.search(rf"\${parameter}\b", claims) is not None
 
 
 def text_of(value: Any) -> str:
-    """Return a parameter as a command is given it."""
+    """Return a parameter as an argument of a command."""
     if isinstance(value, bool):
         return str(value).lower()
     return written(value) if isinstance(value, float) else str(value)
@@ -64,37 +64,37 @@ def _safe(text: str) -> str:
 
 
 def _left(text: str) -> str:
-    """Return what may stand in a path of a text."""
+    """Return the part of a text that may stand in a path."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
 
 
 def parameters_name(arguments: Mapping[str, Any]) -> str:
-    """Return what paths call a combination of parameters."""
+    """Return the name of a combination of parameters in paths."""
     return (
         "_".join(f"{key}={_safe(text_of(value))}" for key, value in arguments.items()) or "default"
     )
 
 
 def number_of(inputs: Mapping[str, Any]) -> int:
-    """Return how many pairs a set has that names no table."""
+    """Return the number of pairs of a set that names no table."""
     if "domain" in inputs:
         return len(domain(inputs["domain"]))
     return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
 
 
-def plain_set(one: Any) -> tuple[str, dict[str, Any]]:
-    """Return a set of pairs as jobs are told it, and what paths call it."""
-    if isinstance(one, audits.Domain):
-        declared = one.domain if one.limit is None else {**one.domain, "limit": one.limit}
+def plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of a set of pairs in paths, and the set as jobs get it."""
+    if isinstance(entry, audits.Domain):
+        declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
         domain(declared)
         kind = next(kind for kind in KINDS if kind in declared)
         return f"domain-{kind}", {"domain": declared}
-    if isinstance(one, audits.Patterns):
-        return f"patterns={one.patterns}", {"patterns": one.patterns}
-    if isinstance(one, audits.Rows):
-        kind, table = ("remove", one.remove) if one.remove else ("replace", one.replace)
-        return f"{kind}-a-row", {kind: table, "limit": one.limit}
-    named = named_pairs(one)
-    pairs = [[name, *pair] for name, pair in named.items()]
-    first = (isinstance(one, dict) and _left(next(iter(named)))) or "pair"
+    if isinstance(entry, audits.Patterns):
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}
+    if isinstance(entry, audits.Rows):
+        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}
+    by_name = named_pairs(entry)
+    pairs = [[name, *pair] for name, pair in by_name.items()]
+    first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
     return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}

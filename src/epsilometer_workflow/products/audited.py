@@ -1,7 +1,7 @@
-"""The products of audits: the verdicts on all claims of a case, what came of a file of them.
+"""The products of audits: the verdicts on all claims of a case, and the table of a file of audits.
 
-Which code and data an audit is made of, is found out when the DAG is made, from files and without
-running any of them (`made_of`); it is one of the job's parameters, so that a changed line in a
+The code and data of an audit are read when the DAG is made, from files and without running any of
+them (`made_of`); it is one of the job's parameters, so that a changed line in a
 mechanism, or in what it imports from its folder, makes its audits again.
 """
 
@@ -25,25 +25,24 @@ from epsilometer.auditing.sources.callables import digests
 from epsilometer.auditing.sources.worker import WorkerSource
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer.seeds import generator
-from epsilometer_workflow.study import paths
-from epsilometer_workflow.study.cases import Audits, Case
-from epsilometer_workflow.study.costs import Load
-from epsilometer_workflow.study.environments import Environment
-from epsilometer_workflow.study.products import Needs, Product, Rule, Spec, entry
-from epsilometer_workflow.study.study import Study
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.cases import Audits, Case
+from epsilometer_workflow.configuration.costs import Load
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
-_BAD, _TOLD = ("violated", "failed", "missing", "invalid"), 12
+_BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
 
 
 @dataclass(frozen=True)
-class _Of(Product):
-    """What is made of one file of audits."""
+class _OfFile(Product):
+    """A product of one file of audits."""
 
     audits: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a file."""
         entry(self.study.every_audits, "file of audits", self.audits)
 
     @property
@@ -53,7 +52,7 @@ class _Of(Product):
 
 
 @dataclass(frozen=True)
-class Audit(_Of):
+class Audit(_OfFile):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
 
     rule: ClassVar[str] = "audit"
@@ -64,20 +63,19 @@ class Audit(_Of):
     pairs: str
 
     def check(self) -> None:
-        """Raise `EpsilometerError` unless there is such a case."""
         super().check()
-        found: Any = self.file_of_audits.cases
+        part: Any = self.file_of_audits.cases
         for kind in ("entry", "parameters", "pairs"):
-            what = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
-            found = entry(found, what, getattr(self, kind))
+            title = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
+            part = entry(part, title, getattr(self, kind))
 
     @property
     def case(self) -> Case:
-        """What the file says of it."""
+        """Its case in the file."""
         return self.file_of_audits.cases[self.entry][self.parameters][self.pairs]
 
     def folder(self) -> str:
-        """Return what paths in the file are relative to."""
+        """Return the folder that paths in the file are relative to."""
         return os.path.relpath(self.file_of_audits.folder)
 
     def replay(self) -> str:
@@ -85,11 +83,10 @@ class Audit(_Of):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        named = "" if self.audits in self.study.museum else f" {audits}"
-        return f"snakemake --cores 1 --force {self.path} --config {settings}{named}"
+        selection = "" if self.audits in self.study.museum else f" {audits}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:
-        """Return the numbers that are drawn or read."""
         kinds = {"outputs": "recorded", "command": "command", "python": "function"}
         kind = next((kinds[key] for key in kinds if key in self.case.mechanism), "function")
         if kind == "command" and "{input}" in str(self.case.mechanism["command"]):
@@ -99,18 +96,17 @@ class Audit(_Of):
 
     def needs(self) -> Needs:
         """Return its environment, if it has one; else it begins with files of others'."""
-        place = self.case.mechanism
-        if "environment" not in place:
+        mechanism = self.case.mechanism
+        if "environment" not in mechanism:
             return {}
-        key = "{environment}~{lock}".format(**place)
+        key = "{environment}~{lock}".format(**mechanism)
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        """Return what is audited, against which claims, and how."""
         case, file = self.case, self.file_of_audits
         options = file.file.audits[self.entry]
-        words = (self.audits, self.entry, self.parameters, self.pairs)
-        seed = generator(self.study.main.seed, "audits", *words).integers(2**31)
+        keys = (self.audits, self.entry, self.parameters, self.pairs)
+        seed = generator(self.study.main.seed, "audits", *keys).integers(2**31)
         return self.common | {
             "audits": self.audits,
             "entry": self.entry,
@@ -138,22 +134,20 @@ class Audit(_Of):
         options = self.file_of_audits.file.audits[self.entry]
         files = (*self.case.files, *options.reads)
         folder = str(self.file_of_audits.folder)
-        place, *others = (
-            json.dumps(place, sort_keys=True)
-            for place in (self.case.mechanism, *self.case.accountants)
+        part, *others = (
+            json.dumps(part, sort_keys=True)
+            for part in (self.case.mechanism, *self.case.accountants)
         )
-        return " + ".join(
-            [made_of(place, files, folder), *(made_of(o, (), folder) for o in others)]
-        )
+        return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
 
     def member(self) -> Spec:
-        """Return what a table of verdicts is told of it."""
-        said = {"about": dict(self.case.about), "expected": self.case.expected}
-        return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **said}
+        """Return its path, identity and facts, for a table of verdicts."""
+        known = {"about": dict(self.case.about), "expected": self.case.expected}
+        return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **known}
 
 
 @dataclass(frozen=True)
-class Conclusion(_Of):
+class Conclusion(_OfFile):
     """A table of all verdicts of a file, and its page."""
 
     rule: ClassVar[str] = "conclude"
@@ -168,12 +162,10 @@ class Conclusion(_Of):
         ]
 
     def needs(self) -> Needs:
-        """Return the verdicts."""
         return {"verdicts": list(self.cases)}
 
     def spec(self) -> Spec:
-        """Return what is shown."""
-        members = [one.member() for one in self.cases]
+        members = [audit.member() for audit in self.cases]
         file = self.file_of_audits
         spec = {
             "title": file.title,
@@ -181,18 +173,18 @@ class Conclusion(_Of):
             "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "members": members,
         }
-        named = {"audits": self.audits, "made_of": digest_of(spec)}
-        return {"identity": self.common | named, **spec}
+        identity = {"audits": self.audits, "made_of": digest_of(spec)}
+        return {"identity": self.common | identity, **spec}
 
 
 KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
 
 
 class AuditRule(Rule):
-    """What a rule asks that runs what is not the workflow's own."""
+    """The functions of a rule that runs foreign code."""
 
     def made_of(self, wildcards: Any) -> str:
-        """Return the digests of what a job audits."""
+        """Return the digests of the mechanism of a job."""
         return self._of(wildcards).made_of()
 
     def folder(self, wildcards: Any) -> str:
@@ -204,27 +196,32 @@ class AuditRule(Rule):
         return self._of(wildcards).replay()
 
     def _of(self, wildcards: Any) -> Audit:
-        found = self.product(wildcards)
-        assert isinstance(found, Audit)
-        return found
+        product = self.product(wildcards)
+        assert isinstance(product, Audit)
+        return product
 
 
-def told(study: Study, name: str) -> list[str]:
+def verdict_lines(study: Study, name: str) -> list[str]:
     """Return a line about a file of audits that was made: how many verdicts of which kind."""
-    made = Conclusion(study, name)
-    page = Path(paths.beside(made.path, ".html"))
+    conclusion = Conclusion(study, name)
+    page = Path(paths.with_suffix(conclusion.path, ".html"))
     try:
-        with Path(made.path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        words = [row["verdict"] for row in rows]
+        rows = rows_of(conclusion.path)
+        verdicts = [row["verdict"] for row in rows]
         bad = [line_of(row) for row in rows if _is_bad(row)]
     except (OSError, KeyError, ValueError):
         return []
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
     unlike = sum(row["as_expected"] == "no" for row in rows)
     counts += f" ({unlike} not as expected)" if unlike else ""
-    more = [f"    ... and {len(bad) - _TOLD} more"] if len(bad) > _TOLD else []
-    return [f"  audits: {counts}: {page}", *bad[:_TOLD], *more]
+    more = [f"    ... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+    return [f"  audits: {counts}: {page}", *bad[:_SHOWN], *more]
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _is_bad(row: Mapping[str, str]) -> bool:
@@ -232,36 +229,36 @@ def _is_bad(row: Mapping[str, str]) -> bool:
 
 
 def line_of(row: Mapping[str, str]) -> str:
-    """Return what is wrong with a row of a table."""
-    of = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
-    said = row["error"]
-    if row["bound"] and not said:
-        said = f"{row['quantity']} is at least {float(row['bound']):.3g}"
+    """Return a line about a row of a table."""
+    case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    text = row["error"]
+    if row["bound"] and not text:
+        text = f"{row['quantity']} is at least {float(row['bound']):.3g}"
     unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
-    return f"    {row['verdict']}{unlike}: {of}: {row['claim']}: {said}"
+    return f"    {row['verdict']}{unlike}: {case}: {row['claim']}: {text}"
 
 
-# --- what audits are made of ----------------------------------------------------------------------
+# --- the sources of an audit ----------------------------------------------------------------------
 
 
 @cache
-def made_of(place: str, files: tuple[str, ...], folder: str) -> str:
+def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     """Return digests of a mechanism's code and of files, relative to a folder, on one line.
 
-    What is missing is said, too: an audit of it fails, until it is there.
+    Missing files are named: an audit of them fails until they exist.
 
     Parameters
     ----------
     place
         The mechanism as its case has it, in JSON.
     """
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     try:
-        found |= _code(json.loads(place), folder)
+        parts |= _code(json.loads(mechanism), folder)
     except (EpsilometerError, OSError) as error:
-        found["missing"] = one_line(error)
-    found |= _files(files, folder)
-    return " ".join(f"{key}={_short(value)}" for key, value in sorted(found.items()))
+        parts["missing"] = one_line(error)
+    parts |= _files(files, folder)
+    return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
@@ -271,24 +268,24 @@ def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
         return {}
     function = mechanism["function"]
     if "environment" in mechanism:
-        told = {key: mechanism[key] for key in ("environment", "lock")}
-        return _own_files(function, folder) | told | {"python": platform.python_version()}
+        environment = {key: mechanism[key] for key in ("environment", "lock")}
+        return _local_files(function, folder) | environment | {"python": platform.python_version()}
     if "python" not in mechanism:
         return digests(function, folder=folder)
-    return _own_files(function, folder) | _elsewhere(mechanism["python"], folder)
+    return _local_files(function, folder) | _elsewhere(mechanism["python"], folder)
 
 
-def _own_files(spec: str, folder: str) -> dict[str, str]:
-    """Return what a function in another interpreter is made of, as far as files here tell."""
-    where, _, is_file = parsed(spec)
-    if not is_file and not Path(folder, where.replace(".", "/")).with_suffix(".py").is_file():
+def _local_files(spec: str, folder: str) -> dict[str, str]:
+    """Return digests of the files here that a function in another interpreter is made of."""
+    module, _, is_file = parsed(spec)
+    if not is_file and not Path(folder, module.replace(".", "/")).with_suffix(".py").is_file():
         return {}
-    here = digests(spec, folder=folder)
-    return {name: value for name, value in here.items() if name.endswith(".py")}
+    files = digests(spec, folder=folder)
+    return {name: value for name, value in files.items() if name.endswith(".py")}
 
 
 def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
-    """Return what another interpreter is."""
+    """Return the path of another interpreter, and a digest of its packages."""
     python = Path(folder, interpreter) if os.sep in interpreter else Path(interpreter)
     installed = sorted(
         path.name
@@ -299,11 +296,11 @@ def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
 
 
 def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
-    found = {}
+    result = {}
     for file in files:
         path = Path(folder, file)
-        found[file] = sha256(path) if path.is_file() else "missing"
-    return found
+        result[file] = sha256(path) if path.is_file() else "missing"
+    return result
 
 
 def _short(text: str) -> str:
@@ -312,5 +309,5 @@ def _short(text: str) -> str:
 
 
 def digest_of(spec: object) -> str:
-    """Return a short name for what a file was made of."""
+    """Return a short digest of a spec."""
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""The YAML files of `config/`, checked, and the names and paths that follow from them."""

@@ -1,0 +1,1 @@
+"""The files that the workflow makes: for each its path, needs, cost and code."""

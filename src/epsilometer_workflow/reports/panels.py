@@ -1,0 +1,24 @@
+"""The panels of figures: the mechanisms that have a title, in the order of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from epsilometer.errors import ArgumentError
+
+
+def of_panels(runs: list[pd.DataFrame], panels: Mapping[str, str]) -> pd.DataFrame:
+    """Return the runs of the mechanisms that have a panel."""
+    frame = pd.concat(runs, ignore_index=True)
+    missing = sorted(set(panels) - set(frame["mechanism"]))
+    if missing:
+        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
+    return frame[frame["mechanism"].isin(panels)]
+
+
+def in_order(panels: Mapping[str, str]) -> Callable[[pd.Series], pd.Series]:
+    """Return a sort key under which panels keep the order of the configuration."""
+    ranks = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
+    return lambda column: column.map(ranks) if column.name == "panel" else column

@@ -1,0 +1,21 @@
+"""The products that the workflow makes on request, each job once, needs first."""
+
+from collections.abc import Iterator
+
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Conclusion
+from epsilometer_workflow.products.benchmark import Compared
+from epsilometer_workflow.products.museum import Exhibition
+from epsilometer_workflow.products.products import Product, everything
+
+
+def all_audits(study: Study) -> Iterator[Product]:
+    return everything(Conclusion(study, name) for name in study.audits)
+
+
+def all_of_the_museum(study: Study) -> Iterator[Product]:
+    return everything([Exhibition(study)])
+
+
+def all_of_the_benchmark(study: Study) -> Iterator[Product]:
+    return everything([Compared(study)])
