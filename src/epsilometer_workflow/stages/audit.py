@@ -153,7 +153,7 @@ def _without(
 ) -> Row:
     """Return what is said of a claim where nothing can be, and why."""
     claim = claim_of(of_any_level(entry["claim"]))
-    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.words())
+    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.text())
     verdict = Verdict(
         verdict="invalid",
         claim=plain,
