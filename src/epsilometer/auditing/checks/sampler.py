@@ -246,13 +246,9 @@ def _other_seed(
         match = agreement(sample.codes, sample.short)
         alike = match.count == match.of and match.lag == sample.short.shape[1]
         if match.p * len(samples) <= _MATCHES * share and (within or alike):
-            text = (
-                f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier call "
-            )
-            text += (
-                "at another seed: a constant seed inside, or noise that is kept for further calls"
-            )
-            return Check(name, "failed", text)
+            text = f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier "
+            text += "call at another seed: a constant seed inside, or noise that is kept for "
+            return Check(name, "failed", f"{text}further calls")
         scores = sample.scores if within else []
         p_values = [places_p(score[sample.short], rng, _pieces(share)) for score in scores]
         if any(p * len(scores) * len(samples) <= _POSITIONS * share for p in p_values):
@@ -372,13 +368,9 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
         for score in side.scores:
             p = serial_p([score[start : start + stretch] for start in starts], rng)
             if min(p, by_time(score)) * len(side.scores) <= _DOUBT:
-                text = (
-                    f"{side.name} are in an order of their own: sorted, or each depends on those "
-                )
-                text += (
-                    "before; they are shuffled before use, which is no help if they are dependent"
-                )
-                return Check(name, "note", text)
+                text = f"{side.name} are in an order of their own: sorted, or each depends on "
+                text += "those before; they are shuffled before use, which is no help if they are "
+                return Check(name, "note", f"{text}dependent")
     return Check(name, "passed", "outputs are in no order")
 
 
