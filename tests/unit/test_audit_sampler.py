@@ -198,7 +198,7 @@ def test_a_sampler_never_fails(name):
 def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypatch):
     for name in (
         "_MATCHES",
-        "_PLACES",
+        "_POSITIONS",
         "_REPETITIONS",
         "_ITSELF",
         "_SERIAL",

@@ -36,18 +36,9 @@ and falls with the second."""
 
 @dataclass(frozen=True)
 class Candidate:
-    """An event with its expected levels.
+    """An event, and the levels that fresh draws should show: a cautious and an optimistic estimate.
 
-    Parameters
-    ----------
-    expected, optimistic
-        Levels that fresh draws should show, by a cautious estimate and by an optimistic one.
-    sign
-        1 where the event is likelier on x, -1 where it is likelier on x'.
-    make_event
-        Returns the event.
-    share
-        The event's share of alpha.
+    ``sign`` is 1 if the event is likelier on x, -1 if on x'; ``share`` is its part of alpha.
     """
 
     expected: float

@@ -38,16 +38,8 @@ def remainder_cells(
 ) -> Iterator[Cells]:
     """Yield the cells of remainders that differ between the sides, for up to three moduli.
 
-    Parameters
-    ----------
-    entry
-        The entry of outputs that the numbers are.
-    x, x_prime
-        Both sides, of shape ``(n,)``, NaN where there is no number.
-    cells
-        The number of cells that quantiles of a remainder make.
-    as_reals
-        Whether moduli are at least 1e-5 of the spread.
+    Sides are an ``entry`` of outputs, each ``(n,)``, NaN where a number is missing. Quantiles of a
+    remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of the spread.
     """
     exact = np.issubdtype(x.dtype, np.integer)
     origin = x[0] if exact else 0  # differences are exact

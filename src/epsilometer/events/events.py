@@ -167,14 +167,8 @@ class View:
 class Event:
     """The outputs whose number lies in one of the ranges.
 
-    Parameters
-    ----------
-    ranges
-        Disjoint and rising, each a first and a last number; None where there is no end.
-    missing
-        Whether outputs with no number (NaN) belong to it.
-    view
-        The number of an output.
+    ``ranges`` are disjoint and rising, each a first and a last number; None where there is no end.
+    With ``missing``, outputs without a number (NaN) belong to it.
     """
 
     ranges: tuple[tuple[Number | None, Number | None], ...]

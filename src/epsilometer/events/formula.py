@@ -18,15 +18,9 @@ _CLIPPED = 8.0  # units of its spread, at which an entry is clipped
 class Formula:
     """A sum of weighted products of entries in units of their spread.
 
-    Parameters
-    ----------
-    entries
-        The entries of an output that it reads, d of them.
-    centres, scales
-        Subtracted from each entry, and divided by; the result is clipped to [-8, 8]. A missing
-        entry (NaN) counts as its centre.
-    terms
-        For each term the positions among ``entries`` of its factors, one or two, and its weight.
+    It reads d ``entries`` of an output, subtracts ``centres``, divides by ``scales`` and clips to
+    [-8, 8]; a missing entry (NaN) counts as its centre. Each of the ``terms`` has the positions of
+    its factors among ``entries``, one or two, and its weight.
 
     >>> product = Formula((0, 1), (0.0, 0.0), (1.0, 1.0), (((0, 1), 0.5), ((1,), 1.0)))
     >>> product.of(np.array([[2.0, 3.0], [np.nan, 1.0]])).tolist()

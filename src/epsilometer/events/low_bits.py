@@ -28,14 +28,8 @@ _SIGNIFICANT = (3.0, 3.5, 4.25)  # standard deviations: of all together, of a lo
 class LowBits(Cells):
     """A cell for each lowest bit that occurred in each range of outputs.
 
-    Parameters
-    ----------
-    bits, bits_prime
-        The lowest bits of both sides, each ``(n,)``; see `lowest_bits`.
-    intervals, intervals_prime
-        The number of the range of each output.
-    view
-        The output or entry, and the starts of the ranges but the first.
+    ``bits`` are the lowest bits of either side, ``intervals`` the numbers of the outputs' ranges,
+    each ``(n,)``; ``view`` has the output or entry, and the starts of the ranges but the first.
     """
 
     def __init__(
@@ -122,15 +116,9 @@ class LowBits(Cells):
 def low_bits(numbers: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:
     """Return the cells of lowest bits of reals: in all ranges together, and in each range.
 
-    Parameters
-    ----------
-    numbers
-        The cells of the reals themselves: outputs, or an entry of them.
-    x, x_prime
-        Both sides, of shape ``(n,)``.
-
-    The list is empty for whole numbers, where each value has a cell of its own, and where lowest
-    bits do not differ significantly within ranges.
+    ``numbers`` are the cells of the reals themselves; sides have shape ``(n,)``. The list is empty
+    for whole numbers, where each value has a cell of its own, and where lowest bits do not differ
+    significantly within ranges.
     """
     if numbers.repeats:
         return []

@@ -174,12 +174,8 @@ def check_drawn(x: Sequence[Any], x_prime: Sequence[Any], *, alpha: float = ALPH
     A drift too small for two thousand draws may be a violation after a hundred thousand. This check
     fails with probability 0.00015 at most if draws are independent and of one distribution.
 
-    Parameters
-    ----------
-    x, x_prime
-        Batches of outputs on either side, raw or encoded, in the order of the draws.
-    alpha
-        Of all checks, of which this has 15 %; 0.001 at most.
+    Each side has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that
+    of all checks, of which this has 15 %; 0.001 at most.
     """
     name, share = "order of calls", _share(alpha)
     limit = _DRAWN * share / 2

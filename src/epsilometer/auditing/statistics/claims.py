@@ -49,6 +49,8 @@ class Claim(ABC):
     notion: ClassVar[str]
     field: ClassVar[str]
     """The name of the level among the fields."""
+    template: ClassVar[str]
+    """A format of the claim in words."""
     orders: ClassVar[tuple[float, ...]] = ()
     """Orders of Rényi divergences; none for claims about events."""
 
@@ -70,9 +72,9 @@ class Claim(ABC):
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
         """Return kappa and b at each level, as close as possible where E_Q psi is ``mean``."""
 
-    @abstractmethod
     def text(self) -> str:
         """Return the claim in words."""
+        return self.template.format(self)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the claim as plain values for JSON."""
@@ -139,6 +141,7 @@ class Delta(EventClaim):
     quantity: ClassVar[str] = "delta"
     notion: ClassVar[str] = "approximate"
     field: ClassVar[str] = "delta"
+    template: ClassVar[str] = "delta = {0.delta:g} at epsilon = {0.epsilon:g}"
     epsilon: float
     delta: float
 
@@ -158,10 +161,6 @@ class Delta(EventClaim):
         """Return e^epsilon q + delta, at most 1."""
         return np.minimum(math.exp(self.epsilon) * np.asarray(q) + level, 1.0)
 
-    def text(self) -> str:
-        """Return the claim in words."""
-        return f"delta = {self.delta:g} at epsilon = {self.epsilon:g}"
-
 
 @dataclass(frozen=True)
 class Gaussian(EventClaim):
@@ -170,6 +169,7 @@ class Gaussian(EventClaim):
     quantity: ClassVar[str] = "mu"
     notion: ClassVar[str] = "gdp"
     field: ClassVar[str] = "mu"
+    template: ClassVar[str] = "mu = {0.mu:g} (Gaussian differential privacy)"
     mu: float
 
     def __post_init__(self) -> None:
@@ -201,10 +201,6 @@ class Gaussian(EventClaim):
 
         return np.asarray(ndtr(ndtri(q) + level), float)
 
-    def text(self) -> str:
-        """Return the claim in words."""
-        return f"mu = {self.mu:g} (Gaussian differential privacy)"
-
 
 @dataclass(frozen=True)
 class Renyi(Claim):
@@ -213,6 +209,7 @@ class Renyi(Claim):
     quantity: ClassVar[str] = "renyi epsilon"
     notion: ClassVar[str] = "renyi"
     field: ClassVar[str] = "rho"
+    template: ClassVar[str] = "a Rényi divergence of order {0.order:g} of {0.rho:g}"
     order: float
     rho: float
 
@@ -229,10 +226,6 @@ class Renyi(Claim):
         """Return kappa and b of Young's inequality with m = ``mean``; see the module."""
         return _young(levels, mean, self.order)
 
-    def text(self) -> str:
-        """Return the claim in words."""
-        return f"a Rényi divergence of order {self.order:g} of {self.rho:g}"
-
     def to_plain(self) -> dict[str, Any]:
         """Return order and epsilon."""
         return {"notion": self.notion, "order": self.order, "epsilon": self.rho}
@@ -245,6 +238,7 @@ class Concentrated(Claim):
     quantity: ClassVar[str] = "rho"
     notion: ClassVar[str] = "zcdp"
     field: ClassVar[str] = "rho"
+    template: ClassVar[str] = "rho = {0.rho:g} (zero-concentrated differential privacy)"
     orders: ClassVar[tuple[float, ...]] = ZCDP_ORDERS
     rho: float
 
@@ -258,10 +252,6 @@ class Concentrated(Claim):
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
         """Return kappa and b for the divergence of this order, at most rho times the order."""
         return _young(np.asarray(levels) * order, mean, order)
-
-    def text(self) -> str:
-        """Return the claim in words."""
-        return f"rho = {self.rho:g} (zero-concentrated differential privacy)"
 
 
 @dataclass(frozen=True)

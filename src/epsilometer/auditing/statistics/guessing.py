@@ -66,21 +66,6 @@ _TINY = -600.0  # log probability below which a limit replaces the quotient
 # --- the probability of right guesses -------------------------------------------------------------
 
 
-def p_value(
-    right: int, guesses: int, canaries: int, epsilon: float | Floats, delta: float = 0.0
-) -> Floats:
-    """Return the largest probability of so many right guesses under (epsilon, delta)-privacy.
-
-    At least ``right`` of the ``guesses`` about ``canaries`` are right. For several epsilons, of
-    shape ``(k,)``, the result has their shape.
-
-    >>> float(p_value(10, 10, 20, 0.0))  # ten coins
-    0.0009765625
-    """
-    tail, slope = _terms(right, guesses, epsilon)
-    return np.minimum(tail + canaries * delta * slope, 1.0)
-
-
 def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, Floats]:
     """Return P[W >= v], and P[W >= v] P[W < v] / (v P[W = v])."""
     from scipy.special import betainc, expit, gammaln
@@ -170,6 +155,9 @@ class Counted:
     """The right guesses of a rule.
 
     ``share`` is the rule's part of alpha, ``probability`` that of a canary to be in.
+
+    >>> float(Counted(Rule(10, 0), right=10, canaries=20, share=1.0).p_value(0.0, 0.0))  # ten coins
+    0.0009765625
     """
 
     rule: Rule

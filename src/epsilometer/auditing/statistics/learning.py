@@ -45,16 +45,9 @@ def learn(
 ) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
-    Parameters
-    ----------
-    x, x_prime
-        Past draws of both sides, of shape ``(n,)`` or ``(n, d)``.
-    ahead
-        The number of draws a side to come.
-    layout
-        The layout of the columns; without it, neither low bits nor scores are looked at.
-    as_reals
-        Whether outputs stand for reals, so that their low bits are left out.
+    Past draws of both sides have shape ``(n,)`` or ``(n, d)``; ``ahead`` draws a side are to come.
+    Without the ``layout`` of the columns, neither low bits nor scores are looked at. With
+    ``as_reals``, outputs stand for reals, so that their low bits are left out.
     """
     cells = _cells(x, x_prime, layout, as_reals)
     if isinstance(claim, EventClaim):

@@ -98,19 +98,9 @@ def gather(
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
-    Parameters
-    ----------
-    draw
-        Fresh draws, equally many of both sides. A round with fewer draws than requested is the
-        last.
-    steps
-        The rounds; see `schedule`.
-    evidence
-        The evidence so far; it is extended.
-    watcher
-        Called after each round; it returns whether to stop.
-    as_reals
-        Whether outputs stand for reals, so that their low bits are left out.
+    ``draw`` gives fresh draws, equally many of both sides; a round with fewer draws than requested
+    is the last. ``evidence`` is extended by the rounds, ``steps``. The ``watcher`` is called after
+    each round and returns whether to stop. ``as_reals`` is that of `learn`.
     """
     draws = draw if isinstance(draw, Draws) else Draws(draw)
     raw, kept = evidence.raw, list(range(evidence.pairs))
