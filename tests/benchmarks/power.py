@@ -189,7 +189,7 @@ def main() -> int:
             cell = CELLS[i]
             event = "" if cell.event is None else f"{cell.event:g}"
             print(
-                f"| {cell.claim.words()} | {cell.level:g} | {cell.pairs} | {event} | {samples:,} "
+                f"| {cell.claim.text()} | {cell.level:g} | {cell.pairs} | {event} | {samples:,} "
                 f"| {hits / runs:.2f} | {runs} |",
                 flush=True,
             )

@@ -90,7 +90,7 @@ def test_holds_is_said_only_where_the_outcomes_are_known():
 
 @pytest.mark.parametrize("method", ["anytime", "exact"])
 @pytest.mark.parametrize(
-    "claim", [em.pure(1.0), em.approximate(0.5, 0.01), em.gdp(0.5)], ids=lambda c: c.words()
+    "claim", [em.pure(1.0), em.approximate(0.5, 0.01), em.gdp(0.5)], ids=lambda c: c.text()
 )
 def test_claims_about_events_have_two_methods(method, claim):
     found = em.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
@@ -101,7 +101,7 @@ def test_claims_about_events_have_two_methods(method, claim):
 @pytest.mark.parametrize(
     "claim",
     [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)],
-    ids=lambda c: c.words(),
+    ids=lambda c: c.text(),
 )
 def test_claims_about_divergences(claim):
     found = em.audit(too_little_noise, ONE, claim, **QUICK)

@@ -586,7 +586,7 @@ def test_in_another_interpreter_refusals_are_told_alike(survey):
     finally:
         source.close()
     assert all(len(x) > 2 for x, _ in kept.values())
-    assert "ValueError: three rows are needed (survey.py:3)" in note.words
+    assert "ValueError: three rows are needed (survey.py:3)" in note.text
 
 
 def cases_of(tmp_path, pairs, **more):

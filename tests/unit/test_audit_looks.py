@@ -74,7 +74,7 @@ def test_what_is_not_finite_has_no_lowest_bit():
 )
 def test_an_event_of_low_bits_is_what_it_says(ranges, words, inside):
     event = again(Event(ranges, view=View("low bit")))
-    assert event.words() == words
+    assert layout_of([1 / 3, 0.7]).text(event) == words
     outside = [x for x in (0.125, 0.25, 0.3, 1.0, 0.0, math.inf) if x not in inside]
     outside = [x for x in outside if not _inside(x, ranges)]
     assert event.holds(np.array(inside)).all()
@@ -82,7 +82,7 @@ def test_an_event_of_low_bits_is_what_it_says(ranges, words, inside):
     vectors = np.column_stack([np.full(len(inside), 0.3), inside])
     entry = again(Event(ranges, view=View("low bit", 1)))
     assert entry.holds(vectors).all()
-    assert layout_of(np.ones((2, 2)) / 3).words(entry) == words.replace("output", "entry 1")
+    assert layout_of(np.ones((2, 2)) / 3).text(entry) == words.replace("output", "entry 1")
 
 
 def _inside(x: float, ranges: Any) -> bool:
@@ -95,7 +95,7 @@ def test_low_bits_within_ranges():
     event = again(Event(((-1074, -3), (4096 - 1074, 4096 - 3), (8192 - 2, 8192 + ZERO)), view=view))
     held = {-2.125: 1, -1.5: 0, -0.125: 1, 0.0: 0, 0.625: 0, 0.75: 1, 9.0: 1}
     assert event.holds(np.array(list(held))).tolist() == [bool(one) for one in held.values()]
-    assert event.words() == (
+    assert layout_of([1 / 3, 0.7]).text(event) == (
         "lowest bit of output is 2^-3 or below where output < 0.5 or "
         "output is a multiple of 2^-2 where output >= 0.5"
     )
@@ -129,10 +129,10 @@ def test_neither_whole_numbers_nor_repeated_values_have_any():
 
 def test_low_bits_that_say_no_more_than_the_range_are_left_out():
     rng = np.random.default_rng(3)
-    for far, there in ((100, []), (0, ["output", "output"])):
+    for far, there in ((100, []), (0, ["low bit", "low bit"])):
         x, y = laplace(far, 3000, rng), laplace(far + 1, 3000, rng)
         looks = low_bits(Numbers(x, y, 64, View(), fine=True), x, y)
-        assert [look.view.words() for look in looks] == there
+        assert [look.view.kind for look in looks] == there
 
 
 # --- audits of reals ------------------------------------------------------------------------------
@@ -310,8 +310,9 @@ def test_a_score_is_learned_to_the_byte_and_judged_on_other_draws():
     assert swapped.view == one.view
     candidate, _ = best([one], 3000)
     assert candidate is not None
-    event = again(candidate.made())
-    assert event.words().startswith("score of a logistic regression over 2 entries ")
+    event = again(candidate.make_event())
+    text = layout_of(x).text(event)
+    assert text.startswith("score of a logistic regression over 2 entries ")
     inside = np.unique(one.coded(x[event.holds(x)]))
     assert (event.holds(y) == np.isin(one.coded(y), inside)).all()
 

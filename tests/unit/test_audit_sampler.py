@@ -171,8 +171,8 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
 def failed(draw, *, draws=2000, seed=1, seeded=True, inputs=(0.0, 1.0), alpha=1e-3):
     found = check(draw, inputs, draws=draws, seed=seed, seeded=seeded, alpha=alpha)
     assert [one.name for one in found] == NAMES
-    assert all("\n" not in one.words for one in found)
-    return {one.name: one.words for one in found if one.result == "failed"}
+    assert all("\n" not in one.text for one in found)
+    return {one.name: one.text for one in found if one.result == "failed"}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -198,7 +198,7 @@ def test_a_sampler_never_fails(name):
 def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypatch):
     for name in (
         "_MATCHES",
-        "_PLACES",
+        "_POSITIONS",
         "_REPETITIONS",
         "_ITSELF",
         "_SERIAL",
@@ -229,7 +229,7 @@ def test_words_say_where_and_why():
 def test_draws_that_do_not_follow_the_seed_are_noted():
     found = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=True)
     assert [one.result for one in found] == ["note"] + ["passed"] * 5
-    assert found[0].words.startswith(
+    assert found[0].text.startswith(
         "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
     )
     for tried in (False, True):
@@ -243,7 +243,7 @@ def test_where_all_outputs_are_the_same_it_is_noted():
     found = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
     assert [one.name for one in found if one.result != "passed"] == ["other seed"]
     assert found[1].result == "note"
-    assert "there is no noise, or one constant seed" in found[1].words
+    assert "there is no noise, or one constant seed" in found[1].text
 
 
 def test_so_many_draws_are_asked_for_and_every_seed_is_another():

@@ -97,7 +97,7 @@ def test_growth_is_the_sum_over_single_draws(claim):
         phi, psi = np.array([0.5, 2.0]), np.array([0.25, 4.0])
     bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
-    made = Round(bet, bet.counted(x, [20, 30]), bet.counted(y, [20, 30]), 1000)
+    made = Round(bet, bet.counts(x, [20, 30]), bet.counts(y, [20, 30]), 1000)
     levels = np.array([0.01, 0.2])
     found = growth(made, claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)

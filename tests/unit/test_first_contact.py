@@ -89,8 +89,8 @@ def test_an_event_of_unseen_outcomes_names_those_that_it_does_not_hold():
     known = [f"w{i}" for i in range(60)]
     layout = learn(known)
     unseen = Event(((60, None),))
-    assert layout.words(unseen).startswith("output is not 'w0', 'w1', ")
-    assert layout.words(unseen).endswith(" more")
+    assert layout.text(unseen).startswith("output is not 'w0', 'w1', ")
+    assert layout.text(unseen).endswith(" more")
     every = layout.plain(unseen)["words"]["word"]
     assert every == [repr(word) for word in layout.columns[0].words]
     assert held(unseen, layout, [*known, "other"]) == {"other"}
@@ -104,7 +104,7 @@ def test_an_event_of_unseen_outcomes_names_those_that_it_does_not_hold():
         ([0, 1, 3], "output is not 'c'"),
     ):
         event = Event(tuple((code, code) for code in codes))
-        assert few.words(event) == words
+        assert few.text(event) == words
         named = {word for word in "abc" if repr(word) in words}
         held_by_words = {*"abcd"} - named if " not " in words else named
         assert held(event, few, [*"abcd"]) == held_by_words
@@ -114,7 +114,7 @@ def test_an_event_of_a_part_that_may_be_missing_says_so():
     layout = learn([{"a": 1, "b": 3}, {"a": 1}, {"a": 2, "b": 9.5}])
     place = [column.name for column in layout.columns].index("key 'b'")
     event = Event(((7, None),), missing=True, view=View("entry", place))
-    assert layout.words(event) == "key 'b' >= 7 or key 'b' is missing or is no number"
+    assert layout.text(event) == "key 'b' >= 7 or key 'b' is missing or is no number"
     outputs = [{"a": 1}, {"b": 8}, {"b": 3}, {"b": None}, {"b": float("nan")}]
     inside = event.holds(layout.encode(outputs)).tolist()
     assert inside == [True, True, False, True, True]

@@ -14,7 +14,7 @@ import epsilometer as em
 from epsilometer.auditing.one_run import draw_canaries
 from epsilometer.auditing.sources import callables as sources
 from epsilometer.auditing.statistics.claims import Pure
-from epsilometer.auditing.statistics.guessing import Counted, Rule, p_value, refuted, rules_of
+from epsilometer.auditing.statistics.guessing import Counted, Rule, refuted, rules_of
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_workflow.products.checking import checked
@@ -23,6 +23,11 @@ from tests.products import all_audits
 from tests.unit.test_stages_audit import verdicts_of
 
 # --- the theorem ----------------------------------------------------------------------------------
+
+
+def p_value(right, guesses, canaries, epsilon, delta=0.0):
+    counted = Counted(Rule(guesses, 0), right, canaries, share=1.0)
+    return counted.p_value(epsilon, delta)
 
 
 def most_right(canaries, guesses, right, epsilon, delta):

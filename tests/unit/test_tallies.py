@@ -15,8 +15,8 @@ def test_a_tally_is_what_sorting_finds(dtype, low):
     x, y = x.astype(dtype), y.astype(dtype)
     tally = Tally.of(x, y)
     seen, times = np.unique(np.concatenate([x, y]), return_counts=True)
-    assert tally.seen.dtype == dtype
-    np.testing.assert_array_equal(tally.seen, seen)
+    assert tally.values.dtype == dtype
+    np.testing.assert_array_equal(tally.values, seen)
     np.testing.assert_array_equal(tally.times, times)
     ranks = np.arange(901)
     np.testing.assert_array_equal(tally.ranked(ranks), np.sort(np.concatenate([x, y])))

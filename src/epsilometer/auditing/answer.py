@@ -154,7 +154,7 @@ def stated(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict
     printed = [Check("printed", "note", words)] if (words := question.printed()) else []
     verdict = Verdict(
         claim=question.claim.to_plain(),
-        claimed=question.claim.words(),
+        claimed=question.claim.text(),
         alpha=question.alpha,
         method=question.method or "anytime",
         detect=question.detect,
@@ -170,7 +170,7 @@ def stated(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict
 
 def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
     """Return the answer of an audit of what is not a sampler."""
-    failed = [check.words for check in checks if check.result == "failed"]
+    failed = [check.text for check in checks if check.result == "failed"]
     inputs = question.inputs[0] if question.inputs else None
     return stated(question, checks, verdict="invalid", reasons=failed, pair=inputs)
 
@@ -183,7 +183,7 @@ def _witness(bets: Round | None, violated: bool) -> Witness | None:
     inside = bet.phi > 0 if bet.inside is None else bet.inside
     counts, counts_prime = (side.sum(axis=0) for side in (bets.counts, bets.counts_prime))
     return Witness(
-        bets.layout.words(event),
+        bets.layout.text(event),
         int(counts[inside].sum()),
         int(counts.sum()),
         int(counts_prime[inside].sum()),

@@ -234,7 +234,7 @@ def _questions(draws: _Draws, claim: AnyClaim) -> Iterator[tuple[Any, ...]]:
 
 def _check_pure(claim: Claim) -> None:
     if not (isinstance(claim, Pure) and claim.delta == 0):
-        raise ArgumentError("method", f"is for pure epsilon, not for {claim.words()}")
+        raise ArgumentError("method", f"is for pure epsilon, not for {claim.text()}")
 
 
 def _local_loss(n: int) -> LocalLoss:
@@ -272,7 +272,7 @@ def _mpl(draws: _Draws, claim: Claim, _: float) -> _Answer:
 
 def _exact(draws: _Draws, claim: Claim, _: float) -> _Answer:
     if not isinstance(claim, EventClaim):
-        raise ArgumentError("method", f"is for events, which do not bound {claim.words()}")
+        raise ArgumentError("method", f"is for events, which do not bound {claim.text()}")
     draws.check()
     n = len(draws.fresh[0])
     pair, bets = fixed.choose([draws.past], claim, n, draws.alpha)
@@ -284,7 +284,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     from epsilometer.estimators.spectrum import Spectrum
 
     if not isinstance(claim, Pure):
-        raise ArgumentError("method", f"needs an epsilon, which {claim.words()} has not")
+        raise ArgumentError("method", f"needs an epsilon, which {claim.text()} has not")
     classifier = "counting" if draws.whole else "nearest_neighbours"
     spectrum = Spectrum(classifier, claims=[claim.epsilon])
     spectrum.check(draws.kind, math.inf)
@@ -301,7 +301,7 @@ def _renyi(draws: _Draws, claim: Claim, order: float) -> _Answer:
     from epsilometer.estimators.renyi_bound import LargestRenyiBound
 
     if math.isinf(order):
-        raise ArgumentError("method", f"is for finite orders, and {claim.words()} names none")
+        raise ArgumentError("method", f"is for finite orders, and {claim.text()} names none")
     method = LargestRenyiBound(draws_at_floor=_AT_FLOOR, alpha=draws.alpha)
     method.check(draws.kind, order)
     fresh = draws.outcomes[1] if draws.whole else draws.fresh

@@ -20,17 +20,16 @@ from epsilometer.auditing.question import Question
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.auditing.statistics.claims import AnyClaim, Pure
 from epsilometer.auditing.statistics.guessing import (
-    Bools,
     Counted,
-    Floats,
     Guesses,
-    asked_rules,
     count,
     detectable,
     refuted,
+    requested_rules,
 )
 from epsilometer.auditing.verdict import Bound, Verdict, Word
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.events.arrays import Bools, Floats
 from epsilometer.seeds import generator
 
 _LEAST = 10  # canaries
@@ -108,7 +107,7 @@ def audit_one_run(
     if values.size < _LEAST:
         raise ArgumentError("scores", f"must be of {_LEAST} canaries or more, got {values.size}")
     probability = checks.between_0_and_1("probability", probability)
-    rules = asked_rules(guesses, values.size, claim, alpha, probability)
+    rules = requested_rules(guesses, values.size, claim, alpha, probability)
     checked = _checks(values, inside, probability)
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
@@ -177,7 +176,7 @@ def _verdict(
     if lower >= claim.epsilon:
         word, missed = "violated", ""
     guesses = {
-        "rule": best.rule.words(),
+        "rule": best.rule.text(),
         "right": best.right,
         "guesses": best.rule.guesses,
         "top": best.rule.top,

@@ -212,7 +212,7 @@ def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError)
     return Verdict(
         verdict="invalid",
         claim=claim.to_plain(),
-        claimed=claim.words(),
+        claimed=claim.text(),
         alpha=_ALPHA if options.alpha is None else options.alpha,
         method="exact" if options.exact else "anytime",
         detect=options.detect,
@@ -250,7 +250,7 @@ def _needed(words: Sequence[str]) -> int:
     given = chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **given)
     _print(
-        f"{draws} draws of each side find {options.detect:g}, where {claim.words()} is claimed, "
+        f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
         f"with probability {given.get('power', POWER):g}"
     )
     return 0

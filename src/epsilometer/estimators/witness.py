@@ -104,8 +104,8 @@ class Witness:
         best: list[Candidate] = []
         for k, (x, x_prime) in enumerate(pairs):
             found = _choose(x, x_prime, draws, self.cells)
-            losses.append(Loss(max(found[0].promise, 0.0) if found else 0.0))
-            if chosen < 0 or (found and (not best or found[0].promise > best[0].promise)):
+            losses.append(Loss(max(found[0].expected, 0.0) if found else 0.0))
+            if chosen < 0 or (found and (not best or found[0].expected > best[0].expected)):
                 chosen, best = k, found
         if chosen < 0:
             raise ArgumentError("pairs", "must not be empty")
@@ -144,7 +144,7 @@ def _choose(x: Sample, x_prime: Sample, draws: int, cells: int) -> list[Candidat
     witness, bold = best(looks(x, x_prime, cells), draws)
     if witness is None or bold is None:
         return []
-    if bold.bold <= witness.bold:
+    if bold.optimistic <= witness.optimistic:
         return [witness]
     return [replace(witness, share=1 - _BOLD_SHARE), replace(bold, share=_BOLD_SHARE)]
 
@@ -156,9 +156,9 @@ def best(
     witness = bold = None
     for look in looks:
         for candidate in itertools.chain.from_iterable(look.judged(draws, level, daring)):
-            if witness is None or candidate.promise > witness.promise:
+            if witness is None or candidate.expected > witness.expected:
                 witness = candidate
-            if bold is None or candidate.bold > bold.bold:
+            if bold is None or candidate.optimistic > bold.optimistic:
                 bold = candidate
     return witness, bold
 

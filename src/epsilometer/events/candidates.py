@@ -1,6 +1,6 @@
-"""Events that outputs suggest: sets of cells, judged by what the draws that made them support.
+"""Candidate events: sets of cells of outputs, with the privacy level that the draws support.
 
-See `epsilometer.estimators.witness`, which chooses among them.
+`epsilometer.estimators.witness` chooses among them.
 """
 
 from __future__ import annotations
@@ -13,20 +13,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.events.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, row_codes
 from epsilometer.events.tallies import Tally, cells_of, fifths
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Sample = NDArray[Any]
-
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
-_FRESH = 1.645  # standard deviations that a bound at 95 % takes off on the fresh draws
+_FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
-_VALUES = 4096  # more different values than this, or a fourth of the draws, are no categories
+_VALUES = 4096  # the most different values that are categories; also a fourth of the draws
 _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws that make a value one of them, and a share of all:
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
@@ -40,34 +36,45 @@ and falls with the second."""
 
 @dataclass(frozen=True)
 class Candidate:
-    """An event that was judged: what it promises with its caution and with little, and its side."""
+    """An event, and the levels that fresh draws should show: a cautious and an optimistic estimate.
 
-    promise: float
-    bold: float
+    ``sign`` is 1 if the event is likelier on x, -1 if on x'; ``share`` is its part of alpha.
+    """
+
+    expected: float
+    optimistic: float
     sign: int
-    made: Callable[[], Event]
+    make_event: Callable[[], Event]
     share: float = 1.0
 
     @property
     def plain(self) -> dict[str, Any]:
         """The event, the side on which it is likelier, and its share of alpha."""
-        return {"event": self.made().to_plain(), "sign": self.sign, "share": self.share}
+        return {"event": self.make_event().to_plain(), "sign": self.sign, "share": self.share}
 
 
 class Cells(ABC):
-    """Counts of both sides in cells, by fold, and the events that sets of cells are."""
+    """Counts of both sides in cells, by fold; a set of cells is an event.
+
+    ``folds`` are the counts of either side in each successive fifth of its draws, two of shape
+    ``(5, size)``.
+    """
 
     ordered = False
     view: View
-    """Which number of an output they are cells of."""
+    """The number of an output that the cells divide."""
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
-        self._take(*(_by_fold(side, size) for side in (codes, codes_prime)))
+        self._set_folds(
+            *(
+                np.stack([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
+                for codes in (codes, codes_prime)
+            )
+        )
 
-    def _take(self, folds: Counts, folds_prime: Counts) -> None:
-        """Take the counts of both sides, by fold, of shape ``(5, size)``."""
-        self._folds, self._folds_prime = folds, folds_prime
-        self._all, self._all_prime = self._folds.sum(axis=0), self._folds_prime.sum(axis=0)
+    def _set_folds(self, folds: Counts, folds_prime: Counts) -> None:
+        self.folds = folds, folds_prime
+        self._all, self._all_prime = folds.sum(axis=0), folds_prime.sum(axis=0)
         self._n, self._m = int(self._all.sum()), int(self._all_prime.sum())
 
     @abstractmethod
@@ -80,22 +87,17 @@ class Cells(ABC):
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return int(self._all.size)
 
-    @property
-    def folds(self) -> tuple[Counts, Counts]:
-        """How many draws of either side lie in each cell, by fold, of shape ``(5, size)``."""
-        return self._folds, self._folds_prime
-
     def judged(
-        self, draws: int, level: Level | None = None, daring: float = 0.5
+        self, draws: int, level: Level | None = None, little: float = 0.5
     ) -> Iterator[list[Candidate]]:
         """Yield the best events that are likelier on x, and on x'.
 
-        They are the best by what they promise for the ``level`` of an event, the log ratio of its
-        probabilities if not given, with so many fresh ``draws`` a side; less some standard
-        deviations for caution, and once less ``daring`` ones only.
+        They have the largest expected ``level`` (the log ratio of probabilities if not given), with
+        so many fresh ``draws`` a side. The cautious estimate subtracts several standard
+        deviations, the optimistic one ``little`` of them.
         """
         for sign in (1, -1):
             kinds = [(k, _CAUTION["set"]) for k in self._sets(sign)]
@@ -107,42 +109,44 @@ class Cells(ABC):
             sides = (counts, self._n), (counts_prime, self._m)
             (hits, n), (others, m) = sides[::sign]
             caution = np.repeat([c for _, c in kinds], [k[0].size for k, _ in kinds])
-            careful, bold = (
-                promise_of(hits, n, others, m, draws, c, level) for c in (caution, daring)
+            expected, optimistic = (
+                expected_level(hits, n, others, m, draws, c, level) for c in (caution, little)
             )
             end = 0
             for (first, _, cells_of_set), _ in kinds:
                 start, end = end, end + first.size
-                best = {int(np.argmax(promise[start:end])) for promise in (careful, bold)}
+                best = {int(np.argmax(levels[start:end])) for levels in (expected, optimistic)}
                 yield [
                     Candidate(
-                        float(careful[start + i]),
-                        float(bold[start + i]),
+                        float(expected[start + i]),
+                        float(optimistic[start + i]),
                         sign,
-                        lambda i=i, made=cells_of_set: self.event(made(i)),  # type: ignore[misc]
+                        lambda i=i, cells=cells_of_set: self.event(cells(i)),  # type: ignore[misc]
                     )
                     for i in best
-                    if bold[start + i] > _NOTHING
+                    if optimistic[start + i] > _NOTHING
                 ]
 
     def _sets(self, sign: int) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
-        """Yield honest counts of the first r cells by shrunken log ratio, for several r."""
+        """Yield counts of the first r cells by shrunken log ratio, for several r.
+
+        Each fold is counted in the order of the cells that the other folds give.
+        """
         if self.ordered and self._all.size <= 2:
             return  # they are half-lines
-        seen = self._all - self._folds, self._all_prime - self._folds_prime
+        others = self._all - self.folds[0], self._all_prime - self.folds[1]
         for shrinkage in _SHRINKAGES:
+            some = shrinkage / self._n
             ratio = sign * (
-                np.log(self._all / self._n + shrinkage / self._n)
-                - np.log(self._all_prime / self._m + shrinkage / self._n)
+                np.log(self._all / self._n + some) - np.log(self._all_prime / self._m + some)
             )
             order = np.argsort(-ratio, kind="stable")
             likelier = int(np.count_nonzero(ratio > 1e-12))
             if not likelier:
                 continue
             ranks = _ranks(likelier)
-            some = shrinkage / self._n  # the same shrinkage, as a share of the draws
-            n, m = (np.maximum(side.sum(axis=1, keepdims=True), 1) for side in seen)
-            ratio = sign * (np.log(seen[0] / n + some) - np.log(seen[1] / m + some))
+            n, m = (np.maximum(side.sum(axis=1, keepdims=True), 1) for side in others)
+            ratio = sign * (np.log(others[0] / n + some) - np.log(others[1] / m + some))
             first = np.argsort(-ratio, axis=1, kind="stable")
             counts, counts_prime = (
                 np.cumsum(np.take_along_axis(out, first, axis=1), axis=1)[:, ranks - 1]
@@ -163,17 +167,10 @@ class Cells(ABC):
 
 
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
-    """Return how far rows of cells are from what Pearson's test expects of samples of one law.
+    """Return the terms of Pearson's test of equal distributions, for each row of counts ``(k, c)``.
 
-    Parameters
-    ----------
-    ours, theirs
-        Counts of both sides, of shape ``(k, c)``: rows are compared one by one.
-
-    Returns
-    -------
-    How many more of the first there are in each cell than expected, and the variances, of shape
-    ``(k, c)``, and the degrees of freedom of each row, ``(k,)``; variances are above 0.
+    These are the excess of ``ours`` over the expected counts, and its variances (above 0), both
+    ``(k, c)``; and the degrees of freedom of each row, ``(k,)``.
     """
     n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
     both = (n > 0) & (m > 0)
@@ -184,11 +181,6 @@ def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
     return excess, variance, (times > 0).sum(axis=1) - both[:, 0]
 
 
-def _by_fold(codes: Counts, size: int) -> Counts:
-    """Return how many draws lie in each cell, in each successive fifth of them."""
-    return np.stack([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
-
-
 def _ranks(most: int) -> Counts:
     """Return the sizes of sets that are tried: all, or the small ones close together."""
     if most <= 2 * _RANKS:
@@ -197,7 +189,7 @@ def _ranks(most: int) -> Counts:
     return np.unique(spread.round().astype(np.int64))
 
 
-def promise_of(
+def expected_level(
     hits: Floats,
     n: int,
     others: Floats,
@@ -206,39 +198,41 @@ def promise_of(
     caution: float | Floats,
     level: Level | None = None,
 ) -> Floats:
-    """Return the level that two counted probabilities show, less what either stage may err by.
+    """Return the level of two estimated probabilities less the errors of past and fresh draws.
 
-    Both errors are by Wilson's limits, which hold where next to nothing is counted. ``hits`` of
-    ``n`` and ``others`` of ``m`` draws may be of any shape, which the result has, too.
+    Both errors are those of Wilson's limits, which also hold for very small counts. ``hits`` of
+    ``n`` and ``others`` of ``m`` draws, and the result, have the same shape.
     """
     p, q = hits / n, (others + 0.5) / (m + 1)
+    stages = (n, m, caution), (draws, draws, _FRESH)
     if level is not None:
-        found = level(p, q)
-        promise = found.copy()
+        shown = level(p, q)
+        expected = shown.copy()
         with np.errstate(invalid="ignore"):
-            for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+            for size, size_prime, z in stages:
                 low, high = _wilson(p, size, -z), np.minimum(_wilson(q, size_prime, z), 1.0)
-                promise -= np.sqrt((found - level(low, q)) ** 2 + (found - level(p, high)) ** 2)
-            return np.where((hits > 0) & np.isfinite(promise), promise, _NOTHING)
+                expected -= np.sqrt((shown - level(low, q)) ** 2 + (shown - level(p, high)) ** 2)
+            return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(p / q)
-        for size, size_prime, z in ((n, m, caution), (draws, draws, _FRESH)):
+        for size, size_prime, z in stages:
             low, high = np.log(_wilson(p, size, -z) / p), np.log(_wilson(q, size_prime, z) / q)
             loss -= np.sqrt(low**2 + high**2)
         return np.where(hits > 0, loss, _NOTHING)
 
 
 def _wilson(share: Floats, n: int, z: float | Floats) -> Floats:
-    """Return Wilson's limit of a probability, z standard deviations above the share seen."""
+    """Return Wilson's limit of a probability, z standard deviations above the observed share."""
     spread = np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return np.asarray((share + z**2 / (2 * n) + z * spread) / (1 + z**2 / n))
 
 
 class Numbers(Cells):
-    """Cells of one number of each output, NaN where there is none; both sides are ``(n,)``.
+    """Cells of one number of each output, NaN where it is missing; both sides are ``(n,)``.
 
-    ``repeats`` says whether every value has a cell of its own, ``codes`` the cells of both sides.
-    ``fine`` cells go down to a few draws at both ends, and to rarer values that repeat.
+    ``repeats`` tells whether every value has a cell of its own, ``starts`` are the starts of all
+    cells but the first, ``(k - 1,)``. ``fine`` cells hold few draws at both ends, and rarer values
+    have cells of their own.
     """
 
     def __init__(
@@ -256,13 +250,9 @@ class Numbers(Cells):
         tally = Tally.of(x, x_prime)
         ranked: Callable[[Counts], Sample]
         if tally is not None:
-            total, seen, times, ranked = (
-                x.size + x_prime.size,
-                tally.seen,
-                tally.times,
-                tally.ranked,
-            )
-            self.repeats = _are_few(seen.size, total)
+            total, ranked = x.size + x_prime.size, tally.ranked
+            distinct, times = tally.values, tally.times
+            self.repeats = _are_few(distinct.size, total)
         else:
             pooled = np.sort(np.concatenate([x, x_prime]))
             real = np.issubdtype(pooled.dtype, np.floating)
@@ -272,23 +262,22 @@ class Numbers(Cells):
             different = int(np.count_nonzero(new)) + (total > 0)
             self.repeats, ranked = _are_few(different, total), pooled.__getitem__
             if not self.repeats and total - different < _REPEATS - 1:
-                seen, times = pooled[:0], np.empty(0, np.int64)  # none that is looked at by itself
+                distinct, times = pooled[:0], np.empty(0, np.int64)  # no value repeats enough
             else:
                 first = np.flatnonzero(np.append(True, new)[:total])
-                seen, times = pooled[first], np.diff(first, append=total)
+                distinct, times = pooled[first], np.diff(first, append=total)
         self.repeats &= values
-        self._starts = _starts(ranked, total, seen, times, cells, fine)
+        self.starts = _starts(ranked, total, distinct, times, cells, fine)
         self._missing = bool(total < x.size + x_prime.size)
-        size = self._starts.size + 1
-        self._size = size
+        self._size = size = self.starts.size + 1
         self.ordered = size > 1
         if tally is not None:
-            self._take(*tally.in_cells(self._starts, size))
+            self._set_folds(*tally.in_cells(self.starts, size))
         else:
             super().__init__(*self.codes, size + self._missing)
-        self._by_value = (  # where every cell holds one value anyway, they are the same
-            _Values(x, x_prime, seen, view, tally) if self.repeats and seen.size > size else None
-        )
+        self._by_value: Cells | None = None
+        if self.repeats and distinct.size > size:  # else every cell holds one value
+            self._by_value = _Values(x, x_prime, distinct, view, tally)
 
     @cached_property
     def codes(self) -> tuple[Counts, Counts]:
@@ -296,42 +285,33 @@ class Numbers(Cells):
         x, x_prime = self._sides
         return self._codes(x), self._codes(x_prime)
 
-    @property
-    def starts(self) -> Sample:
-        """Where cells start, but the first, of shape ``(k - 1,)``."""
-        return self._starts
-
     def choices(self) -> Iterator[Cells]:
-        """Yield these cells, and a cell for each value where values repeat and that differs."""
+        """Yield these cells and, where values repeat, the cells of single values if they differ."""
         yield self
         if self._by_value is not None:
             yield self._by_value
 
     def coded(self, sample: Sample) -> Counts:
-        """Return the cell of other outputs; ``size`` where they have none."""
+        """Return cells of outputs; see `Cells.coded`."""
         return self._codes(self.view.of(sample))
 
     def _codes(self, side: Sample) -> Counts:
-        if side.dtype == np.float64 and self._starts.dtype == np.float64:
-            return cells_of(self._starts, side, self._size)
-        codes = _place(self._starts, side, "right")
+        if side.dtype == np.float64 and self.starts.dtype == np.float64:
+            return cells_of(self.starts, side, self._size)
+        codes = _search(self.starts, side, "right")
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size
         return np.asarray(codes, np.int64)
 
     def log_ratios(self) -> tuple[Sample, Floats, float]:
-        """Return the starts of the cells, the shrunken log ratio of each, and that of NaN.
-
-        Ratios have shape ``(k,)``, starts ``(k - 1,)``: the first cell has none.
-        """
-        ratio = np.log((self._all + 1) / (self._n + 1)) - np.log(
-            (self._all_prime + 1) / (self._m + 1)
-        )
+        """Return the starts, the shrunken log ratio of each cell ``(k,)``, and that of NaN."""
+        shares = (self._all + 1) / (self._n + 1), (self._all_prime + 1) / (self._m + 1)
+        ratio = np.log(shares[0]) - np.log(shares[1])
         missing = float(ratio[self._size]) if self._missing else 0.0
-        return self._starts, ratio[: self._size], missing
+        return self.starts, ratio[: self._size], missing
 
     def event(self, cells: Counts) -> Event:
-        """Return the ranges of some cells, neighbours together."""
+        """Return the ranges of some cells; adjacent cells are one range."""
         chosen = np.zeros(self._size + 1, bool)
         chosen[cells] = True
         missing = bool(chosen[self._size])
@@ -339,32 +319,32 @@ class Numbers(Cells):
         turns = np.flatnonzero(np.diff(chosen, prepend=False))
         ranges = []
         for a, b in zip(turns[::2], turns[1::2], strict=True):
-            start = None if a == 0 else self._starts[a - 1].item()
-            end = None if b == self._size else _before(self._starts[b - 1]).item()
+            start = None if a == 0 else self.starts[a - 1].item()
+            end = None if b == self._size else _before(self.starts[b - 1]).item()
             ranges.append((start, end))
         return Event(tuple(ranges), missing, self.view)
 
 
 def _are_few(different: int, total: int) -> bool:
-    """Tell whether so many different values, of so many draws, are categories."""
+    """Tell whether so many different values, of so many draws, count as categories."""
     return different <= min(_VALUES, max(total // 4, 2))
 
 
 def _starts(
     ranked: Callable[[Counts], Sample],
     total: int,
-    seen: Sample,
+    distinct: Sample,
     times: Counts,
     cells: int,
     fine: bool,
 ) -> Sample:
-    """Return where cells start, but the first: at quantiles, at and after values that repeat.
+    """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    ``ranked`` gives the draws at some of ``total`` ranks. ``fine`` cells are halved again and again
+    ``ranked`` gives the draws at some of ``total`` ranks. ``fine`` cells are halved repeatedly
     towards both ends, down to a few draws.
     """
     if not total:
-        return seen
+        return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
     if fine:
         halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0)
@@ -374,12 +354,12 @@ def _starts(
     atoms = np.flatnonzero(times >= max(_REPEATS, total * share))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([ranked(at), seen[atoms], _after(seen[atoms])]))
+    starts = np.unique(np.concatenate([ranked(at), distinct[atoms], _after(distinct[atoms])]))
     first, last = ranked(np.array([0, total - 1]))
     return np.asarray(starts[(starts > first) & (starts <= last)])
 
 
-def _place(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
+def _search(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
     """Return ``np.searchsorted(rising, values, side)``; of a few whole numbers from a table."""
     if values.size and np.issubdtype(values.dtype, np.integer):
         low, high = int(values.min()), int(values.max())
@@ -407,33 +387,31 @@ class _Values(Cells):
     """A cell for each value that occurred."""
 
     def __init__(
-        self, x: Sample, x_prime: Sample, seen: Sample, view: View, tally: Tally | None
+        self, x: Sample, x_prime: Sample, values: Sample, view: View, tally: Tally | None
     ) -> None:
-        self._seen, self.view = seen, view
+        self._values, self.view = values, view
         if tally is not None:
-            self._take(*tally.folds)
+            self._set_folds(*tally.folds)
             return
-        missing = np.issubdtype(x.dtype, np.floating) and bool(
-            np.isnan(x).any() or np.isnan(x_prime).any()
-        )  # NaN sorts last
-        codes, codes_prime = (_place(seen, side, "left") for side in (x, x_prime))
-        super().__init__(codes, codes_prime, seen.size + bool(missing))
+        real = np.issubdtype(x.dtype, np.floating)
+        missing = real and bool(np.isnan(x).any() or np.isnan(x_prime).any())  # NaN sorts last
+        codes, codes_prime = (_search(values, side, "left") for side in (x, x_prime))
+        super().__init__(codes, codes_prime, values.size + missing)
 
     def coded(self, sample: Sample) -> Counts:
-        """Return the cell of other outputs; ``size`` where they have none."""
         numbers = self.view.of(sample)
-        codes = _place(self._seen, numbers, "left")
-        known = codes < self._seen.size
-        known[known] = self._seen[codes[known]] == numbers[known]
+        codes = _search(self._values, numbers, "left")
+        known = codes < self._values.size
+        known[known] = self._values[codes[known]] == numbers[known]
         codes[~known] = self.size
-        if self.size > self._seen.size and np.issubdtype(numbers.dtype, np.floating):
-            codes[np.isnan(numbers)] = self._seen.size
+        if self.size > self._values.size and np.issubdtype(numbers.dtype, np.floating):
+            codes[np.isnan(numbers)] = self._values.size
         return codes
 
     def event(self, cells: Counts) -> Event:
-        """Return the values of some cells, successive whole numbers together."""
-        missing = bool((cells == self._seen.size).any())
-        values = self._seen[np.sort(cells[cells < self._seen.size])].tolist()
+        """Return the values of some cells; successive whole numbers are one range."""
+        missing = bool((cells == self._values.size).any())
+        values = self._values[np.sort(cells[cells < self._values.size])].tolist()
         ranges: list[tuple[Any, Any]] = []
         for value in values:
             if ranges and isinstance(value, int) and value == ranges[-1][1] + 1:
@@ -455,12 +433,12 @@ class Rows(Cells):
         super().__init__(codes[: len(x)], codes[len(x) :], len(first))
 
     def coded(self, sample: Sample) -> Counts:
-        """Return the cell of other outputs; ``size`` where they have none."""
+        """Return cells of outputs; see `Cells.coded`."""
         codes = row_codes(np.concatenate([self._rows, sample]))
         known, others = codes[: self.size], codes[self.size :]
         order = np.argsort(known)
-        place = np.minimum(np.searchsorted(known[order], others), self.size - 1)
-        return np.where(known[order][place] == others, order[place], self.size)
+        rank = np.minimum(np.searchsorted(known[order], others), self.size - 1)
+        return np.where(known[order][rank] == others, order[rank], self.size)
 
     def event(self, cells: Counts) -> Event:
         """Return the rows of some cells."""

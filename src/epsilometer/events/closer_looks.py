@@ -1,58 +1,48 @@
-"""Closer looks at one number: what it leaves when it is divided, and cells as narrow as can be.
+"""Closer looks at one number: its remainders, and narrow cells.
 
-Quantiles of wide noise hide what repeats on a small scale: x + 2 round(noise) has the parity of x,
-31.37 plus whole noise its decimals, and a density may rise and fall a thousand times. Both looks
-take time, so that a test of Pearson's on a few draws says first whether there is anything to see.
+Quantiles of wide noise hide small patterns: x + 2 round(noise) has the parity of x, 31.37 plus
+whole noise keeps the decimals, and a density may rise and fall a thousand times. Both looks take
+time, so Pearson's test on a few draws first tells whether the sides differ there.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from epsilometer.events.candidates import Cells, Counts, Floats, Numbers, deviations
+from epsilometer.events.arrays import Counts, Floats, Sample
+from epsilometer.events.candidates import Cells, Numbers, deviations
 from epsilometer.events.events import View, remainders
 
-Sample = NDArray[Any]
-
-_DRAWS = 2048  # of either side, that a test takes; of narrow cells it takes four times as many
-_BLOCK, _BLOCKS = 4, 128  # draws whose differences are divided by each other
-_SHARE = 5  # one block of so many agrees on what differences have in common
-_EQUAL, _AGREE = 1e-9, 4  # reals so close are the same; so many are seldom by chance
-_SURE = 4.5  # standard deviations of a test
+_DRAWS = 2048  # of either side for a test; of narrow cells, four times as many
+_BLOCK, _BLOCKS = 4, 128  # draws of a block whose common divisor is sought; number of blocks
+_SHARE = 5  # one block in so many must have the common divisor
+_EQUAL, _REPEATS = 1e-9, 4  # reals this close are equal; so many repeats are rare by chance
+_SIGNIFICANT = 4.5  # standard deviations of a test
 _CELLS = 64  # of a remainder, and in a row of narrow cells
-_SMOOTH = 16  # times a modulus is the spread, at least: no smooth density tells remainders then
-_MODULI = 3  # that are looked at
-_BINS, _PADDED = 8192, 8  # of a Fourier transform, and how many times as many frequencies
+_SMOOTH = 16  # the spread over the modulus, at least: remainders then hide smooth densities
+_MODULI = 3  # at most
+_BINS, _PADDED = 8192, 8  # of a Fourier transform; factor of its frequencies
 _DIGITS = 44  # bits of a real that a modulus may need
-_COARSE = 1e-5  # of the spread, below which a modulus is about how reals are held
-_NARROW = ((20, 5000), (160, 640))  # draws of both sides in a cell, and how many cells at most
-_LARGE = 1e150  # whose square is finite; larger numbers are not divided
+_COARSE = 1e-5  # of the spread, below which a modulus may come from the floating-point format
+_NARROW = ((20, 5000), (160, 640))  # draws of both sides in a cell, and the most cells
+_LARGE = 1e150  # larger numbers, whose square is infinite, are left out
 _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
 _WHOLE = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 10.0, 100.0, 1000.0)
 
 
 def remainder_cells(
-    line: Numbers, x: Sample, x_prime: Sample, cells: int, *, as_reals: bool
+    entry: int, x: Sample, x_prime: Sample, cells: int, *, as_reals: bool
 ) -> Iterator[Cells]:
-    """Yield the cells of remainders that differ between the sides, by up to three numbers.
+    """Yield the cells of remainders that differ between the sides, for up to three moduli.
 
-    Parameters
-    ----------
-    line
-        The cells of outputs, or of an entry of them, where not every value has one of its own.
-    x, x_prime
-        Both sides, of shape ``(n,)``, NaN where there is no number.
-    cells
-        How many cells quantiles of a remainder make.
-    as_reals
-        Whether only numbers are divided by that are no smaller than 1e-5 of the spread.
+    Sides are an ``entry`` of outputs, each ``(n,)``, NaN where a number is missing. Quantiles of a
+    remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of the spread.
     """
-    origin = x[0] if np.issubdtype(x.dtype, np.integer) else 0  # then differences are exact
+    exact = np.issubdtype(x.dtype, np.integer)
+    origin = x[0] if exact else 0  # differences are exact
     with np.errstate(invalid="ignore"):  # of a NaN that signals
         few = [_finite(side[:_DRAWS] - origin) for side in (x, x_prime)]
     if min(side.size for side in few) < _BLOCK * _BLOCKS // 2:
@@ -61,31 +51,31 @@ def remainder_cells(
     low, high = np.quantile(pooled[::8], (0.16, 0.84))
     spread, largest = float(high - low), float(np.abs(pooled).max())
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
-    exact = np.issubdtype(x.dtype, np.integer)
     least = max(0 if exact else largest * 2.0**-_DIGITS, spread * _COARSE * as_reals)
-    common = {part for side in few for part in _common(side, spread, whole) if least <= part}
-    found: dict[float, float] = {}
+    divisors = (_common_divisor(side, spread, whole) for side in few)
+    common = {divisor for divisor in divisors if divisor is not None and least <= divisor}
+    doubts: dict[float, float] = {}  # by modulus
     for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
         if modulus in common or least <= modulus <= spread / _SMOOTH:
             sides = (x[:_DRAWS], x_prime[:_DRAWS]) if exact and modulus.is_integer() else few
             divisor = int(modulus) if modulus.is_integer() else modulus
             shares = (remainders(side, divisor) / divisor for side in sides)
             codes = ((share * _CELLS).astype(np.int64) for share in shares)
-            found[modulus] = _doubt(*(np.bincount(code, None, _CELLS + 1) for code in codes))
-        if modulus in common:  # what is close to each other, too
+            doubts[modulus] = _doubt(*(np.bincount(code, None, _CELLS + 1) for code in codes))
+        if modulus in common:  # remainders may lie close together
             ours, theirs = (remainders(side, modulus) for side in few)
-            found[modulus] = max(found[modulus], doubt(ours, theirs, cells))
-    found |= _period(few[0], few[1], spread)
-    for modulus in sorted(found, key=lambda modulus: -found[modulus])[:_MODULI]:
-        if found[modulus] > _SURE:
+            doubts[modulus] = max(doubts[modulus], doubt(ours, theirs, cells))
+    doubts |= _period(few[0], few[1], spread)
+    for modulus in sorted(doubts, key=lambda modulus: -doubts[modulus])[:_MODULI]:
+        if doubts[modulus] > _SIGNIFICANT:
             divisor = int(modulus) if modulus.is_integer() else modulus
-            view = View("remainder", line.view.entry, modulus=divisor)
+            view = View("remainder", entry, modulus=divisor)
             ours, theirs = (remainders(side, divisor) for side in (x, x_prime))
             yield from Numbers(ours, theirs, cells, view, fine=True).choices()
 
 
-def narrow_cells(line: Numbers, x: Sample, x_prime: Sample) -> Iterator[Cells]:
-    """Yield narrow cells of a number, if draws differ within wider ones; sides are ``(n,)``."""
+def narrow_cells(view: View, x: Sample, x_prime: Sample) -> Iterator[Cells]:
+    """Yield narrow cells of a number, if the sides, each ``(n,)``, differ within wider cells."""
     ours, theirs = (np.sort(_finite(side[: 4 * _DRAWS])) for side in (x, x_prime))
     starts = np.unique(np.sort(np.concatenate([ours, theirs]))[::4])
     rows = starts.size // _CELLS
@@ -93,20 +83,20 @@ def narrow_cells(line: Numbers, x: Sample, x_prime: Sample) -> Iterator[Cells]:
         return
     starts = starts[: rows * _CELLS]
     counts = (np.diff(np.searchsorted(side, starts), append=side.size) for side in (ours, theirs))
-    if _doubt(*(side.reshape(rows, -1) for side in counts)) > _SURE:
+    if _doubt(*(side.reshape(rows, -1) for side in counts)) > _SIGNIFICANT:
         for draws, most in _NARROW:
             cells = min((len(x) + len(x_prime)) // draws, most)
-            yield Numbers(x, x_prime, cells, line.view, values=False, fine=True)
+            yield Numbers(x, x_prime, cells, view, values=False, fine=True)
 
 
 def doubt(x: Sample, x_prime: Sample, cells: int) -> float:
-    """Return by how many standard deviations two samples ``(n,)`` differ in so many cells."""
+    """Return how far two samples ``(n,)`` differ in so many cells, in standard deviations."""
     ours, theirs = Numbers(x, x_prime, cells, View(), values=False).folds
     return _doubt(ours.sum(axis=0), theirs.sum(axis=0))
 
 
 def _doubt(*counts: Counts) -> float:
-    """Return by how many standard deviations both sides differ in all cells, or in one."""
+    """Return how far counts differ, in all cells together or in one, in standard deviations."""
     excess, variance, free = deviations(*map(np.atleast_2d, counts))
     squares, degrees = excess**2 / variance, int(free.sum())
     return max(
@@ -116,7 +106,7 @@ def _doubt(*counts: Counts) -> float:
 
 
 def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
-    """Return the period with which the sides differ, and by how many standard deviations, if any.
+    """Return the period of the difference of the sides, if any, and its standard deviations.
 
     It is the peak of the Fourier transform of the difference of fine histograms.
     """
@@ -132,7 +122,7 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
     least = _PADDED * _SMOOTH * (high - low)  # over the spread: the first frequency that counts
     first = math.ceil(least / spread) if spread * power.size > least else power.size
     peak = first + int(np.argmax(power[first:])) if first < power.size else 0
-    if not peak or power[peak] < _SURE**2:
+    if not peak or power[peak] < _SIGNIFICANT**2:
         return {}
     return {float((high - low) * _PADDED / peak): math.sqrt(2 * power[peak])}
 
@@ -142,32 +132,32 @@ def _finite(side: Sample) -> Floats:
     return reals[np.abs(reals) < _LARGE]
 
 
-def _common(side: Floats, spread: float, whole: bool) -> list[float]:
-    """Return what differences are multiples of, if a fifth of all blocks of draws agree on it."""
-    if not whole and (np.diff(np.sort(side)) < spread * _EQUAL).sum() < _AGREE:
-        return []  # reals without repetition
+def _common_divisor(side: Floats, spread: float, whole: bool) -> float | None:
+    """Return the common divisor of differences, if a fifth of all blocks of draws agree on it."""
+    if not whole and (np.diff(np.sort(side)) < spread * _EQUAL).sum() < _REPEATS:
+        return None  # reals without repetition
     blocks = side[: min(_BLOCKS, side.size // _BLOCK) * _BLOCK].reshape(-1, _BLOCK)
     apart = np.abs(np.diff(blocks, axis=1))
     least = 1.0 if whole else spread * _COARSE
-    parts = apart[:, 0]
+    divisors = apart[:, 0]
     for others in apart.T[1:]:
-        parts = _divisors(parts, others, least / 10)
-    parts, enough = np.sort(parts[parts > least]), len(blocks) // _SHARE
-    if parts.size <= enough:
-        return []
-    ratios = parts[enough:] / parts[:-enough]
+        divisors = _divisors(divisors, others, least / 10)
+    divisors, enough = np.sort(divisors[divisors > least]), len(blocks) // _SHARE
+    if divisors.size <= enough:
+        return None
+    ratios = divisors[enough:] / divisors[:-enough]
     first = int(np.argmin(ratios))
     far = apart[apart > spread / 4]
-    part = float(np.median(parts[first : first + enough]))
-    if ratios[first] > 1.001 or not far.size or part > far.min():
-        return []
-    part = float(np.median(far / np.rint(far / part)))
-    short = (float(f"{part:.{digits}g}") for digits in range(1, 13))
-    return [next((number for number in short if abs(number - part) <= 1e-11 * part), part)]
+    divisor = float(np.median(divisors[first : first + enough]))
+    if ratios[first] > 1.001 or not far.size or divisor > far.min():
+        return None
+    divisor = float(np.median(far / np.rint(far / divisor)))
+    short = (float(f"{divisor:.{digits}g}") for digits in range(1, 13))
+    return next((number for number in short if abs(number - divisor) <= 1e-11 * divisor), divisor)
 
 
 def _divisors(a: Floats, b: Floats, tolerance: float) -> Floats:
-    """Return the greatest common divisors of reals, by Euclid; what is below tolerance is 0."""
+    """Return the greatest common divisors of reals by Euclid's algorithm, up to a tolerance."""
     while (b > tolerance).any():
         by = np.where(b > tolerance, b, 1.0)
         rest = np.abs(a - by * np.rint(a / by))

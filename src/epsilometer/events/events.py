@@ -1,10 +1,10 @@
-"""Events: sets of outputs that a person can check, as plain numbers that survive a file.
+"""Events: sets of outputs that a person can check, as plain numbers that can be saved as JSON.
 
-An event looks at outputs through a view that makes one number of each: the output itself, one
-entry of a vector or bit of a whole number, a score that adds up over the entries, or its place
-among chosen rows; the lowest bit of a real as a computer holds it, or a score that was learned over
-several entries. It holds the closed ranges of that number, an open end given as None; of reals
-that are missing (NaN), too, where it says so. Whole numbers stay whole, beyond 2^53 as well.
+An event looks at outputs through a view, which makes one number of each output: the output itself,
+one entry of a vector, one bit of a whole number, the lowest bit of a real as a computer holds it,
+a remainder, a difference of entries, a score of several entries, or membership in a set of rows.
+The event holds the outputs whose number lies in one of its closed ranges; an open end is None. It
+may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 """
 
 from __future__ import annotations
@@ -21,20 +21,17 @@ from numpy.typing import NDArray
 
 from epsilometer.densities.frequencies import counted
 from epsilometer.errors import ArgumentError
+from epsilometer.events.arrays import Bools, Counts, Floats, Sample
 from epsilometer.events.formula import Formula
 
-Sample = NDArray[Any]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Number = float | int
 
 _FEW = 8  # ranges that outputs are compared with one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
-"""Of lowest bits: the least there is, and what stands for that of 0, and of what is not finite."""
+"""Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
 SPAN = 4096
-"""Between the lowest bits of outputs in one range and in the next."""
-
+"""Difference between the codes of a lowest bit in one range of outputs and in the next range."""
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference"
@@ -53,28 +50,28 @@ _NUMBERS: Mapping[str, Sequence[str]] = {  # fields of a view by its kind
 
 @dataclass(frozen=True)
 class View:
-    """How one number is made of an output.
+    """The rule that makes one number of an output.
 
     Parameters
     ----------
     kind
         ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
-        ``score``, the sum over the entries of what each adds; ``row``, 1 for the given rows;
-        ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score by a formula;
-        ``remainder`` of a number, or of an entry, divided by ``modulus``; ``difference`` of an
-        entry and ``factor`` times the ``other``.
+        ``score``, the sum over the entries of numbers that depend on each; ``row``, 1 for the
+        given rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
+        by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
+        ``difference`` of an entry and ``factor`` times the ``other``.
     entry
-        Which entry or bit.
+        The number of the entry or bit.
     scores
-        For each entry the starts of its cells, what each cell adds, the first for what lies below
-        all starts, and what a missing number adds.
+        For each entry the starts of its cells, the number that each cell adds (the first for
+        numbers below all starts), and the number that a missing entry adds.
     rows
         Whole numbers of shape ``(k, d)``.
     starts
-        Of cells of a real whose lowest bit is looked at, where its size counts, too, but the first:
-        4096 is added for each cell.
+        Of ranges of a real, without the first, where its lowest bit is looked at by range: 4096 is
+        added for each range.
     formula
-        Of a score that was learned.
+        Of a learned score.
     """
 
     kind: Kind = "output"
@@ -113,31 +110,19 @@ class View:
         if self.kind == "difference":
             with np.errstate(invalid="ignore", over="ignore"):
                 return np.asarray(sample[:, self.entry] - self.factor * sample[:, self.other])
+        return sample if self.formula is None else self.formula.of(sample)
+
+    def text(self, names: Sequence[str]) -> str:
+        """Name a remainder, a difference or a learned score, by the names of the entries."""
         if self.formula is not None:
-            return self.formula.of(sample)
-        return sample
+            return f"score of a logistic regression over {len(self.formula.entries)} entries"
+        if self.kind == "remainder":
+            return f"{names[self.entry]} modulo {self.modulus!r}"
+        times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
+        return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
 
-    def words(self, names: Sequence[str] = ()) -> str:
-        """Name the number, by the names of the entries if they have any."""
-        name = f"entry {self.entry}" if self.entry or self.kind == "difference" else "output"
-        other = f"entry {self.other}"
-        if max(self.entry, self.other) < len(names):
-            name, other = names[self.entry], names[self.other]
-        sign, times = "-+"[self.factor < 0], abs(self.factor)
-        return {
-            "output": "output",
-            "entry": f"entry {self.entry}",
-            "bit": f"bit {self.entry}",
-            "score": "score",
-            "row": "row",
-            "low bit": f"entry {self.entry}" if self.entry else "output",
-            "learned": self.formula.words() if self.formula else "score",
-            "remainder": f"{name} modulo {self.modulus!r}",
-            "difference": f"{name} {sign} {'' if times == 1 else f'{times:g} * '}{other}",
-        }[self.kind]
-
-    def plainly(self, ranges: Ranges) -> Ranges:
-        """Return ranges with the ends that remainders have, instead of none."""
+    def closed(self, ranges: Ranges) -> Ranges:
+        """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
         if self.kind != "remainder" or (None, None) in ranges:
             return ranges
         last = self.modulus - 1
@@ -146,52 +131,44 @@ class View:
             for a, b in ranges
         ]
 
-    def low_words(self, name: str, ranges: Ranges) -> list[str]:
-        """Say which lowest bits of a real, and where, lie in ranges of this view, each in words."""
+    def low_bit_texts(self, name: str, ranges: Ranges) -> list[str]:
+        """Return a text for each set of lowest bits of a real, and the ranges where it holds."""
         held: dict[int, list[tuple[int, int]]] = {}
         for ends in ranges:
-            open_ends = LOWEST, NOT_FINITE
             first, last = (
                 int(end) if end is not None and math.isfinite(end) else open_end
-                for end, open_end in zip(ends, open_ends, strict=True)
+                for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
             )
-            place = min(max((first + SPAN // 2) // SPAN, 0), len(self.starts))
-            held.setdefault(place, []).append((first - SPAN * place, last - SPAN * place))
-        words = []
+            interval = min(max((first + SPAN // 2) // SPAN, 0), len(self.starts))
+            held.setdefault(interval, []).append((first - SPAN * interval, last - SPAN * interval))
+        texts = []
         while held:
             start = end = min(held)
             bits = held.pop(start)
             while held.get(end + 1) == bits:
                 end += 1
                 del held[end]
-            words.append(_low_words(name, bits) + self._where(name, start, end))
-        return words
+            texts.append(_low_bit_text(name, bits) + self._where(name, start, end))
+        return texts
 
     def _where(self, name: str, first: int, last: int) -> str:
-        """Say where the lowest bits are looked at, in six digits if that will do."""
+        """Name the ranges where lowest bits are looked at, in six digits if these differ."""
         low = self.starts[first - 1] if first else None
         high = self.starts[last] if last < len(self.starts) else None
-        short = [None if end is None else f"{end:.6g}" for end in (low, high)]
-        if short[0] == short[1]:
-            short = [None if end is None else repr(end) for end in (low, high)]
-        left, right = (short[0] and f"{short[0]} <= ") or "", (short[1] and f" < {short[1]}") or ""
+        left, right = ("" if end is None else f"{end:.6g}" for end in (low, high))
+        if left == right:
+            left, right = ("" if end is None else repr(end) for end in (low, high))
         if left and not right:
-            return f" where {name} >= {short[0]}"
-        return f" where {left}{name}{right}" if right else ""
+            return f" where {name} >= {left}"
+        return f" where {left and f'{left} <= '}{name} < {right}" if right else ""
 
 
 @dataclass(frozen=True)
 class Event:
     """The outputs whose number lies in one of the ranges.
 
-    Parameters
-    ----------
-    ranges
-        Disjoint and rising, each a first and a last number; None where there is no end.
-    missing
-        Whether outputs with no number (NaN) belong to it.
-    view
-        Which number of an output is meant.
+    ``ranges`` are disjoint and rising, each a first and a last number; None where there is no end.
+    With ``missing``, outputs without a number (NaN) belong to it.
     """
 
     ranges: tuple[tuple[Number | None, Number | None], ...]
@@ -201,13 +178,12 @@ class Event:
     def holds(self, sample: Sample) -> Bools:
         """Tell which of the outputs, of shape ``(n,)`` or ``(n, d)``, lie in the event."""
         numbers = self.view.of(sample)
-        inside = np.zeros(len(numbers), bool)
+        firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
         if len(self.ranges) <= _FEW:
-            ends = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-            for first, last in zip(*ends, strict=True):
+            inside = np.zeros(len(numbers), bool)
+            for first, last in zip(firsts, lasts, strict=True):
                 inside |= (numbers >= first) & (numbers <= last)
         else:
-            firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
             at = np.searchsorted(firsts, numbers, side="right") - 1
             inside = (at >= 0) & (numbers <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
@@ -224,28 +200,29 @@ class Event:
         return int(np.count_nonzero(self.holds(sample)))
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the event as plain values for JSON."""
+        view = self.view
         plain: dict[str, Any] = {
             "ranges": [[_plain_end(end) for end in ends] for ends in self.ranges]
         }
         if self.missing:
             plain["missing"] = True
-        if self.view.kind != "output":
-            plain["view"] = self.view.kind
-        plain |= {name: getattr(self.view, name) for name in _NUMBERS.get(self.view.kind, ())}
-        if self.view.kind == "score":
-            plain["scores"] = [[list(s), list(a), m] for s, a, m in self.view.scores]
-        if self.view.kind == "row":
-            plain["rows"] = [list(row) for row in self.view.rows]
-        if self.view.starts:
-            plain["starts"] = list(self.view.starts)
-        if self.view.formula is not None:
-            plain["formula"] = self.view.formula.to_plain()
+        if view.kind != "output":
+            plain["view"] = view.kind
+        plain |= {name: getattr(view, name) for name in _NUMBERS.get(view.kind, ())}
+        if view.kind == "score":
+            plain["scores"] = [[list(s), list(a), m] for s, a, m in view.scores]
+        if view.kind == "row":
+            plain["rows"] = [list(row) for row in view.rows]
+        if view.starts:
+            plain["starts"] = list(view.starts)
+        if view.formula is not None:
+            plain["formula"] = view.formula.to_plain()
         return plain
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Event:
-        """Return what `to_plain` was made of."""
+        """Return the event of `to_plain`."""
         scores = tuple((tuple(s), tuple(a), m) for s, a, m in plain.get("scores", ()))
         rows = tuple(tuple(row) for row in plain.get("rows", ()))
         kind = plain.get("view", "output")
@@ -256,24 +233,9 @@ class Event:
         ranges = tuple((_end(first), _end(last)) for first, last in plain["ranges"])
         return cls(ranges, plain.get("missing", False), view)
 
-    def words(self) -> str:
-        """Say which outputs they are, as far as that fits a line."""
-        if self.view.kind == "row":
-            return f"output is one of {len(self.view.rows)} rows, {list(self.view.rows[0])} first"
-        if self.view.kind == "low bit":
-            every = self.view.low_words(self.view.words(), self.ranges)
-        else:
-            every = ranges_words(self.view.words(), self.view.plainly(self.ranges))
-        parts = every[:3]
-        if self.missing:
-            parts.append(f"{self.view.words()} is missing")
-        more = len(every) - 3
-        ranges = "ranges" if more > 1 else "range"
-        return " or ".join(parts) + (f" or {more} more {ranges}" if more > 0 else "")
-
 
 def _plain_end(end: Number | None) -> Number | str | None:
-    """Return an end of a range as JSON has it: infinity is no number there."""
+    """Return an end of a range as JSON has it: infinity is a string."""
     return str(end) if isinstance(end, float) and not math.isfinite(end) else end
 
 
@@ -281,32 +243,31 @@ def _end(plain: Number | str | None) -> Number | None:
     return float(plain) if isinstance(plain, str) else plain
 
 
-def ranges_words(name: str, ranges: Ranges) -> list[str]:
-    """Say of each range that a number lies in it, its ends in six digits if that will do.
+def range_texts(name: str, ranges: Ranges) -> list[str]:
+    """Return a text for each range, such as ``x <= 3``, its ends in six digits if these differ.
 
-    These are rounded outwards, so that what lies in a range lies in what is said of it.
+    Ends are rounded outwards: the numbers of a range satisfy its text.
 
-    >>> ranges_words("x", [(None, -204.24082415904678), (0.3, 0.18899999999999997 + 0.2)])
+    >>> range_texts("x", [(None, -204.24082415904678), (0.3, 0.18899999999999997 + 0.2)])
     ['x <= -204.24', '0.3 <= x <= 0.389']
     """
-    told = [
+    short = [
         (first, last) if first == last else (_six(first, ROUND_FLOOR), _six(last, ROUND_CEILING))
         for first, last in ranges
     ]
-    ends = [(a, b) for (_, a), (b, _) in pairwise(told) if a is not None and b is not None]
-    apart = all(a < b for a, b in ends)
-    return [range_words(name, *ends) for ends in (told if apart else ranges)]
+    gaps = [(a, b) for (_, a), (b, _) in pairwise(short) if a is not None and b is not None]
+    apart = all(a < b for a, b in gaps)
+    return [_range_text(name, *ends) for ends in (short if apart else ranges)]
 
 
 def _six(end: Number | None, rounding: str) -> Number | None:
-    """Return an end in six digits; one that is whole, or larger than is usual, as it is."""
+    """Return an end in six digits; whole and huge ones unchanged."""
     if not isinstance(end, float) or not abs(end) < 1e300 or end == round(end):
         return end
     return float(Context(prec=6, rounding=rounding).create_decimal(repr(float(end))))
 
 
-def range_words(name: str, first: Number | None, last: Number | None) -> str:
-    """Say that a number lies in a range, None where there is no end; a scalar each."""
+def _range_text(name: str, first: Number | None, last: Number | None) -> str:
     if first is None and last is None:
         return f"any {name}"
     if first is None:
@@ -316,12 +277,12 @@ def range_words(name: str, first: Number | None, last: Number | None) -> str:
     return f"{name} = {first!r}" if first == last else f"{first!r} <= {name} <= {last!r}"
 
 
-def _low_words(name: str, ranges: Sequence[tuple[int, int]]) -> str:
-    """Say that the lowest bit of a number lies in one of some ranges."""
+def _low_bit_text(name: str, ranges: Sequence[tuple[int, int]]) -> str:
+    """Return a text that says that the lowest bit of a number lies in one of some ranges."""
     texts = []
     for first, last in ranges:
         if last == NOT_FINITE and first < last:
-            return " or ".join([_low_words(name, [(first, ZERO)]), f"{name} is not finite"])
+            return " or ".join([_low_bit_text(name, [(first, ZERO)]), f"{name} is not finite"])
         if first == NOT_FINITE:
             texts.append(f"{name} is not finite")
         elif first == ZERO:
@@ -337,18 +298,11 @@ def _low_words(name: str, ranges: Sequence[tuple[int, int]]) -> str:
     return " or ".join(texts)
 
 
-def lowest_bits(numbers: Sample) -> NDArray[np.int64]:
+def lowest_bits(numbers: Sample) -> Counts:
     """Return the exponents of the lowest bits of reals, e of an odd number times 2^e.
 
-    Parameters
-    ----------
-    numbers
-        float64, of shape ``(n,)``.
-
-    Returns
-    -------
-    Whole numbers of shape ``(n,)``, from -1074 to 1023; 1024 for 0, which is a multiple of every
-    power of two, and 1025 for what is not finite.
+    Both are of shape ``(n,)``. Exponents are -1074 to 1023; 1024 stands for 0, which is a multiple
+    of every power of two, and 1025 for numbers that are not finite.
 
     >>> lowest_bits(np.array([1.0, 0.75, -40.0, 0.1, 0.0, np.inf, 5e-324])).tolist()
     [0, -2, 3, -55, 1024, 1025, -1074]
@@ -357,16 +311,16 @@ def lowest_bits(numbers: Sample) -> NDArray[np.int64]:
     exponents = (bits >> 52) & 2047
     significands = bits & (2**52 - 1)
     significands |= (exponents > 0).astype(np.int64) << 52
-    significands &= -significands  # a power of two: as a real, its exponent says which
-    found = significands.astype(np.float64).view(np.int64) >> 52
-    found += np.maximum(exponents, 1) - (1023 + 1075)
-    found[significands == 0] = ZERO
-    found[exponents == 2047] = NOT_FINITE
-    return found
+    significands &= -significands  # the lowest bit alone: as a real, its exponent is its position
+    lowest = significands.astype(np.float64).view(np.int64) >> 52
+    lowest += np.maximum(exponents, 1) - (1023 + 1075)
+    lowest[significands == 0] = ZERO
+    lowest[exponents == 2047] = NOT_FINITE
+    return lowest
 
 
 def remainders(numbers: Sample, modulus: Number) -> Sample:
-    """Return what numbers of shape ``(n,)`` leave when they are divided; NaN where not finite.
+    """Return the remainders of numbers of shape ``(n,)``; NaN for numbers that are not finite.
 
     >>> remainders(np.array([-7, 61, 60]), 60).tolist()
     [53, 1, 0]
@@ -397,32 +351,27 @@ def entries_of(sample: Sample) -> list[Sample]:
 
 
 def added(column: Sample, starts: Sample, adds: Floats, missing: float) -> Floats:
-    """Return what each number of an entry adds to a score, of shape ``(n,)``.
+    """Return the numbers that an entry of all outputs, ``(n,)``, adds to a score, ``(n,)``.
 
-    Parameters
-    ----------
-    column
-        The entry of every output, of shape ``(n,)``.
-    starts, adds, missing
-        As in `View`: ``(k,)`` starts of cells, ``(k + 1,)`` numbers to add, and one for NaN.
+    As in `View`, there are ``(k,)`` starts of cells, ``(k + 1,)`` numbers to add, and one for NaN.
     """
-    place = np.searchsorted(starts, column, side="right")
-    total: Floats = np.append(adds, missing)[np.where(np.isnan(column), adds.size, place)]
+    cell = np.searchsorted(starts, column, side="right")
+    total: Floats = np.append(adds, missing)[np.where(np.isnan(column), adds.size, cell)]
     return total
 
 
-def row_codes(rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def row_codes(rows: NDArray[np.integer[Any]]) -> Counts:
     """Return a number for each row of whole numbers, the same for equal rows only.
 
     Rows have shape ``(n, d)``, or raise `ArgumentError`; numbers ``(n,)``.
     """
     if rows.ndim != 2:
         raise ArgumentError("rows", f"must have shape (n, d), got {rows.shape}")
-    codes, kinds = np.zeros(len(rows), np.int64), 1
+    codes, number = np.zeros(len(rows), np.int64), 1
     for column in rows.T:
-        seen, place = np.unique(column, return_inverse=True)
-        if kinds * seen.size >= 2**62:  # numbers too large: those that occur, from 0
+        values, ranks = np.unique(column, return_inverse=True)
+        if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
             _, codes = np.unique(codes, return_inverse=True)
-            kinds = len(rows)
-        codes, kinds = codes * seen.size + place, kinds * seen.size
+            number = len(rows)
+        codes, number = codes * values.size + ranks, number * values.size
     return codes

@@ -1,33 +1,26 @@
-"""A score of several entries that was learned: a sum of products, as plain numbers."""
+"""A learned score of several entries: a sum of products, as plain numbers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Sample = NDArray[Any]
+from epsilometer.events.arrays import Floats, Sample
 
-_FAR = 8.0  # units of its spread, beyond which an entry says no more
+_CLIPPED = 8.0  # units of its spread, at which an entry is clipped
 
 
 @dataclass(frozen=True)
 class Formula:
     """A sum of weighted products of entries in units of their spread.
 
-    Parameters
-    ----------
-    entries
-        Which entries of an output it reads, d of them.
-    centres, scales
-        What each is taken less, and divided by; what is further than 8 from 0 then is as if it
-        were 8 away, and what is missing (NaN) as if it were in the centre.
-    terms
-        For each term the places among ``entries`` of its factors, one or two, and its weight.
+    It reads d ``entries`` of an output, subtracts ``centres``, divides by ``scales`` and clips to
+    [-8, 8]; a missing entry (NaN) counts as its centre. Each of the ``terms`` has the positions of
+    its factors among ``entries``, one or two, and its weight.
 
     >>> product = Formula((0, 1), (0.0, 0.0), (1.0, 1.0), (((0, 1), 0.5), ((1,), 1.0)))
     >>> product.of(np.array([[2.0, 3.0], [np.nan, 1.0]])).tolist()
@@ -42,7 +35,7 @@ class Formula:
     def of(self, sample: Sample) -> Floats:
         """Return the score of each output ``(n, d')``, of shape ``(n,)``.
 
-        It is summed up term by term, in this order, and so the same anywhere.
+        The terms are added in this order, so the score is the same on every machine.
         """
         columns = standardised(sample, self.entries, self.centres, self.scales)
         total = np.zeros(len(sample))
@@ -51,7 +44,7 @@ class Formula:
         return total
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the formula as plain values for JSON."""
         return {
             "entries": list(self.entries),
             "centres": list(self.centres),
@@ -61,14 +54,10 @@ class Formula:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Formula:
-        """Return what `to_plain` was made of."""
+        """Return the formula of `to_plain`."""
         terms = tuple((tuple(factors), weight) for factors, weight in plain["terms"])
         entries, centres, scales = (tuple(plain[k]) for k in ("entries", "centres", "scales"))
         return cls(entries, centres, scales, terms)
-
-    def words(self) -> str:
-        """Name it."""
-        return f"score of a logistic regression over {len(self.entries)} entries"
 
 
 def standardised(
@@ -79,13 +68,10 @@ def standardised(
     for entry, centre, scale in zip(entries, centres, scales, strict=True):
         with np.errstate(invalid="ignore", over="ignore"):
             column = (sample[:, entry] - centre) / scale
-        columns.append(np.nan_to_num(np.clip(column, -_FAR, _FAR), nan=0.0))
+        columns.append(np.nan_to_num(np.clip(column, -_CLIPPED, _CLIPPED), nan=0.0))
     return columns
 
 
 def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:
     """Return the product of some columns, each of shape ``(n,)``."""
-    found = columns[factors[0]]
-    for i in factors[1:]:
-        found = found * columns[i]
-    return found
+    return math.prod((columns[i] for i in factors[1:]), start=columns[factors[0]])

@@ -1,21 +1,17 @@
-"""Numbers of two samples counted: which there are, how often, and in which cells they lie."""
+"""Counts of the numbers of two samples, by value and by cell."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer.compiled import compiled
 from epsilometer.densities.frequencies import counted
-
-Counts = NDArray[np.int64]
-Sample = NDArray[Any]
+from epsilometer.events.arrays import Counts, Floats, Sample
 
 FOLDS = 5
-_FEW = 50_000  # reals that are searched for sooner than Numba is imported
+_FEW = 50_000  # reals for which NumPy's search is faster than importing Numba
 
 
 def fifths(size: int) -> list[slice]:
@@ -25,21 +21,21 @@ def fifths(size: int) -> list[slice]:
 
 
 class Tally:
-    """How often each whole number occurs, of few: nothing is sorted.
+    """Counts of each whole number, where few different ones occur: nothing is sorted.
 
-    ``seen`` are the different numbers, rising, ``(k,)``; ``folds`` how often either side shows
-    each, by successive fifths of its draws, two of shape ``(5, k)``.
+    ``values`` are the different numbers, rising, ``(k,)``; ``folds`` the counts of either side by
+    successive fifths of its draws, two of shape ``(5, k)``; ``times`` their sum, ``(k,)``.
     """
 
     def __init__(self, x: Sample, x_prime: Sample, low: int, high: int) -> None:
-        every = []
+        counts = []
         for side in (x, x_prime):
             from_0 = side.astype(np.int64) - low if low else side
             parts = (from_0[part] for part in fifths(side.size))
-            every.append(np.stack([counted(part, high - low + 1) for part in parts]))
-        there = np.flatnonzero((every[0] + every[1]).any(axis=0))
-        self.seen = (there + low).astype(x.dtype)
-        self.folds = every[0][:, there], every[1][:, there]
+            counts.append(np.stack([counted(part, high - low + 1) for part in parts]))
+        present = np.flatnonzero((counts[0] + counts[1]).any(axis=0))
+        self.values = (present + low).astype(x.dtype)
+        self.folds = counts[0][:, present], counts[1][:, present]
         self.times: Counts = self.folds[0].sum(axis=0) + self.folds[1].sum(axis=0)
         self._ends = np.cumsum(self.times)
 
@@ -53,32 +49,30 @@ class Tally:
 
     def ranked(self, ranks: Counts) -> Sample:
         """Return the numbers at some ranks of both sides together, from 0."""
-        return np.asarray(self.seen[np.searchsorted(self._ends, ranks, side="right")])
+        return np.asarray(self.values[np.searchsorted(self._ends, ranks, side="right")])
 
     def in_cells(self, starts: Sample, size: int) -> tuple[Counts, Counts]:
         """Return the folds of cells instead of numbers, of shape ``(5, size)`` each."""
-        cells = np.searchsorted(starts, self.seen, side="right")
-        found = np.zeros((2, FOLDS, size), np.int64)
+        cells = np.searchsorted(starts, self.values, side="right")
+        counts = np.zeros((2, FOLDS, size), np.int64)
         for side, folds in enumerate(self.folds):
-            np.add.at(found[side].T, cells, folds.T)
-        return found[0], found[1]
+            np.add.at(counts[side].T, cells, folds.T)
+        return counts[0], counts[1]
 
 
-def cells_of(starts: NDArray[np.float64], reals: NDArray[np.float64], missing: int) -> Counts:
+def cells_of(starts: Floats, reals: Floats, missing: int) -> Counts:
     """Return ``np.searchsorted(starts, reals, "right")``, and ``missing`` for NaN.
 
-    All reals take a step of the search before any takes the next, so that none waits for another,
-    and no branch is guessed wrong every other time. Rising ``starts`` have shape ``(k,)``, reals
-    and what is returned ``(n,)``.
+    All reals take a step of the search before any takes the next: this avoids waits for memory and
+    mispredicted branches. Rising ``starts`` have shape ``(k,)``, reals and the result ``(n,)``.
     """
     if reals.size < _FEW:
         cells = np.searchsorted(starts, reals, side="right")
-        cells[np.isnan(reals)] = missing
-        return cells
-    cells = np.zeros(reals.size, np.int64)
-    step = 1 << max(starts.size.bit_length() - 1, 0)
-    padded = np.append(starts, np.full(2 * step - starts.size, np.nan))  # nothing is beyond
-    _search(cells, padded, np.ascontiguousarray(reals), step)
+    else:
+        cells = np.zeros(reals.size, np.int64)
+        step = 1 << max(starts.size.bit_length() - 1, 0)
+        padded = np.append(starts, np.full(2 * step - starts.size, np.nan))
+        _search(cells, padded, np.ascontiguousarray(reals), step)
     cells[np.isnan(reals)] = missing
     return cells
 

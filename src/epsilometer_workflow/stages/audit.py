@@ -153,7 +153,7 @@ def _without(
 ) -> Row:
     """Return the row of a claim that cannot be audited, with the reason."""
     claim = claim_of(of_any_level(entry["claim"]))
-    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.words())
+    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.text())
     verdict = Verdict(
         verdict="invalid",
         claim=plain,

@@ -1,7 +1,8 @@
-"""Candidate pairs: which of them a mechanism takes at all.
+"""Candidate pairs, without those that a mechanism refuses.
 
-A mechanism may refuse some inputs of a domain, as an empty table: pairs of which it refuses both
-are left out, and the verdict says so. Where it refuses one only, that alone tells them apart.
+A mechanism may refuse some inputs of a domain, such as an empty table. Pairs of two refused inputs
+are left out, and the verdict says so. If it refuses one input only, this alone distinguishes the
+two, and is an error.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from epsilometer.seeds import generator
 
 Pair = tuple[Any, Any]
 
-_PATIENCE = 60.0  # seconds in which at least one input should be taken
-_TOLD = 3  # names of pairs that are told
+_PATIENCE = 60.0  # seconds in which at least one input should be accepted
+_NAMED = 3  # pairs that are left out
 
 
 class Candidates(Mapping[str, Pair]):
-    """Pairs ``(x, x')`` by their names, of which those are left out that a mechanism refuses.
+    """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
 
-    Not those that are ``given`` by name: of a mapping that is added with ``|``, all. ``untried``
-    names inputs that are not among them.
+    ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
+    ``untried`` are notes on inputs that are not among the pairs.
     """
 
     def __init__(
-        self, pairs: Mapping[str, Pair], given: Iterable[str] = (), untried: Sequence[str] = ()
+        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), untried: Sequence[str] = ()
     ) -> None:
         self._pairs = dict(pairs)
-        self.given = frozenset(given)
+        self.required = frozenset(required)
         self.untried = untried
 
     def __getitem__(self, name: str) -> Pair:
@@ -59,33 +60,34 @@ class Candidates(Mapping[str, Pair]):
         return _both(other, self)
 
 
-def _both(first: Mapping[str, Pair], second: Mapping[str, Pair]) -> Candidates:
-    given = [one.given if isinstance(one, Candidates) else set(one) for one in (first, second)]
-    untried = [text for one in (first, second) for text in getattr(one, "untried", ())]
-    return Candidates({**first, **second}, given[0] | given[1], untried)
+def _both(*mappings: Mapping[str, Pair]) -> Candidates:
+    first, second = mappings
+    required = [m.required if isinstance(m, Candidates) else set(m) for m in mappings]
+    untried = [text for m in mappings for text in getattr(m, "untried", ())]
+    return Candidates({**first, **second}, required[0] | required[1], untried)
 
 
 def accepted(
     source: Source, pairs: Candidates, seed: int, late: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Pair], list[Check]]:
-    """Return the pairs that a mechanism takes, and what is to be said of the others.
+    """Return the pairs that a mechanism accepts, and notes on the others.
 
-    One draw is made of each input, with seeds of their own: what is left out does not depend on
-    the draws of the audit. Pairs with inputs on which it failed as an outcome come last. Once it is
-    ``late``, and a pair is found, those that were not tried are left out.
+    There is one draw of each input, with a seed of its own, so that the choice does not depend on
+    the draws of the audit. Pairs with a failure as an outcome come last. Once it is ``late`` and a
+    pair is accepted, untried pairs are left out.
 
     Raises
     ------
     MechanismError
-        If a mechanism takes one input of a pair only, or none of any pair.
+        If the mechanism refuses one input of a pair, or all pairs.
     """
-    began = time.monotonic()
+    start = time.monotonic()
     known: dict[str, tuple[bool, MechanismError | None]] = {}
 
-    def tried(x: Any, name: str) -> tuple[bool, MechanismError | None]:
-        """Return whether a draw is a failure, and why there is none."""
-        key = name if name in pairs.given else json.dumps(x)
-        if key not in known or name in pairs.given:
+    def trial(x: Any, name: str) -> tuple[bool, MechanismError | None]:
+        """Return whether a draw is a failure, and the error if there is no draw."""
+        key = name if name in pairs.required else json.dumps(x)
+        if key not in known or name in pairs.required:
             own = int(generator(seed, "audit", "candidates", key).integers(2**31))
             try:
                 output = source.draw(x, 1, own)
@@ -94,20 +96,20 @@ def accepted(
                 known[key] = False, error
         return known[key]
 
-    found: dict[str, Pair] = {}
+    drawn: dict[str, Pair] = {}
     failing: dict[str, Pair] = {}
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
-        if (found or failing) and late():
+        if (drawn or failing) and late():
             break
-        (failed, error), (failed_prime, error_prime) = tried(x, name), tried(y, name)
+        (failed, error), (failed_prime, error_prime) = trial(x, name), trial(y, name)
         if error is None and error_prime is None:
-            (failing if failed or failed_prime else found)[name] = (x, y)
+            (failing if failed or failed_prime else drawn)[name] = (x, y)
         elif error is not None and error_prime is not None:
-            if name in pairs.given:
+            if name in pairs.required:
                 raise named_error(error, name)
             refused[name] = error
-            if not found and not failing and time.monotonic() > began + _PATIENCE:
+            if not drawn and not failing and time.monotonic() > start + _PATIENCE:
                 break
         else:
             taken, other = (y, x) if error is not None else (x, y)
@@ -116,26 +118,20 @@ def accepted(
                 f"{input_words(taken, 40)}, which may tell them apart ({name}); let failures be "
                 "outcomes, or declare inputs on which it draws"
             )
-    if refused and not found and not failing:
+    if refused and not drawn and not failing:
         raise next(iter(refused.values()))
-    untried = [Check("range", "note", text) for text in pairs.untried]
-    return found | failing, [*_told(refused, len(pairs)), *untried]
+    notes = [Check("range", "note", text) for text in pairs.untried]
+    if refused:
+        names = ", ".join(map(repr, list(refused)[:_NAMED]))
+        more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both "
+        text += f"inputs: {names}{more}; {next(iter(refused.values()))}"
+        notes.insert(0, Check("inputs", "note", text))
+    return drawn | failing, notes
 
 
 def named_error(error: MechanismError, name: str) -> MechanismError:
-    """Return an error that says on which pair it was, where pairs have names."""
+    """Return an error that names its pair, if pairs have names."""
     if name:
         error.args = (f"{error}: pair {name!r}",)
     return error
-
-
-def _told(refused: Mapping[str, MechanismError], number: int) -> list[Check]:
-    if not refused:
-        return []
-    names = ", ".join(repr(name) for name in list(refused)[:_TOLD])
-    more = f" and {len(refused) - _TOLD} more" if len(refused) > _TOLD else ""
-    words = (
-        f"{len(refused)} of {number} pairs are left out, of which it refuses both inputs: {names}"
-        f"{more}; {next(iter(refused.values()))}"
-    )
-    return [Check("inputs", "note", words)]

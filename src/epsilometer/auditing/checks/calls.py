@@ -1,4 +1,4 @@
-"""Draws on an input, in the order in which they were made, call by call."""
+"""Draws on an input, in the order of the calls."""
 
 from __future__ import annotations
 
@@ -8,62 +8,56 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from epsilometer.auditing.checks.permutations import Bools, Counts, Floats
 from epsilometer.auditing.formats import input_words
 from epsilometer.auditing.outcomes.outcomes import learn
+from epsilometer.events.arrays import Bools, Counts, Floats
+from epsilometer.events.arrays import Sample as Table
 
 Draw = Callable[[Any, int, int], Any]
 """Raw outputs on an input, so many, at a seed."""
 
 _SHORT = 12  # short calls of an input
-_PART = 40  # of its draws is a short call, and as many draws are made one by one
-_ENTRIES = 4  # that are looked at one by one
+_PART = 40  # a short call has one draw in so many; as many draws are calls of their own
+_ENTRIES = 4  # that have scores of their own
 _ADDED = 64  # that are added up
-_GROUPS = 4  # inputs that may have been asked before
+_GROUPS = 4  # inputs of the call before
 
 
 class Sample:
-    """Outputs in some order: which are the same, and bounded scores of them.
+    """Outputs in some order, with codes of equal outputs and bounded scores.
 
-    ``table`` is what they are encoded as, of shape ``(n,)`` or ``(n, d)``.
+    ``table`` has the encoded outputs, of shape ``(n,)`` or ``(n, d)``.
     """
 
-    def __init__(self, batches: Sequence[Any], words: str) -> None:
-        self.words, self.batches = words, [len(batch) for batch in batches]
+    def __init__(self, batches: Sequence[Any], name: str) -> None:
+        self.name, self.batches = name, [len(batch) for batch in batches]
         self.layout = learn(*batches)
-        encoded = [self.layout.encode(batch) for batch in batches]
-        self.table = encoded[0] if len(encoded) == 1 else np.concatenate(encoded)
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.table)
+        self.table = self.layout.encode_all(batches)
+        self.size = len(self.table)
 
     @cached_property
     def codes(self) -> Counts:
-        """A number for each output, the same for the same outputs, of shape ``(n,)``."""
-        codes, kinds = np.zeros(self.size, np.int64), 1
+        """A number for each output, the same for equal outputs, of shape ``(n,)``."""
+        codes = np.zeros(self.size, np.int64)
         for column in self.table.reshape(self.size, -1).T:
-            seen, place = np.unique(column, return_inverse=True)
-            _, codes = np.unique(codes * seen.size + place.ravel(), return_inverse=True)
-            kinds = int(codes.max()) + 1
-            if kinds == self.size:
+            values, ranks = np.unique(column, return_inverse=True)
+            _, codes = np.unique(codes * values.size + ranks.ravel(), return_inverse=True)
+            if codes.max() + 1 == self.size:
                 break
         return np.asarray(codes, np.int64)
 
     @cached_property
     def kinds(self) -> int:
-        """How many different outputs there are."""
+        """The number of different outputs."""
         return int(self.codes.max()) + 1
 
     @cached_property
     def scores(self) -> list[Floats]:
         """Scores that are not constant, with mean 0, each of shape ``(n,)``.
 
-        Ranks of some entries, and of the sum of all with random signs; how far out that lies; and
-        a random sign for each output, where outputs repeat.
+        They are the ranks of some entries, and of the sum of all with random signs; the squared
+        distance of that from the median; and a random sign for each value, if outputs repeat.
         """
         rng = np.random.default_rng(0)
         columns = self.table.reshape(self.size, -1)
@@ -84,7 +78,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Call:
-    """So many draws on the input of this number, at a seed, after a call on another."""
+    """A call: so many draws on the input of number ``x``, at a seed, after a call on another."""
 
     x: int
     size: int
@@ -94,45 +88,44 @@ class Call:
 
 @dataclass(frozen=True)
 class Group:
-    """Draws that were chosen before they were made, and what it means if they stand out."""
+    """A group of draws that was fixed before the draws, and the likely cause if it differs."""
 
-    words: str
+    name: str
     cause: str
     inside: Bools
 
 
 class Calls(Sample):
-    """What was drawn on one input, call by call."""
+    """All draws on one input, call by call."""
 
     def __init__(self, x: Any, calls: Sequence[tuple[Call, Any]]) -> None:
         super().__init__([outputs for _, outputs in calls], f"on input {input_words(x)}")
         self.calls = [call for call, _ in calls]
-        sizes = [call.size for call in self.calls]
+        sizes = self.batches
         self.sizes = np.repeat(sizes, sizes)
         self.before = np.repeat([call.before for call in self.calls], sizes)
         self.ends = np.cumsum(sizes)
         self.longest = int(np.argmax(sizes))  # call
-        self.long = self.places(self.longest)
+        self.long = self.rows(self.longest)
         short = [i for i, size in enumerate(sizes) if 1 < size < max(sizes)]
         self.first = short[0]  # short call
-        self.short = np.array([np.arange(self.size)[self.places(i)] for i in short])
-        """Where the outputs of short calls stand, a row for each."""
+        self.short = np.array([np.arange(self.size)[self.rows(i)] for i in short])
+        """The positions of the outputs of short calls, a row for each."""
 
-    def places(self, i: int) -> slice:
-        """Return where the outputs of a call stand."""
+    def rows(self, i: int) -> slice:
+        """Return the positions of the outputs of a call."""
         return slice(int(self.ends[i]) - self.calls[i].size, int(self.ends[i]))
 
     def by_request(self) -> Iterator[Group]:
-        """Yield groups of draws by how they were asked for."""
+        """Yield groups of draws by the parameters of the calls."""
         starts = np.zeros(self.size, bool)
         starts[[0, *self.ends[:-1]]] = True
+        largest = self.sizes.max()
         size = "the law depends on how many draws are asked for, or noise is kept for a call"
         state = "state is kept from one call to the next"
         yield Group("first outputs of calls", "a call starts in a state of its own", starts)
         yield Group("outputs of calls of one draw", size, self.sizes == 1)
-        yield Group(
-            f"outputs of a call of {self.sizes.max()} draws", size, self.sizes == self.sizes.max()
-        )
+        yield Group(f"outputs of a call of {largest} draws", size, self.sizes == largest)
         for other in np.unique(self.before[self.before >= 0])[:_GROUPS].tolist():
             which = "the same input" if other == self.calls[0].x else "another input"
             after = self.before == other
@@ -140,12 +133,12 @@ class Calls(Sample):
             yield Group(f"first outputs of calls after one on {which}", state, starts & after)
 
     def by_time(self) -> Iterator[Group]:
-        """Yield groups of draws by when they were made."""
+        """Yield groups of draws by their time."""
         state = "state is kept between calls"
         for i, call in enumerate(self.calls):
             if call.size > 1:
                 inside = np.zeros(self.size, bool)
-                inside[self.places(i)] = True
+                inside[self.rows(i)] = True
                 yield Group(f"outputs of a call of {call.size} draws", state, inside)
                 yield Group("early outputs", state, np.arange(self.size) < self.ends[i])
 
@@ -155,14 +148,13 @@ def draw_calls(
 ) -> list[Calls]:
     """Draw on all inputs in random order: some calls of one draw, all others, some of one draw.
 
-    So there are calls at once after others of their size, where noise may be kept for two.
+    So some calls follow another of their size at once, where noise may be kept for two.
     """
     few, ones = max(draws // _PART, 2), draws // _PART
     sizes = [few] * _SHORT
-    sizes.append(max(draws - sum(sizes) - ones - few, few + 1))  # one call is to be repeated
-    phases = [[1] * (ones // 2), sizes, [1] * (ones - ones // 2)]
+    sizes.append(max(draws - sum(sizes) - ones - few, few + 1))  # one call will be repeated
     requests: list[tuple[int, int]] = []
-    for phase in phases:
+    for phase in ([1] * (ones // 2), sizes, [1] * (ones - ones // 2)):
         calls = [(x, size) for x in range(len(inputs)) for size in phase]
         requests += [calls[i] for i in rng.permutation(len(calls)).tolist()]
     seeds = rng.choice(2**31, len(requests), replace=False).tolist()
@@ -175,11 +167,11 @@ def draw_calls(
 
 
 def _spread(size: int, most: int) -> list[int]:
-    """Return so many numbers below a size, evenly."""
+    """Return so many numbers below a size, evenly spaced."""
     return [int(i) for i in np.unique(np.linspace(0, size - 1, min(size, most)).round())]
 
 
-def _ranks(column: NDArray[Any]) -> Floats:
+def _ranks(column: Table) -> Floats:
     """Return ranks between 0 and 1, the same for ties; NaN is a value, the largest."""
-    _, place, times = np.unique(column, return_inverse=True, return_counts=True)
-    return np.asarray(((np.cumsum(times) - times / 2) / column.size)[place.ravel()])
+    _, ranks, times = np.unique(column, return_inverse=True, return_counts=True)
+    return np.asarray(((np.cumsum(times) - times / 2) / column.size)[ranks.ravel()])

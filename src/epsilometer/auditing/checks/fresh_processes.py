@@ -1,4 +1,4 @@
-"""Whether other processes make the same draws: a constant seed gives each the same noise."""
+"""The check whether other processes make the same draws, as with a constant seed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _PART, _LEAST = 40, 12
 
 
 def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
-    """Compare some first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
+    """Compare the first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
     name, size, outputs = "other process", max(draws // _PART, _LEAST), []
     try:
         for own in (seed, seed + 1):
             with closing(_another(source)) as other:
                 outputs.append(other.draw(x, size, own))
-    except Exception:  # of the user's own class, for one
+    except Exception:  # such as an error of the user's class
         return Check(name, "note", "whether another process makes the same draws is not known")
     codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
     if agreement(codes, rows).p > OTHERS * min(alpha / ALPHA, 1.0):
         return Check(name, "passed", "other processes, or objects, make other draws")
-    words = "other processes, or objects, make the same draws at other seeds: a constant seed"
-    return Check(name, "failed", words)
+    text = "other processes, or objects, make the same draws at other seeds: a constant seed"
+    return Check(name, "failed", text)
 
 
 def _another(source: Any) -> Any:
@@ -46,15 +46,15 @@ def _another(source: Any) -> Any:
         return other
     if (origin := origin_of(source)) is None:
         return anew(source)
-    given: Any = {"folder": origin.folder, "env": origin.env, "parameters": origin.parameters}
-    given["failures"] = source.sampler.failures
-    return python_worker(origin.interpreter, origin.spec, **given)
+    options: Any = {"folder": origin.folder, "env": origin.env, "parameters": origin.parameters}
+    options["failures"] = source.sampler.failures
+    return python_worker(origin.interpreter, origin.spec, **options)
 
 
 def origin_of(source: CallableSource) -> Origin | None:
-    """Return where a function is loaded from: as the user named it, or by its module."""
+    """Return the origin of a function: as the user named it, or its module."""
     function = source.sampler.function
-    with suppress(AttributeError, KeyError):  # it is not there by that name
+    with suppress(AttributeError, KeyError):  # its module has no such name
         module, name = function.__module__, function.__qualname__
         known = module != "__main__" and attrgetter(name)(sys.modules[module]) is function
         if known and source.origin is None:
@@ -64,11 +64,11 @@ def origin_of(source: CallableSource) -> Origin | None:
 
 
 def anew(source: CallableSource) -> CallableSource:
-    """Return another object of its class, with the plain values that this one holds; or raise."""
+    """Return a new object of the same class, with the same plain attributes; or raise."""
     function = source.sampler.function
     owner = getattr(function, "__self__", function)
-    held = {name.lstrip("_"): value for name, value in vars(owner).items()}
-    names = {*inspect.signature(type(owner)).parameters} & {*held} - {*RANDOM}
-    made = type(owner)(**{name: json.loads(json.dumps(held[name])) for name in names})
-    function = made if owner is function else getattr(made, function.__name__)
+    attributes = {name.lstrip("_"): value for name, value in vars(owner).items()}
+    names = {*inspect.signature(type(owner)).parameters} & {*attributes} - {*RANDOM}
+    new = type(owner)(**{name: json.loads(json.dumps(attributes[name])) for name in names})
+    function = new if owner is function else getattr(new, function.__name__)
     return callable_source(function, failures=source.sampler.failures)

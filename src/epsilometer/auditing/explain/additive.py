@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logit, ndtri
 
-from epsilometer.auditing.checks.permutations import Floats
 from epsilometer.auditing.explain.traces import Call, Run, Trace, Unit, as_numbers, same
+from epsilometer.events.arrays import Floats
 
 _EXACT = 1e-7  # of the spread of outputs, by which they may lie beside the line
 _LEAST = 3  # points of a line that is one

@@ -97,7 +97,7 @@ def explain(
     if not any(one.kind in ("constant seed", "drawn once") for one in cause.findings):
         others = other_process(source, pair[0], 0, seeds[0], 1.0)
         if others.result == "failed":
-            first = Finding("constant seed", others.words)
+            first = Finding("constant seed", others.text)
             return replace(cause, findings=(first, *cause.findings))
     return cause
 

@@ -1,8 +1,8 @@
-"""Tables and counts beside their neighbours: lengths, other rows, changed rows and places together.
+"""Tables and counts with their neighbours: combinations of lengths, rows, changes and positions.
 
-A fault needs at times two things at once, as an odd length and rows in an order of their own. So
-any two of these are put together at least once, in few tables: a covering array, made greedily as
-by Cohen et al. (1997).
+Some faults need two conditions at once, such as an odd length and sorted rows. So any two values of
+these factors occur together at least once, in few tables: a covering array, made greedily as by
+Cohen et al. (1997).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 
 from epsilometer.auditing.inputs.entries import Entry, Named, in_turn, shown
 
-_SMALL = 4  # rows of tables that are all tried
-_ADDED, _REPLACED = 12, 8  # rows that are added; pairs of rows that replace each other
-_PLACES = ("last", "first", "middle")
+_SMALL = 4  # all lengths up to this are tried
+_ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
+_POSITIONS = ("last", "first", "middle")
 
 
 def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield points of a grid of so many levels: 0, points beside it, then a covering array.
+    """Yield points of a grid of so many levels: those with one factor above 0, then others.
 
-    These differ from 0 in one factor. The others are chosen until any two levels of two factors
-    have been together: always the one with most that is new, the smallest of equals.
+    These are chosen until any two levels of two factors have occurred together: always the point
+    with the most new combinations, the smallest of equals.
 
     >>> list(covering([2, 2]))
     [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -35,22 +35,22 @@ def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     factors = list(combinations(range(len(sizes)), 2))
     missing = {(i, j, a, b) for i, j in factors for a in range(sizes[i]) for b in range(sizes[j])}
 
-    def met(point: tuple[int, ...]) -> set[tuple[int, int, int, int]]:
+    def combined(point: tuple[int, ...]) -> set[tuple[int, int, int, int]]:
         return {(i, j, point[i], point[j]) for i, j in factors}
 
     for point in grid:
         if sum(level > 0 for level in point) <= 1:
-            missing -= met(point)
+            missing -= combined(point)
             yield point
     while missing:
-        best = max(grid, key=lambda point: len(met(point) & missing))
-        missing -= met(best)
+        best = max(grid, key=lambda point: len(combined(point) & missing))
+        missing -= combined(best)
         yield best
 
 
 @dataclass(frozen=True)
 class Table:
-    """Tables of ``shortest`` to ``longest`` rows; neighbours have a row more, or another one."""
+    """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced."""
 
     rows: Entry
     shortest: int
@@ -58,31 +58,30 @@ class Table:
     replace: bool
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield neighbours: a long table, the shortest, then all combinations of any two things."""
+        """Yield neighbours: a long table, then short ones and a covering array in turn."""
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
         beyond = 2 ** int(math.log2(self.longest)) + 1  # where a chunk may begin
         large = [n for n in (self.longest, self.longest - 1, beyond) if least <= n <= self.longest]
         large = [n for n in dict.fromkeys(large) if n > _SMALL] or [self.longest]
         small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
         changes = self._changes(rng)
+        sizes = [len(large), len(changes), len(self._others), len(_POSITIONS)]
         first, *rest = [
-            (large[n], changes[change], others, _PLACES[place])
-            for n, change, others, place in covering(
-                [len(large), len(changes), len(self._others), len(_PLACES)]
-            )
+            (large[n], changes[change], others, _POSITIONS[position])
+            for n, change, others, position in covering(sizes)
         ]
-        few = product(range(min(len(changes), 4)), range(2), small)
-        tiny = [(n, changes[change], others, "last") for change, others, n in few]
-        for n, change, others, place in [first, *in_turn([tiny, rest])]:
-            yield self._pair(n, change, others, place, rng)
+        few = product(changes[:4], range(2), small)
+        tiny = [(n, change, others, "last") for change, others, n in few]
+        for n, change, others, position in [first, *in_turn([tiny, rest])]:
+            yield self._pair(n, change, others, position, rng)
 
     def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
-        """Return rows that may be removed, or rows and what replaces them."""
+        """Return rows to remove, or rows and their replacements."""
         rows = self.rows
         if self.replace:
             return [(x, y) for _, x, y in rows.pairs(rng) if x != y][:_REPLACED]
-        found = [rows.high, rows.low, *rows.others()[: _ADDED - 3], rows.drawn(rng)]
-        return [(row, None) for row in found]
+        removed = [rows.high, rows.low, *rows.others()[: _ADDED - 3], rows.drawn(rng)]
+        return [(row, None) for row in removed]
 
     @property
     def _others(self) -> list[str]:
@@ -91,50 +90,47 @@ class Table:
 
     def _filled(self, others: int, n: int, rng: np.random.Generator) -> list[Any]:
         rows = self.rows
+        ends = rows.low, rows.high
         if others < 2:
-            return [(rows.low, rows.high)[others]] * n
+            return [ends[others]] * n
         if others == 2:
             return [rows.at(i / max(n - 1, 1)) for i in range(n)]
-        if others == 3:
-            return [(rows.low, rows.high)[i % 2] for i in range(n)]
-        return [rows.drawn(rng) for _ in range(n)]
+        return [ends[i % 2] if others == 3 else rows.drawn(rng) for i in range(n)]
 
     def _pair(
-        self, n: int, change: tuple[Any, Any], others: int, place: str, rng: np.random.Generator
+        self, n: int, change: tuple[Any, Any], others: int, position: str, rng: np.random.Generator
     ) -> Named:
         row, other = change
         rest = self._filled(others, n - 1, rng)
-        i = {"first": 0, "middle": (n - 1) // 2, "last": n - 1}[place]
+        i = {"first": 0, "middle": (n - 1) // 2, "last": n - 1}[position]
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
-        what = (
-            f"{shown(row)} replaced by {shown(other)}" if self.replace else f"{shown(row)} removed"
-        )
-        where = f"{place} of {n} rows, others {self._others[others]}" if n > 1 else "the only row"
-        return f"{what}, {where}", x, y
+        change_text = f"replaced by {shown(other)}" if self.replace else "removed"
+        where = f"{position} of {n} rows, others {self._others[others]}"
+        return f"{shown(row)} {change_text}, {where if n > 1 else 'the only row'}", x, y
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each key is there, ``low`` to ``high`` times; a key that is not is left out."""
+    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out."""
 
     keys: Sequence[str]
     low: int
     high: int
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield counts of which one is larger by one, first such that a key is new."""
+        """Yield counts that differ by one in one key, first with a new key."""
         last = len(self.keys) - 1
-        places = list(dict.fromkeys([last, 0, last // 2]))
-        starts = list(dict.fromkeys([self.low, self.high - 1, (self.low + self.high) // 2]))
-        starts = [start for start in starts if start < self.high]
-        for place, start, rest in covering([len(places), len(starts), 4]):
-            key, fewer = self.keys[places[place]], starts[start]
-            words, others = self._others(rest, rng)
-            there, more = others | {key: fewer}, others | {key: fewer + 1}
-            before = "without it" if fewer == 0 else f"against {fewer}"
-            name = f"{fewer + 1} of {shown(key)} {before}, others {words}"
-            yield name, self._present(more), self._present(there)
+        keys = [self.keys[i] for i in dict.fromkeys([last, 0, last // 2])]
+        starts = dict.fromkeys([self.low, self.high - 1, (self.low + self.high) // 2])
+        fewer = [start for start in starts if start < self.high]
+        for i, j, rest in covering([len(keys), len(fewer), 4]):
+            key, count = keys[i], fewer[j]
+            text, others = self._others(rest, rng)
+            x, y = ({**others, key: number} for number in (count + 1, count))
+            before = "without it" if count == 0 else f"against {count}"
+            name = f"{count + 1} of {shown(key)} {before}, others {text}"
+            yield name, self._present(x), self._present(y)
 
     def _others(self, which: int, rng: np.random.Generator) -> tuple[str, dict[str, int]]:
         if which == 3:

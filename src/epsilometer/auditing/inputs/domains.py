@@ -1,6 +1,6 @@
-"""Declared domains of inputs: up to a hundred pairs of neighbours, those that tell most first.
+"""Declared domains of inputs: up to a hundred pairs of neighbours, the most useful first.
 
-A declaration is plain, as JSON or YAML has it; docs/audit.md has them all.
+A declaration consists of plain values for JSON or YAML; docs/audit.md has all kinds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from epsilometer.seeds import generator
 _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one", "any"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
-_KEYS = {  # of each kind, the first of which it must have
+_KEYS = {  # further keys of each kind
     "values": ("whole", "clipped", "distance"),
     "choices": (),
     "bits": ("neighbours",),
@@ -43,7 +43,7 @@ Pairs = Callable[[np.random.Generator], Iterator[Named]]
 def domain(
     declaration: Mapping[str, Any], *, limit: int | None = None, seed: int = 0
 ) -> Candidates:
-    """Return candidate pairs of neighbours of a declared domain, by names that say what they are.
+    """Return candidate pairs of neighbours of a declared domain, with names that describe them.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def domain(
         One of these; ``limit`` and ``seed`` may stand in it, too.
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
-          ``"whole": true``. With ``"clipped": true`` inputs may lie beyond, as the mechanism brings
-          them back. With ``"distance": d`` neighbours are at most ``d`` apart;
+          ``"whole": true``. With ``"clipped": true`` inputs may lie beyond, as the mechanism clips
+          them. With ``"distance": d`` neighbours are at most ``d`` apart;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
           with ``"neighbours": "any"``;
@@ -60,24 +60,24 @@ def domain(
           the above, several in a list, or several by their names. Neighbours have a row more or
           less, or, with ``"neighbours": "replace a row"``, another one, as they have where
           ``length`` is one number;
-        - ``{"counts": [lower, upper], "keys": [...]}``: how often each key is there; one count is
-          larger by one. A key that is not there is no key of the input;
+        - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
+          one. A key of count 0 is left out;
         - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
     limit
-        How many pairs at most; 100 if not given. Fewer are returned where they say all.
+        The largest number of pairs; 100 if not given. There are fewer if these are all.
     seed
-        Of random inputs; the same gives the same pairs.
+        Of random inputs; the same seed gives the same pairs.
 
     Returns
     -------
     Candidates
-        A mapping of names to pairs ``(x, x')`` of plain inputs; no two are the same, in whatever
-        order. An audit leaves those out of which a mechanism refuses both inputs.
+        A mapping of names to pairs ``(x, x')`` of plain inputs; no two pairs are equal, in any
+        order. An audit leaves out pairs of which a mechanism refuses both inputs.
 
     Raises
     ------
     ArgumentError
-        If that is no domain.
+        If the declaration is wrong.
 
     >>> list(domain({"bits": 3}, limit=2))
     ['last bit flipped of all zeros', 'last bit flipped of all ones']
@@ -89,28 +89,28 @@ def domain(
     seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
     pairs, entries = _top("domain", own)
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
-    found: dict[str, tuple[Any, Any]] = {}
-    seen = set()
+    chosen: dict[str, tuple[Any, Any]] = {}
+    known = set()
     for name, *sides in pairs(rng):
         texts = [json.dumps(side) for side in sides]
-        if texts[0] == texts[1] or frozenset(texts) in seen:
+        if texts[0] == texts[1] or frozenset(texts) in known:
             continue
-        seen.add(frozenset(texts))
-        x, y = map(json.loads, texts)  # whose rows are all their own
+        known.add(frozenset(texts))
+        x, y = map(json.loads, texts)  # without shared rows
         names = (f"{name} ({i})" if i > 1 else name for i in count(1))
-        found[next(one for one in names if one not in found)] = (x, y)
-        if len(found) == most:
+        chosen[next(free for free in names if free not in chosen)] = (x, y)
+        if len(chosen) == most:
             break
-    if not found:
+    if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    return Candidates(found, untried=_untried(entries))
+    return Candidates(chosen, untried=_untried(entries))
 
 
-# --- what is declared -----------------------------------------------------------------------------
+# --- declarations ---------------------------------------------------------------------------------
 
 
 def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry]]:
-    """Return what makes pairs of a domain of inputs, and the entries that inputs consist of."""
+    """Return the generator of pairs of a domain, and the entries of its inputs."""
     kind = _kind(where, declared, KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
@@ -125,7 +125,7 @@ def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry
 
 
 def _untried(entries: Sequence[Entry]) -> list[str]:
-    """Say which numbers beyond a declared range are not tried, as the mechanism may clip them."""
+    """Return a note on numbers beyond a declared range, which the mechanism may clip."""
     kept = [entry for entry in entries if isinstance(entry, Number) and not entry.clipped]
     ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
@@ -146,7 +146,7 @@ def _table(where: str, declared: Mapping[str, Any]) -> Table:
         raise ArgumentError(f"{where}.length", f"{message}, got {length}")
     if high < 1:
         raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
-    if kind == _ADD and any(_distance(column) for column in _columns(rows)):
+    if kind == _ADD and any(getattr(column, "distance", None) for column in _columns(rows)):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
     return Table(rows, low, high, kind == _REPLACE)
@@ -158,7 +158,7 @@ def _rows(where: str, declared: Any) -> Entry:
             return _entry(where, declared)
         names = [str(name) for name in declared]
         return Columns([_entry(f"{where}.{n}", declared[n]) for n in declared], names)
-    if not isinstance(declared, Sequence) or isinstance(declared, str) or not declared:
+    if not _is_list(declared) or not declared:
         _refuse(where, "a domain, a list of one for each column, or one by each name", declared)
     return Columns([_entry(f"{where}.{i}", column) for i, column in enumerate(declared, 1)])
 
@@ -168,7 +168,7 @@ def _entry(where: str, declared: Any) -> Entry:
     kind = _kind(where, _mapping(where, declared), _ENTRIES)
     if kind == "choices":
         options = declared["choices"]
-        if not isinstance(options, Sequence) or isinstance(options, str) or len(options) < 2:
+        if not _is_list(options) or len(options) < 2:
             _refuse(f"{where}.choices", "a list of two values or more", options)
         try:
             texts = [json.dumps(option, allow_nan=False) for option in options]
@@ -185,17 +185,18 @@ def _entry(where: str, declared: Any) -> Entry:
 
 
 def _number(where: str, declared: Mapping[str, Any]) -> Number:
-    whole, clipped = (_flag(where, declared, key) for key in ("whole", "clipped"))
-    one = _whole if whole else _real
-    low, high = _ends(f"{where}.values", declared["values"], one)
+    whole, clipped = (
+        checks.flag(f"{where}.{key}", declared.get(key, False)) for key in ("whole", "clipped")
+    )
+    number = _whole if whole else _real
+    low, high = _ends(f"{where}.values", declared["values"], number)
     if not low < high:
         _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
     distance = None
     if declared.get("distance") is not None:
-        distance = one(f"{where}.distance", declared["distance"])
+        distance = number(f"{where}.distance", declared["distance"])
         if not 0 < distance <= high - low:
-            wanted = f"above 0, and {high - low:g} at most"
-            _refuse(f"{where}.distance", wanted, distance)
+            _refuse(f"{where}.distance", f"above 0, and {high - low:g} at most", distance)
     return Number(low, high, whole, clipped, distance)
 
 
@@ -203,9 +204,8 @@ def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
     low, high = _ends(f"{where}.counts", declared["counts"], _size)
     if not low < high:
         _refuse(f"{where}.counts", "[lower, upper] with lower < upper", declared["counts"])
-    keys = declared.get("keys")
-    words = isinstance(keys, Sequence) and not isinstance(keys, str)
-    if not words or not keys or not all(isinstance(key, str) for key in keys):
+    keys: Any = declared.get("keys")
+    if not _is_list(keys) or not keys or not all(isinstance(key, str) for key in keys):
         _refuse(f"{where}.keys", "a list of words", keys)
     if len(set(keys)) < len(keys):
         raise ArgumentError(f"{where}.keys", "has a key twice")
@@ -213,14 +213,13 @@ def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
 
 
 def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:
-    """Return the key that says what is declared, if all others go with it."""
-    found = [key for key in kinds if key in declared]
-    if not found:
+    """Return the key of the kind, if all other keys fit."""
+    kind = next((key for key in kinds if key in declared), None)
+    if kind is None:
         wrong = next(iter(declared), "")
         near = suggest(str(wrong), kinds) if wrong else ""
         named = f", got {wrong!r}" if wrong else ""
         raise ArgumentError(where, f"must be one of {', '.join(kinds)}{named}{near}")
-    kind = found[0]
     known = (kind, *_KEYS[kind])
     for key in declared:
         if key not in known:
@@ -229,23 +228,19 @@ def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:
 
 
 def _choice(where: str, declared: Mapping[str, Any], known: Sequence[str], usual: str) -> str:
-    """Return which of some kinds of neighbours are meant; their first words are enough."""
-    given = declared.get("neighbours", usual)
-    found = [one for one in known if isinstance(given, str) and given and one.startswith(given)]
-    if given == "remove a row":  # as tables are declared elsewhere
-        found = [one for one in known if one == _ADD]
-    if not found:
-        near = suggest(str(given), known)
-        raise ArgumentError(f"{where}.neighbours", f"has no kind {given!r}{near}")
-    return found[0]
+    """Return the kind of neighbours; the first words are enough."""
+    name = declared.get("neighbours", usual)
+    start = _ADD if name == "remove a row" else name  # the name for tables elsewhere
+    if isinstance(start, str) and start:
+        for kind in known:
+            if kind.startswith(start):
+                return kind
+    near = suggest(str(name), known)
+    raise ArgumentError(f"{where}.neighbours", f"has no kind {name!r}{near}")
 
 
 def _columns(rows: Entry) -> Sequence[Entry]:
     return rows.columns if isinstance(rows, Columns) else [rows]
-
-
-def _distance(entry: Entry) -> bool:
-    return isinstance(entry, Number) and entry.distance is not None
 
 
 def _mapping(where: str, value: Any) -> Mapping[str, Any]:
@@ -254,17 +249,17 @@ def _mapping(where: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _ends(where: str, value: Any, one: Callable[[str, Any], Any]) -> tuple[Any, Any]:
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _ends(where: str, value: Any, number: Callable[[str, Any], Any]) -> tuple[Any, Any]:
+    if not _is_list(value) or len(value) != 2:
         _refuse(where, "two numbers, [lower, upper]", value)
-    low, high = (one(where, end) for end in value)
+    low, high = (number(where, end) for end in value)
     if low > high:
         _refuse(where, "[lower, upper] with lower < upper", value)
     return low, high
-
-
-def _flag(where: str, declared: Mapping[str, Any], key: str) -> bool:
-    return checks.flag(f"{where}.{key}", declared.get(key, False))
 
 
 def _real(where: str, value: Any) -> float:

@@ -1,9 +1,8 @@
-"""What an input may be, or an entry of a row: numbers, choices, bits, several columns.
+"""Entries: the values of an input, or of a column of a row.
 
-Each knows its two ends, other values that tell much, and which two values are neighbours; what
-finds faults comes first. Bounds that are taken for others, positions that are left out, values that
-are not clipped, floats that become coarse show at such places (Casacuberta et al. 2022; Haney et
-al. 2022).
+They are numbers, choices, bits, or several columns. Each kind has two ends, other special values,
+and pairs of neighbours, the most useful first. Special values reveal wrong bounds, positions that
+are left out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ Named = tuple[str, Any, Any]
 """A name, x and x'."""
 
 _SMALL = 14  # so many whole numbers have at most a hundred pairs
-_MOST_CHOICES = 50  # of more, so many are taken, evenly
-_COLUMNS = 8  # of more, so many are changed alone, evenly
-_FAR = (1.0, 1000.0)  # widths of the interval beyond its ends
+_MOST_CHOICES = 50  # of more, so many are used, evenly spaced
+_COLUMNS = 8  # of more, so many are changed alone, evenly spaced
+_FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9
 _LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)
 _BORDERS = (7, 8, 31, 32, 63, 64)  # bits at which a byte or a word begins or ends
@@ -38,23 +37,23 @@ class Entry(Protocol):
 
     @property
     def high(self) -> Any:
-        """The other."""
+        """The other end."""
 
     def at(self, share: float) -> Any:
-        """Return a value so far on the way from one end to the other, 0 to 1."""
+        """Return the value at a share of the way from one end to the other, 0 to 1."""
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a value at random."""
+        """Return a random value."""
 
     def others(self) -> list[Any]:
-        """Return values beside the ends, those that tell most first."""
+        """Return values other than the ends, the most useful first."""
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield neighbours, those that tell most first; some may come twice, or be equal."""
+        """Yield neighbours, the most useful first; some may be repeated, or equal."""
 
 
 def shown(value: Any, most: int = 32) -> str:
-    """Return a value in few letters.
+    """Return a short text of a value.
 
     >>> shown(5.0), shown([0.1, "a"])
     ('5', '[0.1, "a"]')
@@ -71,7 +70,7 @@ def shown(value: Any, most: int = 32) -> str:
 
 
 def spread(size: int, most: int) -> list[int]:
-    """Return at most so many of the first ``size`` numbers, evenly, with both ends.
+    """Return at most so many of the first ``size`` numbers, evenly spaced, with both ends.
 
     >>> spread(9, 3)
     [0, 4, 8]
@@ -83,12 +82,8 @@ def spread(size: int, most: int) -> list[int]:
 class Number:
     """Numbers from ``low`` to ``high``, whole ones or all.
 
-    Parameters
-    ----------
-    clipped
-        Whether inputs may lie beyond, as the mechanism brings them back.
-    distance
-        How far neighbours are apart; any two are neighbours if it is None.
+    ``clipped`` tells whether inputs may lie beyond, as the mechanism clips them. Neighbours are
+    ``distance`` apart; if it is None, any two numbers are neighbours.
     """
 
     low: float
@@ -98,21 +93,21 @@ class Number:
     distance: float | None = None
 
     def at(self, share: float) -> float:
-        """Return a number on the way from low to high, of four digits."""
+        """Return a number between low and high, of four digits."""
         value = (1 - share) * self.low + share * self.high
         return self._inside(value if self.whole else float(f"{value:.4g}"))
 
     def drawn(self, rng: np.random.Generator) -> float:
-        """Return a number at random, of four digits."""
+        """Return a random number, of four digits."""
         return self.at(float(rng.random()))
 
     def others(self) -> list[float]:
-        """Return numbers beyond the ends, where they are clipped, the middle, and 0."""
-        found = self._beyond() if self.clipped else []
-        return [*found, self.at(0.5), *([self._made(0)] if self.low < 0 < self.high else [])]
+        """Return numbers beyond the ends if they are clipped, the middle, and 0."""
+        beyond = self._beyond() if self.clipped else []
+        return [*beyond, self.at(0.5), *([self._number(0)] if self.low < 0 < self.high else [])]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield two numbers, or two that are a distance apart."""
+        """Yield two numbers, or two numbers at the distance."""
         for name, x, y in self._any(rng) if self.distance is None else self._apart(rng):
             yield f"{name}: {shown(x)} against {shown(y)}", x, y
 
@@ -130,13 +125,13 @@ class Number:
         if self.whole and high - low < _SMALL:
             yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
             return
-        near = self._made(1 if self.whole else (high - low) / 1000)
+        near = self._number(1 if self.whole else (high - low) / 1000)
         yield "near the lower end", low, self._inside(low + near)
         yield "near the upper end", self._inside(high - near), high
         if low < 0 < high:
             yield "around 0", self._inside(-near), self._inside(near)
-            yield "0 and the lower end", low, self._made(0)
-            yield "0 and the upper end", self._made(0), high
+            yield "0 and the lower end", low, self._number(0)
+            yield "0 and the upper end", self._number(0), high
         for _ in range(4):
             yield "two at random", self.drawn(rng), self.drawn(rng)
 
@@ -144,35 +139,35 @@ class Number:
         step = self.distance
         assert step is not None
         half = step // 2 if self.whole else step / 2
-        for name, x in self._places(step, half, rng):
-            start = self._made(x)
-            end = self._made(start + step)
-            near = end - start <= step * _ROUNDED  # floats may be so coarse that it is not
+        for name, x in self._starts(step, half, rng):
+            start = self._number(x)
+            end = self._number(start + step)
+            near = end - start <= step * _ROUNDED  # not so where floats are coarse
             if self.low <= start and end <= self.high and near:
                 yield name, start, end
         middle = self.at(0.5)
         for part in (half, 1 if self.whole else step / 1000):
             if middle + part <= self.high:
-                yield "nearer", middle, self._made(middle + part)
+                yield "nearer", middle, self._number(middle + part)
         if self.clipped:
             above, below, *_ = self._beyond()
-            yield "above the upper end", above, self._made(above + step)
-            yield "below the lower end", self._made(below - step), below
+            yield "above the upper end", above, self._number(above + step)
+            yield "below the lower end", self._number(below - step), below
 
-    def _places(
+    def _starts(
         self, step: float, half: float, rng: np.random.Generator
     ) -> Iterator[tuple[str, float]]:
-        """Yield where the smaller of two numbers is, and what that is called."""
+        """Yield the smaller of two numbers, and the name of its position."""
         low, high = self.low, self.high
         yield from (("from 0", 0), ("lower end", low), ("upper end", high - step))
         yield from (("to 0", -step), ("around 0", -half))
         size = max(abs(low), abs(high))
         for power in dict.fromkeys((2.0 ** math.floor(math.log2(size)), 1.0)):
             for sign in (1, -1):
-                where = sign * power
-                yield f"around {where:g}, where floats become coarser", where - half
-                yield f"to {where:g}", where - step
-                yield f"from {where:g}", where
+                border = sign * power
+                yield f"around {border:g}, where floats become coarser", border - half
+                yield f"to {border:g}", border - step
+                yield f"from {border:g}", border
         if not self.whole:
             yield from (("halves", 0.5), ("thirds", 1 / 3), ("of seventeen digits", math.pi))
         yield "middle", self.at(0.5)
@@ -181,20 +176,20 @@ class Number:
 
     def _beyond(self) -> list[float]:
         width = self.high - self.low
-        found = [(self.high + far * width, self.low - far * width) for far in _FAR]
-        finite = [ends for ends in found if all(map(math.isfinite, ends))]
-        return [self._made(end) for ends in finite for end in ends] or [self.high, self.low]
+        beyond = [(self.high + far * width, self.low - far * width) for far in _FAR]
+        finite = [ends for ends in beyond if all(map(math.isfinite, ends))]
+        return [self._number(end) for ends in finite for end in ends] or [self.high, self.low]
 
-    def _made(self, value: float) -> float:
+    def _number(self, value: float) -> float:
         return round(value) if self.whole else float(value) + 0.0  # not -0.0
 
     def _inside(self, value: float) -> float:
-        return self._made(min(max(value, self.low), self.high))
+        return self._number(min(max(value, self.low), self.high))
 
 
 @dataclass(frozen=True)
 class Choices:
-    """One of some values, of which any two are neighbours."""
+    """One of several values; any two are neighbours."""
 
     options: Sequence[Any]
 
@@ -209,19 +204,19 @@ class Choices:
         return self.options[-1]
 
     def at(self, share: float) -> Any:
-        """Return a choice by its place."""
+        """Return the option at a share of the list."""
         return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a choice at random."""
+        """Return a random option."""
         return self.options[int(rng.integers(len(self.options)))]
 
     def others(self) -> list[Any]:
-        """Return all but the first and the last."""
+        """Return all options but the first and the last."""
         return list(self.options[1:-1])
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield the first and the last, those that follow each other, and all others."""
+        """Yield the first and the last, successive options, and all other pairs."""
         some = [self.options[i] for i in spread(len(self.options), _MOST_CHOICES)]
         last = len(some) - 1
         two = sorted(combinations(range(len(some)), 2), key=lambda ij: ij[1] - ij[0])
@@ -231,7 +226,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Bits:
-    """Vectors of zeros and ones; neighbours differ in one, or any two are."""
+    """Vectors of zeros and ones; neighbours differ in one bit, or are any two vectors."""
 
     size: int
     flip_one: bool = True
@@ -247,16 +242,16 @@ class Bits:
         return [1] * self.size
 
     def at(self, share: float) -> list[int]:
-        """Return ones, and zeros after them."""
+        """Return ones, then zeros."""
         ones = round(share * self.size)
         return [1] * ones + [0] * (self.size - ones)
 
     def drawn(self, rng: np.random.Generator) -> list[int]:
-        """Return bits at random."""
+        """Return random bits."""
         return [int(bit) for bit in rng.integers(0, 2, self.size)]
 
     def others(self) -> list[list[int]]:
-        """Return a single one at the end, another at the beginning, and ones in turn."""
+        """Return a single one at the end, one at the beginning, and alternating bits."""
         return [[*self.low[1:], 1], [1, *self.low[1:]], self._in_turn]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
@@ -274,11 +269,11 @@ class Bits:
             for _ in range(4):
                 yield "random bits against others", self.drawn(rng), self.drawn(rng)
         n = self.size
-        places = [n - 1, 0, n // 2, n - 2, 1, *_BORDERS, *range(n)]
-        places = [i for i in dict.fromkeys(places) if 0 <= i < n]
-        for some, which in ((places[:2], vectors), (places, vectors[:2]), (places, vectors[2:])):
+        order = dict.fromkeys([n - 1, 0, n // 2, n - 2, 1, *_BORDERS, *range(n)])
+        bits = [i for i in order if 0 <= i < n]
+        for some, chosen in ((bits[:2], vectors), (bits, vectors[:2]), (bits, vectors[2:])):
             for i in some:
-                for name, x in which:
+                for name, x in chosen:
                     where = {0: "first bit", n - 1: "last bit"}.get(i, f"bit {i + 1} of {n}")
                     yield f"{where} flipped of {name}", x, self._flipped(x, i)
 
@@ -287,8 +282,8 @@ class Bits:
         return [i % 2 for i in range(self.size)]
 
     @staticmethod
-    def _flipped(bits: list[int], *places: int) -> list[int]:
-        return [1 - bit if i in places or not places else bit for i, bit in enumerate(bits)]
+    def _flipped(bits: list[int], *which: int) -> list[int]:
+        return [1 - bit if i in which or not which else bit for i, bit in enumerate(bits)]
 
 
 @dataclass(frozen=True)
@@ -305,47 +300,41 @@ class Columns:
 
     @property
     def high(self) -> Any:
-        """The other."""
+        """The other end of all columns."""
         return self._row([column.high for column in self.columns])
 
     def at(self, share: float) -> Any:
-        """Return a row all of whose entries are so far on their way."""
+        """Return a row with each entry at the same share of its way."""
         return self._row([column.at(share) for column in self.columns])
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a row at random."""
+        """Return a random row."""
         return self._row([column.drawn(rng) for column in self.columns])
 
     def others(self) -> list[Any]:
-        """Return rows that are at the other end in one column, then such as have other values."""
+        """Return rows that are at the other end in one column, then rows with other values."""
         chosen = spread(len(self.columns), _COLUMNS)
-        found = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
-        found.append(self.at(0.5))
+        ends = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
         more = [[self._with(i, value) for value in self.columns[i].others()] for i in chosen]
-        return [*found, *in_turn(more)]
+        return [*ends, self.at(0.5), *in_turn(more)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield rows that differ in all columns, then in one, then random ones."""
+        """Yield rows that differ in all columns, then in one, then random pairs."""
         chosen = spread(len(self.columns), _COLUMNS)
         each = [list(column.pairs(rng)) for column in self.columns]
-        x, y = ([pair[0][side] for pair in each] for side in (1, 2))
-        found = [(x, y)]
+        x, y = ([pairs[0][side] for pairs in each] for side in (1, 2))
         alone = [
-            [
-                ([*x[:i], start, *x[i + 1 :]], [*x[:i], end, *x[i + 1 :]])
-                for _, start, end in each[i]
-            ]
+            [tuple([*x[:i], end, *x[i + 1 :]] for end in ends) for _, *ends in each[i]]
             for i in chosen
         ]
-        found += in_turn(alone)
-        for a, b in found:
-            yield self._named(self._row(a), self._row(b))
+        for a, b in [(x, y), *in_turn(alone)]:
+            yield self._named(a, b)
         for _ in range(4):
             some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
-            yield self._named(*(self._row([pair[side] for pair in some]) for side in (1, 2)))
+            yield self._named(*([pair[side] for pair in some] for side in (1, 2)))
 
-    @staticmethod
-    def _named(x: Any, y: Any) -> Named:
+    def _named(self, a: list[Any], b: list[Any]) -> Named:
+        x, y = self._row(a), self._row(b)
         return f"{shown(x)} against {shown(y)}", x, y
 
     def _with(self, i: int, value: Any) -> Any:

@@ -11,13 +11,14 @@ from epsilometer.auditing.sources import recorded
 from epsilometer.errors import ArgumentError, suggest
 
 Pattern = tuple[str, list[int], list[int]]
+Labelled = Iterator[tuple[list[Any], list[Any], str]]
 KINDS = ("remove a row", "replace a row")
 
 
 def patterns(length: int) -> list[Pattern]:
-    """Return pairs of answers to ``length`` counting queries, each with its name.
+    """Return named pairs of answers to ``length`` counting queries.
 
-    Those of Table I of askin2022 and the mirror images of three.
+    They are those of askin2022, Table I, and the mirror images of three.
 
     >>> patterns(4)[4]
     ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
@@ -41,27 +42,27 @@ def patterns(length: int) -> list[Pattern]:
 
 def neighbours(
     path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
-) -> Iterator[tuple[list[Any], list[Any], str]]:
+) -> Labelled:
     """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
 
     Parameters
     ----------
     path
-        A CSV or Parquet file. Tables are lists of rows, a row is a list; of a single column, a
-        list of its values.
+        A CSV or Parquet file. A table is a list of rows, which are lists; a single column is a list
+        of its values.
     kind
         ``remove a row``, or ``replace a row``: by another row of the same table, not equal to it.
     limit
-        How many rows at most, chosen evenly.
+        The largest number of rows, evenly spaced.
     seed
-        Chooses the rows that replace others.
+        Of the choice of rows that replace others.
     frame
-        Whether a Python mechanism gets tables as pandas data frames with the names of the columns.
+        Whether a Python mechanism gets tables as pandas data frames with column names.
 
     Raises
     ------
     ArgumentError
-        If the file is no table, or nothing in it can be replaced.
+        If the file has no table, or no two different rows.
     """
     checks.integer("limit", limit)
     chosen = next((known for known in KINDS if kind in (known, known.split()[0])), None)
@@ -74,24 +75,22 @@ def neighbours(
     rows = [i * len(table) // count for i in range(count)]
     if chosen == KINDS[1] and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    found = _removed(table, rows) if chosen == KINDS[0] else _replaced(table, rows, seed)
+    pairs = _removed(table, rows) if chosen == KINDS[0] else _replaced(table, rows, seed)
     if not frame:
-        return found
+        return pairs
 
     def framed(table: list[Any]) -> Any:
         return {"$frame": names, "rows": table}
 
-    return ((framed(x), framed(y), label) for x, y, label in found)
+    return ((framed(x), framed(y), label) for x, y, label in pairs)
 
 
-def _removed(table: list[Any], rows: list[int]) -> Iterator[tuple[list[Any], list[Any], str]]:
+def _removed(table: list[Any], rows: list[int]) -> Labelled:
     for i in rows:
         yield table, table[:i] + table[i + 1 :], f"without row {i + 1}"
 
 
-def _replaced(
-    table: list[Any], rows: list[int], seed: int
-) -> Iterator[tuple[list[Any], list[Any], str]]:
+def _replaced(table: list[Any], rows: list[int], seed: int) -> Labelled:
     rng = random.Random(seed)  # noqa: S311 - a choice of rows
     for i in rows:
         j = rng.randrange(len(table))

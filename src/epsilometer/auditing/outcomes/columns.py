@@ -1,4 +1,4 @@
-"""A column: a number that is made of each output, with a name."""
+"""Columns: named numbers that are made of each output."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from epsilometer.auditing.outcomes.words import (
     Word,
     codes_in,
     listed,
-    place_of,
+    name_of,
     text_of,
     whole_ranges,
 )
-from epsilometer.events.events import Ranges, ranges_words
+from epsilometer.events.events import Ranges, range_texts
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,24 @@ class Column:
     Parameters
     ----------
     name
-        What a reader calls it.
-    what
-        ``number``; ``rest``, what the nearest real leaves out of it; ``word``, a code; ``length``;
+        Its name for a reader.
+    kind
+        ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
         ``present``, 1 or 0.
     path
-        Which part of the output is meant, none for all of it.
+        The part of the output; empty for the whole output.
     words
-        What the codes from 0 stand for; the next is any other.
+        The words of the codes from 0; the next code is for any other word.
     whole
-        Whether it is a whole number where there is one.
+        Whether it is a whole number or missing.
     optional
-        Whether outputs lack it.
+        Whether some outputs lack it.
     signed
-        Whether -0.0 is told apart from 0.0.
+        Whether -0.0 differs from 0.0.
     """
 
     name: str
-    what: Literal["number", "rest", "word", "length", "present"]
+    kind: Literal["number", "rest", "word", "length", "present"]
     path: tuple[Step, ...] = ()
     words: tuple[Word, ...] = ()
     whole: bool = True
@@ -58,8 +58,8 @@ class Column:
 
     @property
     def outcomes(self) -> list[str]:
-        """What the words are, in full."""
-        return [w.words(None) if isinstance(w, Other) else repr(w) for w in self.words]
+        """The names of the words, in full."""
+        return [w.text(None) if isinstance(w, Other) else repr(w) for w in self.words]
 
     @cached_property
     def codes(self) -> dict[Word, int]:
@@ -67,69 +67,61 @@ class Column:
         return {word: code for code, word in enumerate(self.words)}
 
     def default(self, whole: bool) -> float | int:
-        """Return what stands for an output that lacks it, in a table of whole numbers or reals."""
-        if self.what == "word":
+        """Return the number of an output that lacks it, in a table of whole numbers or reals."""
+        if self.kind == "word":
             return self.codes.get(MISSING, len(self.words))
-        if self.what == "present":
+        if self.kind == "present":
             return 0
         return NONE if whole else math.nan
 
     def where(self, ranges: Ranges, missing: bool) -> str:
-        """Say in words that it lies in one of the ranges."""
-        if self.what == "word":
-            return self._one_of(codes_in(ranges, len(self.words) + 1))
-        if self.what == "present":
-            held = codes_in(ranges, 2)
-            if not held:
-                return "no output"
-            said = f"{place_of(self.path)} is {self.value(held[0])}"
-            return said if len(held) == 1 else "any output"
-        there = "has a length" if self.what == "length" else "is a number"
+        """Return a text that says that it lies in one of the ranges."""
+        place = name_of(self.path)
+        if self.kind in ("word", "present"):
+            size = len(self.words) + 1 if self.kind == "word" else 2
+            return self._one_of(codes_in(ranges, size), size)
+        has = "has a length" if self.kind == "length" else "is a number"
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
-            return f"{place_of(self.path)} {there}" if self.optional else f"{self.name} is not NaN"
+            return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
         ranges = whole_ranges(ranges) if self.whole else ranges
-        if self.what == "length":  # none is below 0
+        if self.kind == "length":  # never below 0
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
-        parts = ranges_words(self.name, ranges)
+        texts = range_texts(self.name, ranges)
         if missing:
-            lacks = f"{'is missing or ' * bool(self.path)}{there.replace(' a ', ' no ')}"
-            no_number = f"{place_of(self.path)} {lacks}" if self.optional else f"{self.name} is NaN"
-            parts.insert(3, no_number)
+            lacks = f"{'is missing or ' * bool(self.path)}{has.replace(' a ', ' no ')}"
+            texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
         if self.signed:
-            parts = [part.replace(repr(BELOW), "-0.0") for part in parts]
-        return listed("", parts, " or ", " ranges", most=4) if parts else "no output"
+            texts = [text.replace(repr(BELOW), "-0.0") for text in texts]
+        return listed("", texts, " or ", " ranges", most=4) if texts else "no output"
 
     def value(self, number: int) -> str:
-        """Name one of its numbers."""
-        if self.what == "word":
-            return self._text(number)
-        if self.what == "present":
+        """Return the name of one of its numbers."""
+        if self.kind == "word":
+            if 0 <= number < len(self.words):
+                return text_of(self.words[number])
+            return listed("not ", list(map(text_of, self.words)), most=3)
+        if self.kind == "present":
             return "present" if number else "missing"
         return "none" if number == NONE else repr(number)
 
-    def _text(self, code: int) -> str:
-        if 0 <= code < len(self.words):
-            return text_of(self.words[code])
-        return listed("not ", list(map(text_of, self.words)), most=3) or "another"
-
-    def _one_of(self, codes: list[int]) -> str:
-        """Name the outcomes, or all others where it holds those that were never seen."""
-        others = sorted(set(range(len(self.words) + 1)) - set(codes))
+    def _one_of(self, codes: list[int], size: int) -> str:
+        """Name the words, or all others if the code for other words is among them."""
+        others = sorted(set(range(size)) - set(codes))
         if not codes:
             return "no output"
         if not others:
             return "any output"
-        unseen = len(self.words) in codes
-        texts = [self._text(code) for code in (others if unseen else codes)]
-        return listed(f"{place_of(self.path)} is {'not ' * unseen}", texts)
+        negated = self.kind == "word" and size - 1 in codes
+        texts = [self.value(code) for code in (others if negated else codes)]
+        return listed(f"{name_of(self.path)} is {'not ' * negated}", texts)
 
 
 def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
-    """Return the shape of outputs where the columns are those of arrays of numbers."""
+    """Return the shape of outputs if the columns are those of arrays of numbers."""
     last = columns[-1].path if columns else (("key", ""),)
-    shape = tuple(place + 1 for step, place in last if step == "entry" and isinstance(place, int))
+    shape = tuple(i + 1 for step, i in last if step == "entry" and isinstance(i, int))
     if len(shape) != len(last) or math.prod(shape) != len(columns):
         return None
-    places = [tuple(("entry", i) for i in place) for place in np.ndindex(shape)]
-    numbers = [column.path for column in columns if column.what == "number" and not column.optional]
-    return shape if places == numbers else None
+    paths = [tuple(("entry", i) for i in index) for index in np.ndindex(shape)]
+    numbers = [column.path for column in columns if column.kind == "number" and not column.optional]
+    return shape if paths == numbers else None

@@ -1,4 +1,4 @@
-"""What outputs are: found out from those of the past, with the columns that hold them."""
+"""The kind of outputs and their columns, learned from past outputs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from epsilometer.auditing.outcomes.reals import (
     as_numbers,
     both_zeros,
     floats,
-    left_out,
+    remainders_of,
     type_of,
     typed,
 )
 from epsilometer.auditing.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, listing, parts_of
-from epsilometer.auditing.outcomes.words import MISSING, NUMBER, Step, place_of
+from epsilometer.auditing.outcomes.words import MISSING, NUMBER, Step, name_of
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
 _HEAD = 4096  # outputs of a batch that are looked at for repeated reals
@@ -30,73 +30,74 @@ _HEAD = 4096  # outputs of a batch that are looked at for repeated reals
 def kind_and_columns(
     batches: list[Values], as_reals: bool
 ) -> tuple[str, tuple[Column, ...], tuple[str, ...]]:
-    """Return what outputs are, for a reader, the columns that hold them, and what these lack."""
+    """Return the kind of outputs for a reader, their columns, and notes on what these leave out."""
     numbers = _same_shape(batches)
     if numbers is not None:
         whole = numbers[0].dtype == np.int64
-        places = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
-        if places:
-            signed = [False] * len(places) if as_reals or whole else _signed(numbers)
+        paths = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
+        if paths:
+            signed = [False] * len(paths) if as_reals or whole else _signed(numbers)
             columns = (
-                Column(place_of(path), "number", path, whole=whole, signed=sign)
-                for path, sign in zip(places, signed, strict=True)
+                Column(name_of(path), "number", path, whole=whole, signed=sign)
+                for path, sign in zip(paths, signed, strict=True)
             )
-            return _kind_of_arrays(numbers), tuple(columns), _unpaired(len(places))
+            return _kind_of_arrays(numbers), tuple(columns), _unpaired(len(paths))
     values = batches[0] if len(batches) == 1 else [v for batch in batches for v in listing(batch)]
     parts = parts_of(values, 0)
     cut: list[str] = []
-    found = list(_found(parts, (), len(values), len(values), as_reals, cut))
-    kind = _kind(parts, found)
-    if not found:  # every output is the same empty thing
+    candidates = list(_candidates(parts, (), len(values), len(values), as_reals, cut))
+    kind = _kind(parts, candidates)
+    if not candidates:  # all outputs are empty containers
         return kind, (Column("type", "word", words=(parts[0].word,)),), ()
-    if all(f.column.whole and not f.column.optional for f in found if f.column.what != "rest"):
-        found = [f for f in found if f.column.what != "rest"]
-    chosen = _chosen(found)
-    if len(chosen) < len(found):
-        cut.append(f"{len(chosen):,} of {len(found):,} columns of outputs are looked at")
-    cut += _unpaired(sum(column.what != "word" for column in chosen))
+    exact = [c for c in candidates if c.column.kind != "rest"]
+    if all(c.column.whole and not c.column.optional for c in exact):
+        candidates = exact
+    chosen = _chosen(candidates)
+    if len(chosen) < len(candidates):
+        cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
+    cut += _unpaired(sum(column.kind != "word" for column in chosen))
     return kind, tuple(chosen), tuple(dict.fromkeys(cut))
 
 
 def _unpaired(entries: int) -> tuple[str, ...]:
-    """Say of how many entries the search for dependence looks at none but the first."""
+    """Return the limit of the search for dependent entries, where it is exceeded."""
     left = f"of {entries:,} entries the first {PAIRED:,} are looked at together, all one by one"
     return (left,) if entries > PAIRED else ()
 
 
 def _signed(arrays: list[Array]) -> list[bool]:
-    """Tell in which entries there are zeros of both signs."""
+    """Tell which entries have zeros of both signs."""
     zeros = [both_zeros(array) for array in arrays]
     negative, positive = (np.any([each[i] for each in zeros], axis=0) for i in (0, 1))
     return list((negative & positive).reshape(-1).tolist())
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A column, of how many outputs, where it stands among others, and whether it holds bits."""
+class _Candidate:
+    """A column, the number of outputs that have it, and whether it holds bits."""
 
     column: Column
     count: int
-    rank: int = 2  # lengths and types, presence, the others: what is first is told of equals
+    rank: int = 2  # 0 lengths and types, 1 presence, 2 others: of equal events, the first is shown
     bits: bool = False
 
 
-def _found(
+def _candidates(
     parts: list[Part],
     path: tuple[Step, ...],
     beside: int,
     total: int,
     as_reals: bool,
     cut: list[str],
-) -> Iterator[_Found]:
+) -> Iterator[_Candidate]:
     """Yield the columns of outputs, or of a part of them, by form.
 
-    ``beside`` counts the wholes that might have such a part, and ``total`` all outputs. What the
-    columns do not say is added to ``cut``.
+    ``beside`` counts the values that may have this part, and ``total`` all outputs. Notes on what
+    the columns leave out are added to ``cut``.
     """
-    place, count = place_of(path), sum(part.size for part in parts)
+    place, count = name_of(path), sum(part.size for part in parts)
     if path and path[-1][0] == "member":
-        yield _Found(Column(f"{place} present", "present", path), count, rank=1)
+        yield _Candidate(Column(f"{place} present", "present", path), count, rank=1)
         return
     absent = count < total
     optional = absent or len(parts) > 1
@@ -107,11 +108,11 @@ def _found(
             bits = whole and _bits(numbers)
             signed = not as_reals and all(map(bool, both_zeros(numbers)))
             column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
-            yield _Found(column, part.size, bits=bits)
-            if left_out(numbers, rest) is not None:
+            yield _Candidate(column, part.size, bits=bits)
+            if remainders_of(numbers, rest) is not None:
                 name = f"{place} less its nearest real"
                 column = Column(name, "rest", path, whole=False, optional=optional)
-                yield _Found(column, part.size)
+                yield _Candidate(column, part.size)
     mixed = len(parts) > 1
     if mixed or parts[0].form == "word":
         forms = [part.word for part in parts if part.form != "word"]
@@ -121,16 +122,16 @@ def _found(
         kinds = any(part.form not in ("word", "number") for part in parts)
         name = "type" if kinds else "word"
         column = Column(f"{name} of {place}" if path else name, "word", path, (*kept, *frequent))
-        yield _Found(column, count, rank=0 if kinds else 2)
-    elif count < beside and path[-1][0] != "entry":  # how many entries there are, the length says
-        yield _Found(Column(f"{place} present", "present", path), count, rank=1)
+        yield _Candidate(column, count, rank=0 if kinds else 2)
+    elif count < beside and path[-1][0] != "entry":  # the length tells which entries are present
+        yield _Candidate(Column(f"{place} present", "present", path), count, rank=1)
     sizes = [part.lengths for part in parts if part.sized]
     if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
         optional = absent or len(sizes) < len(parts)
         name = f"length of {place}" if path else "length"
         keyed = all(part.form != "sequence" for part in parts if part.sized)
-        rank = 2 if keyed else 0  # which key it is says more than how many there are
-        yield _Found(Column(name, "length", path, optional=optional), count, rank)
+        rank = 2 if keyed else 0  # a key says more than the number of keys
+        yield _Candidate(Column(name, "length", path, optional=optional), count, rank)
     if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
         return
     for part in parts:
@@ -139,28 +140,27 @@ def _found(
             steps.append(TYPE)
         for step in steps:
             if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                yield from _found(inner, (*path, step), part.size, total, as_reals, cut)
+                yield from _candidates(inner, (*path, step), part.size, total, as_reals, cut)
 
 
-def _chosen(found: list[_Found]) -> list[Column]:
+def _chosen(candidates: list[_Candidate]) -> list[Column]:
     """Return 256 columns at most, lengths and types first, then presence, then the others."""
-    places = list(range(len(found)))
-    if len(found) > COLUMNS and shape_of([f.column for f in found]) is None:
-        places.sort(key=lambda i: (found[i].rank > 0, -found[i].count, i))
-        places = places[:COLUMNS]
-    return [found[i].column for i in sorted(places, key=lambda i: (found[i].rank, i))]
+    order = list(range(len(candidates)))
+    if len(order) > COLUMNS and shape_of([c.column for c in candidates]) is None:
+        order.sort(key=lambda i: (candidates[i].rank > 0, -candidates[i].count, i))
+        order = order[:COLUMNS]
+    return [candidates[i].column for i in sorted(order, key=lambda i: (candidates[i].rank, i))]
 
 
-def _kind(parts: list[Part], found: list[_Found]) -> str:
-    """Say what outputs are."""
-    numbers = [f for f in found if f.column.what == "number"]
-    whole, bits = all(f.column.whole for f in numbers), all(f.bits for f in numbers)
+def _kind(parts: list[Part], candidates: list[_Candidate]) -> str:
+    numbers = [c for c in candidates if c.column.kind == "number"]
+    whole, bits = all(c.column.whole for c in numbers), all(c.bits for c in numbers)
     part = parts[0]
     if len(parts) == 1 and part.form == "number":
         whole = whole or are_whole(part.values)
         return _named((), whole, bits, not whole and _repeats([part.numbers[0]]))
     if len(parts) == 1 and part.form == "sequence":
-        shape = shape_of([f.column for f in found if f.column.what != "rest"])
+        shape = shape_of([c.column for c in candidates if c.column.kind != "rest"])
         if shape is not None:
             return _named(shape, whole, bits)
         if part.lengths.min() < part.lengths.max():
@@ -172,14 +172,14 @@ def _kind(parts: list[Part], found: list[_Found]) -> str:
 
 
 def _kind_of_arrays(arrays: list[Array]) -> str:
-    """Say what outputs are that are arrays of numbers of one shape."""
+    """Return the kind of outputs that are arrays of numbers of one shape."""
     whole, shape = arrays[0].dtype == np.int64, arrays[0].shape[1:]
     bits = whole and all(map(_bits, arrays))
     return _named(shape, whole, bits, not whole and not shape and _repeats(arrays))
 
 
 def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False) -> str:
-    """Name numbers, or arrays of them."""
+    """Return the name of numbers, or of arrays of them."""
     name = "bit" if bits else "integer" if whole else "real"
     if not shape:
         return f"{name}s with repeated values" if repeats else f"{name}s"
@@ -203,7 +203,7 @@ def _repeats(arrays: list[Array]) -> bool:
 
 
 def _same_shape(raw: list[Values]) -> list[Array] | None:
-    """Return arrays of one type where outputs are arrays of numbers of one shape."""
+    """Return arrays of one type if outputs are arrays of numbers of one shape."""
     arrays = [batch for batch in raw if isinstance(batch, np.ndarray) and are_real(batch)]
     if len(arrays) < len(raw) or len({array.shape[1:] for array in arrays}) > 1:
         return None
@@ -212,6 +212,6 @@ def _same_shape(raw: list[Values]) -> list[Array] | None:
     numbers = [as_numbers(array) for array in arrays]
     if len({array.dtype for array, _ in numbers}) == 1 and all(rest is None for _, rest in numbers):
         return [array for array, _ in numbers]
-    if any(left_out(*pair) is not None for pair in numbers):
+    if any(remainders_of(*pair) is not None for pair in numbers):
         return None
     return [floats(array) for array, _ in numbers]

@@ -1,27 +1,28 @@
-"""Outcomes: outputs of any kind, put into columns of numbers that a reader can name.
+"""Outcomes: outputs of any kind as columns of named numbers.
 
-A mechanism may answer with numbers, words, vectors, dictionaries, nothing at all or a failure, and
-any of these may leak. Events are learned and counted on arrays, so that a `Layout`, learned from
-outputs of the past, says which numbers are made of an output; it makes the same of the same output
-forever, whatever it comes with. So an event of these numbers is a fixed set of outputs.
+A mechanism may return numbers, words, vectors, dictionaries, nothing at all or a failure, and each
+of these may leak. Events are learned and counted on arrays. A `Layout`, learned from past outputs,
+defines the numbers that are made of an output. They depend on this output alone, so an event of
+these numbers is a fixed set of outputs.
 
-- Numbers are one column, of whole numbers or reals; words are codes, the most frequent first, the
-  last code for any other word; where both occur there is a column of each. -0.0 is told apart from
-  0.0, and a number has a column for its type where equal numbers are of several.
-- Sequences of equal length are a column an entry. Whatever else has parts is looked at part by
-  part: its length and type, whether it has a key or a member, and what is there; of lengths that
-  vary, also the last entries. Records and tables are dictionaries of what they hold by its label,
-  with their types under the key ``$``.
-- Many different words are taken apart, too (`texts`): length, first and last characters, numbers
-  within, JSON, bytes as numbers, dates as times; of failures, the message.
-- Numbers that no real holds, such as 2^60 + 1 among reals, a fraction or a decimal, have another
-  column for what their nearest real leaves out.
+- Numbers are one column, of whole numbers or reals. Words are codes, the most frequent first; the
+  last code is for any other word. Where both occur there is a column of each. Where zeros of both
+  signs occur, -0.0 differs from 0.0; where equal numbers of several types occur, there is a column
+  of types.
+- Sequences of equal length have a column for each entry. Other outputs with parts are looked at
+  part by part: their length and type, the presence of a key or a member, and its value; for varying
+  lengths, also the last entries. Records and tables are dictionaries by label, with their types
+  under the key ``$``.
+- Of many different words, the parts are looked at, too (`texts`): length, first and last
+  characters, numbers within, JSON, bytes as numbers, dates as times; of failures, the message.
+- Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
+  have another column for their remainder.
 
-What two outputs must differ in to be told apart, then: not in being a list, a tuple or an array;
-nor in how many bits hold a number, beyond 1.8e308, or beyond 106 bits; nor in what lies under a
-mask. Beyond 256 columns, 8 levels of nesting, 4096 words, words and keys of many that are there
-less than three times, and in objects of unknown types, `Layout.left_out` says that more could
-differ (arrays of numbers of one shape have all their columns).
+Two outputs may differ without a difference in columns: a list, a tuple and an array are the same;
+so are numbers of different width, and numbers beyond 1.8e308 or 106 bits; values under a mask are
+not looked at. Beyond 256 columns, 8 levels of nesting and 4096 words, for rare words and keys among
+many, and in objects of unknown types, `Layout.left_out` reports that more could differ (arrays of
+numbers of one shape have all their columns).
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer.auditing.outcomes.columns import Column, shape_of
 from epsilometer.auditing.outcomes.kinds import kind_and_columns
@@ -43,7 +43,7 @@ from epsilometer.auditing.outcomes.reals import (
     as_numbers,
     as_whole,
     floats,
-    left_out,
+    remainders_of,
     with_signs,
 )
 from epsilometer.auditing.outcomes.shapes import Part, parts_of, raw
@@ -53,19 +53,20 @@ from epsilometer.auditing.outcomes.words import (
     Step,
     in_brackets,
     listed,
-    place_of,
+    name_of,
     short,
     whole_ranges,
 )
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.events import Event, ranges_words
+from epsilometer.events.arrays import Counts
+from epsilometer.events.events import Event, range_texts
 
 __all__ = ["Column", "Layout", "Other", "learn"]
 
 
 @dataclass
 class _Node:
-    """Columns of a part of outputs, by their place in a table, and of its own parts."""
+    """The columns of a part of outputs, with their numbers in the table, and its own parts."""
 
     columns: list[tuple[int, Column]] = field(default_factory=list)
     parts: dict[Step, _Node] = field(default_factory=dict)
@@ -73,16 +74,9 @@ class _Node:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns outputs are put into; learned from the outputs of both sides of the past.
+    """The columns of outputs, learned from past outputs of both sides.
 
-    Parameters
-    ----------
-    kind
-        What outputs were found to be, for a reader.
-    columns
-        The columns.
-    left_out
-        What the columns do not say of outputs, in sentences.
+    ``kind`` describes the outputs for a reader; ``left_out`` are notes on what the columns omit.
 
     >>> from epsilometer.events.events import View
     >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
@@ -90,7 +84,7 @@ class Layout:
     'mixed: numbers, None and words'
     >>> layout.encode([0.75, None, "tomorrow"]).tolist()
     [[0.75, 0.0], [nan, 1.0], [nan, 3.0]]
-    >>> layout.words(Event(((1, 2),), view=View("entry", 1)))
+    >>> layout.text(Event(((1, 2),), view=View("entry", 1)))
     "output is None or 'none today'"
     """
 
@@ -105,18 +99,18 @@ class Layout:
 
     @cached_property
     def reals(self) -> tuple[int, ...]:
-        """Which columns are reals, as they are."""
-        places = enumerate(self.columns)
-        return tuple(i for i, column in places if column.what == "number" and not column.whole)
+        """The numbers of the columns of reals."""
+        columns = enumerate(self.columns)
+        return tuple(i for i, column in columns if column.kind == "number" and not column.whole)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """Which columns say how much: all but words."""
-        return tuple(i for i, column in enumerate(self.columns) if column.what != "word")
+        """The numbers of all columns but those of words."""
+        return tuple(i for i, column in enumerate(self.columns) if column.kind != "word")
 
     @cached_property
     def _shape(self) -> tuple[int, ...] | None:
-        """The shape of an output where all are arrays of numbers of one shape."""
+        """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
     @cached_property
@@ -130,19 +124,13 @@ class Layout:
         return tree
 
     def encode(self, outputs: object) -> Array:
-        """Put outputs into the columns.
+        """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
-        Parameters
-        ----------
-        outputs
-            An array of any type, the outputs along its first axis, or any values.
-
-        Returns
-        -------
-        An array of shape ``(n,)``, or ``(n, d)`` for d columns: of whole numbers (int64) where all
-        columns are, else of reals (float64), NaN where there is none. Arrays that are so already
-        are not copied. What is unlike anything that was learned from has no number: NaN, among
-        whole numbers the least of int64 (numbers beyond them, the nearest); or it is another word.
+        ``outputs`` are an array of any type, the outputs along its first axis, or any values. The
+        result is int64 if all columns are whole and complete, else float64, NaN where a number is
+        missing. Arrays that have this form already are not copied. An output unlike any past output
+        has no number: NaN, in int64 the least number (the nearest one beyond its limits); or it is
+        another word.
         """
         values = raw(outputs)
         if isinstance(values, np.ndarray) and values.shape[1:] == self._shape and are_real(values):
@@ -151,8 +139,7 @@ class Layout:
             signed = [column.signed for column in self.columns]
             if any(signed):
                 numbers = with_signs(numbers, np.reshape(signed, numbers.shape[1:]))
-            one = len(self.columns) == 1
-            return numbers.reshape(-1) if one else numbers.reshape(len(values), -1)
+            return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         table = np.empty((len(values), len(self.columns)), np.int64 if self.whole else np.float64)
         for i, column in enumerate(self.columns):
             table[:, i] = column.default(self.whole)
@@ -160,65 +147,62 @@ class Layout:
             _fill(self._tree, values, None, table, 0)
         return table.reshape(-1) if len(self.columns) == 1 else table
 
-    def words(self, event: Event) -> str:
-        """Say in a line which outputs an event of the columns holds."""
-        view = event.view
+    def encode_all(self, batches: Sequence[object]) -> Array:
+        """Return the columns of several batches of outputs, one after another."""
+        encoded = [self.encode(batch) for batch in batches]
+        return encoded[0] if len(encoded) == 1 else np.concatenate(encoded)
+
+    def text(self, event: Event) -> str:
+        """Return a line that says which outputs an event of the columns holds."""
+        view, columns = event.view, self.columns
         if view.kind == "row":
             text = self._rows(view.rows)
         elif view.kind == "score":
-            among = "entries" if len(self.columns) > 1 else "bits"
+            among = "entries" if len(columns) > 1 else "bits"
             note = f" (a sum over the {among} of what each says)"
-            ends = ranges_words(f"score of all {among}", event.ranges)
-            text = listed("", ends, " or ", " ranges", most=3, line=LINE - len(note)) + note
-        elif view.kind == "low bit" and view.entry < len(self.columns):
-            words = view.low_words(self.columns[view.entry].name, event.ranges)
-            text = listed("", words, " or ", " such", most=3)
-        elif view.formula is not None or view.kind in ("remainder", "difference"):
-            name = view.words([column.name for column in self.columns])
-            ends = ranges_words(name, view.plainly(event.ranges))
-            ends += [f"{name} is NaN"] * event.missing
-            text = listed("", ends, " or ", " ranges", most=3)
+            texts = range_texts(f"score of all {among}", event.ranges)
+            text = listed("", texts, " or ", " ranges", most=3, line=LINE - len(note)) + note
         elif view.kind == "bit":
-            name = f"bit {view.entry} of {self.columns[0].name}"
-            ends = ranges_words(name, whole_ranges(event.ranges))
-            text = listed("", ends, " or ")
+            name = f"bit {view.entry} of {columns[0].name}"
+            text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
+        elif view.formula is not None or view.kind in ("remainder", "difference"):
+            name = view.text([column.name for column in columns])
+            texts = range_texts(name, view.closed(event.ranges))
+            texts += [f"{name} is NaN"] * event.missing
+            text = listed("", texts, " or ", " ranges", most=3)
+        elif view.kind == "low bit":
+            texts = view.low_bit_texts(columns[view.entry].name, event.ranges)
+            text = listed("", texts, " or ", " such", most=3)
         else:
-            at = view.entry if view.kind == "entry" else 0
-            if not 0 <= at < len(self.columns):
-                return short(event.words(), LINE) or "no output"
-            text = self.columns[at].where(event.ranges, event.missing)
+            entry = view.entry if view.kind == "entry" else 0
+            text = columns[entry].where(event.ranges, event.missing)
         return short(one_line(text), LINE)
 
     def plain(self, event: Event) -> dict[str, Any]:
-        """Return an event as JSON has it, with the words that codes of its columns stand for."""
+        """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
         every = event.view.kind in ("score", "row", "learned")
         columns = self.columns if every else self.columns[event.view.entry :][:1]
-        words = {column.name: column.outcomes for column in columns if column.what == "word"}
+        words = {column.name: column.outcomes for column in columns if column.kind == "word"}
         return plain | {"words": words} if words else plain
 
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
         start = "output is "
         if self._shape is None:
-            names = [c.name if c.what != "present" else place_of(c.path) for c in self.columns]
+            names = [c.name if c.kind != "present" else name_of(c.path) for c in self.columns]
             start = f"{in_brackets(names)} is "
         texts = [
             in_brackets([c.value(number) for c, number in zip(self.columns, row, strict=False)])
             for row in rows[:3]
         ]
-        more = len(rows) - len(texts)
-        return listed(start, texts, " or ", " rows", more=more)
+        return listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
 
 
 def learn(*batches: object, as_reals: bool = False) -> Layout:
-    """Find out what outputs are, and the columns that hold them.
+    """Learn the layout of outputs from batches.
 
-    Parameters
-    ----------
-    batches
-        Any number of batches, each an array, the outputs along its first axis, or any values.
-    as_reals
-        Whether numbers are the same that stand for the same real: 1 and 1.0, 0.0 and -0.0.
+    Each batch is an array, the outputs along its first axis, or any values. With ``as_reals``,
+    representations of the same real are equal: 1 and 1.0, 0.0 and -0.0.
     """
     values = [batch for batch in map(raw, batches) if len(batch)]
     if not values:
@@ -226,16 +210,14 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     return Layout(*kind_and_columns(values, as_reals))
 
 
-def _fill(
-    node: _Node, values: Values, rows: NDArray[np.int64] | None, table: Array, depth: int
-) -> None:
-    """Put parts of outputs, which are those of some rows, into their columns of a table."""
+def _fill(node: _Node, values: Values, rows: Counts | None, table: Array, depth: int) -> None:
+    """Write parts of the outputs of some rows into their columns of a table."""
     for part in parts_of(values, depth):
         at: Any = slice(None)
         if part.at is not None or rows is not None:
             at = rows if part.at is None else part.at if rows is None else rows[part.at]
         for i, column in node.columns:
-            numbers = _made(part, column, table.dtype == np.int64)
+            numbers = _numbers(part, column, table.dtype == np.int64)
             if numbers is not None:
                 table[at, i] = numbers
         for step, inside in node.parts.items():
@@ -246,31 +228,26 @@ def _fill(
                 _fill(inside, inner, where, table, depth + 1)
 
 
-def _made(  # noqa: PLR0911
+def _numbers(  # noqa: PLR0911
     part: Part, column: Column, whole: bool
 ) -> Array | float | int | None:
     """Return a column of the values, None where they have none."""
-    if column.what == "present":
+    if column.kind == "present":
         return 1
-    if column.what == "word":
-        return _codes(part, column)
-    if column.what == "length":
+    if column.kind == "word":
+        other = len(column.words)
+        if part.form != "word":
+            return column.codes.get(part.word, other)
+        codes = (column.codes.get(word, other) for word in part.keys)
+        return np.fromiter(codes, np.int64, part.size)
+    if column.kind == "length":
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
     numbers, rest = part.numbers
-    if column.what == "rest":
-        left = left_out(numbers, rest)
-        return 0.0 if left is None else left
+    if column.kind == "rest":
+        remainders = remainders_of(numbers, rest)
+        return 0.0 if remainders is None else remainders
     if whole:
         return as_whole(numbers, rest)
     return with_signs(floats(numbers)) if column.signed else floats(numbers)
-
-
-def _codes(part: Part, column: Column) -> Array | int:
-    """Return the codes that a column of words has for the values."""
-    another = len(column.words)
-    if part.form != "word":
-        return column.codes.get(part.word, another)
-    codes = (column.codes.get(word, another) for word in part.keys)
-    return np.fromiter(codes, np.int64, part.size)

@@ -1,4 +1,7 @@
-"""Numbers as arrays: of whole numbers, or of reals, with what these leave out."""
+"""Numbers as arrays of whole numbers, or of reals and their remainders.
+
+A remainder is the difference between a number and its nearest real: 1 for 2^60 + 1.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.events.arrays import Bools, Counts, Floats
+
 Array = NDArray[Any]
 Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis
 
 EXACT = 2**53
-"""Whole numbers up to here are reals, too."""
+"""Whole numbers up to here are exact as reals."""
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
-"""What is no whole number, in a table of whole numbers."""
+"""The code for a missing number in a table of whole numbers."""
 BELOW = -5e-324
-"""What stands for -0.0 where it is told apart from 0.0."""
+"""The code for -0.0 in signed columns."""
 _FEW = 16
-_HEAD = 1 << 16  # outputs of a batch in which zeros are looked for
+_HEAD = 1 << 16  # outputs of a batch that are searched for zeros
 
 
 def as_numbers(values: Values) -> tuple[Array, Array | None]:
-    """Return whole numbers (int64) or reals (float64), and what reals leave out, if anything."""
+    """Return whole numbers (int64), or reals (float64) and their remainders, if not all are 0."""
     if isinstance(values, np.ndarray):
         return _of_array(values)
     kinds = set(map(type, values))
@@ -49,19 +54,19 @@ def as_numbers(values: Values) -> tuple[Array, Array | None]:
 
 
 def are_real(values: Array) -> bool:
-    """Tell whether an array is one of numbers that are not complex."""
+    """Tell whether an array holds numbers that are not complex."""
     return values.dtype.kind in "biuf"
 
 
 def are_whole(values: Values) -> bool:
-    """Tell whether values all are whole by their types."""
+    """Tell whether all values are whole by their types."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "biu"
     return all(issubclass(kind, (int, np.integer, np.bool_)) for kind in set(map(type, values)))
 
 
 def type_of(kind: type) -> str:
-    """Name a type of numbers, however many bits they have."""
+    """Return the name of a type of numbers, whatever its number of bits."""
     for name, kinds in (("bool", (bool, np.bool_)), ("float", (float, np.floating))):
         if issubclass(kind, kinds):
             return name
@@ -69,7 +74,7 @@ def type_of(kind: type) -> str:
 
 
 def typed(values: Values) -> bool:
-    """Tell whether the type of a number may say more than its value."""
+    """Tell whether numbers of the same value may have different types."""
     if isinstance(values, np.ndarray):
         return False
     names = set(map(type_of, set(map(type, values))))
@@ -81,7 +86,7 @@ def typed(values: Values) -> bool:
 
 
 def both_zeros(numbers: Array) -> tuple[Any, Any]:
-    """Tell in which places of arrays there are zeros with a sign, and without one."""
+    """Tell which positions of arrays have zeros with a sign, and zeros without."""
     head = numbers[:_HEAD]
     if head.dtype.kind != "f" or (head != 0).all():
         return np.zeros(head.shape[1:], bool), np.zeros(head.shape[1:], bool)
@@ -89,9 +94,9 @@ def both_zeros(numbers: Array) -> tuple[Any, Any]:
     return (zero & negative).any(axis=0), (zero & ~negative).any(axis=0)
 
 
-def with_signs(numbers: Array, places: Any = True) -> NDArray[np.float64]:
-    """Return reals with the largest number below 0 in place of -0.0, in some places."""
-    return np.where((numbers == 0) & np.signbit(numbers) & places, BELOW, numbers)
+def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
+    """Return reals with `BELOW` in place of -0.0, at some positions."""
+    return np.where((numbers == 0) & np.signbit(numbers) & where, BELOW, numbers)
 
 
 def _of_array(values: Array) -> tuple[Array, Array | None]:
@@ -99,8 +104,8 @@ def _of_array(values: Array) -> tuple[Array, Array | None]:
     if kind == "u" and size == 8 and values.size and values.max() > _LIMITS.max:
         reals = values.astype(np.float64)
         below = np.minimum(reals, 2.0**64 - 2048)
-        left = (values - below.astype(np.uint64)).view(np.int64).astype(np.float64)
-        rest = left - (reals - below)
+        difference = (values - below.astype(np.uint64)).view(np.int64).astype(np.float64)
+        rest = difference - (reals - below)
     elif kind in "biu":
         return values.astype(np.int64, copy=False), None
     elif size > 8:
@@ -113,12 +118,12 @@ def _of_array(values: Array) -> tuple[Array, Array | None]:
 
 
 def _split(value: Any) -> tuple[float, float]:
-    """Return the nearest real, and what it leaves out."""
+    """Return the nearest real, and the remainder."""
     try:
         real = float(value)
     except OverflowError:
         return math.copysign(math.inf, value > 0 or -1), 0.0
-    except (ValueError, TypeError, ArithmeticError):  # a NaN that signals
+    except (ValueError, TypeError, ArithmeticError):  # a signalling NaN
         return math.nan, 0.0
     rest = 0.0
     if not math.isfinite(real) or isinstance(value, (float, np.float32, np.float16)):
@@ -128,19 +133,19 @@ def _split(value: Any) -> tuple[float, float]:
     elif isinstance(value, (int, np.integer, np.bool_)):
         rest = float(int(value) - int(real))
     elif isinstance(value, Fraction) or (
-        isinstance(value, Decimal) and abs(value.adjusted()) < 400  # no endless fractions
+        isinstance(value, Decimal) and abs(value.adjusted()) < 400  # no huge fractions
     ):
         rest = float(Fraction(value) - Fraction(real))
     return real, rest
 
 
-def floats(numbers: Array) -> NDArray[np.float64]:
+def floats(numbers: Array) -> Floats:
     """Return numbers as reals."""
     return numbers.astype(np.float64, copy=False)
 
 
-def left_out(numbers: Array, rest: Array | None) -> Array | None:
-    """Return what reals leave out of numbers, if anything."""
+def remainders_of(numbers: Array, rest: Array | None) -> Array | None:
+    """Return the remainders of numbers as reals, if not all are 0."""
     if numbers.dtype != np.int64 or not numbers.size:
         return rest
     if numbers.min() >= -EXACT and numbers.max() <= EXACT:
@@ -151,19 +156,17 @@ def left_out(numbers: Array, rest: Array | None) -> Array | None:
     return rest if rest.any() else None
 
 
-def as_whole(numbers: Array, rest: Array | None) -> NDArray[np.int64]:
-    """Return whole numbers, where they are none the least of int64, beyond them the nearest."""
+def as_whole(numbers: Array, rest: Array | None) -> Counts:
+    """Return int64: `NONE` for numbers that are not whole, the nearest one beyond its limits."""
     if numbers.dtype == np.int64:
         return numbers
-    found = np.full(numbers.shape, NONE)
+    whole = np.full(numbers.shape, NONE)
     inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
-    found[inside] = numbers[inside].astype(np.int64)
-    found[numbers >= 2.0**63] = _LIMITS.max
+    whole[inside] = numbers[inside].astype(np.int64)
+    whole[numbers >= 2.0**63] = _LIMITS.max
     for i in np.flatnonzero(0.0 if rest is None else rest).tolist():
-        left = rest.flat[i]  # type: ignore[union-attr]
-        if left.is_integer() and float(numbers.flat[i]).is_integer():
-            number = int(numbers.flat[i]) + int(left)
-            found.flat[i] = min(max(number, NONE), _LIMITS.max)
-        else:
-            found.flat[i] = NONE
-    return found
+        number, remainder = float(numbers.flat[i]), rest.flat[i]  # type: ignore[union-attr]
+        exact = remainder.is_integer() and number.is_integer()
+        total = int(number) + int(remainder) if exact else NONE
+        whole.flat[i] = min(max(total, NONE), _LIMITS.max)
+    return whole

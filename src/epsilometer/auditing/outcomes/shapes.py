@@ -1,4 +1,4 @@
-"""Outputs of any kind, taken apart: by form, and into entries, keys, members, parts of words."""
+"""The parts of outputs of any kind, by form: entries, keys, members, parts of words."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer.auditing.outcomes.reals import EXACT, Array, Values, are_real, as_numbers, type_of
 from epsilometer.auditing.outcomes.texts import MANY, as_text, feature, features
 from epsilometer.auditing.outcomes.words import (
     DEPTH,
-    TOLD,
+    PRINTED,
     Other,
     Step,
     Word,
@@ -31,6 +30,7 @@ from epsilometer.auditing.outcomes.words import (
 from epsilometer.auditing.serving.errors import Broken
 from epsilometer.auditing.serving.outputs import Failure, Plain, plain, rows
 from epsilometer.errors import ArgumentError
+from epsilometer.events.arrays import Counts
 
 COLUMNS = 256
 PAIRED = 1024  # entries among which pairs are searched for dependence
@@ -39,10 +39,10 @@ TYPE: Step = ("part", "type of number")
 _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length
 _FEW = 64  # entries, of which a list is as fast as an array
-_OFTEN = 3  # of many words or keys, those are looked at by themselves that are there so often
-_RARE = 0.01  # of all values, that others may be
+_FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
+_RARE = 0.01  # of all values may be other words
 _ATOMS = {float, int, bool, str, bytes, type(None)}
-_WORDS = (str, bytes, type(None), Failure, Other, type, *TOLD)
+_WORDS = (str, bytes, type(None), Failure, Other, type, *PRINTED)
 
 
 def raw(outputs: object) -> Values:
@@ -51,7 +51,7 @@ def raw(outputs: object) -> Values:
     Raises
     ------
     ArgumentError
-        If they are not many, or one of them is of a type that is not understood.
+        If there is only one output, or the type of an output is not supported.
     """
     if isinstance(outputs, Plain):
         return outputs
@@ -63,8 +63,8 @@ def raw(outputs: object) -> Values:
             outputs = np.asarray(outputs)
             if outputs.ndim and are_real(outputs):
                 return outputs
-        one = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
-        if isinstance(outputs, Iterable) and not one:
+        single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
+        if isinstance(outputs, Iterable) and not single:
             return Plain(plain(output) for output in outputs)
     except (Broken, RuntimeError) as error:
         message = str(error).replace("returned", "must be plain, got", 1)
@@ -79,16 +79,16 @@ def listing(values: Values) -> list[Any]:
 
 @dataclass
 class Part:
-    """The outputs of one form, or parts of outputs, and where they stand among all."""
+    """The outputs of one form, or parts of outputs, and their positions (None: all)."""
 
     form: str
     name: str
-    at: NDArray[np.int64] | None  # None: all
+    at: Counts | None
     values: Values
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Their number."""
         return len(self.values)
 
     @property
@@ -98,7 +98,7 @@ class Part:
 
     @property
     def word(self) -> Other:
-        """What a column of words says of it."""
+        """The word for this form."""
         return Other("form", self.name)
 
     @cached_property
@@ -111,27 +111,27 @@ class Part:
 
     @cached_property
     def numbers(self) -> tuple[Array, Array | None]:
-        """The numbers, and what they leave out; see `as_numbers`."""
+        """The numbers and their remainders; see `as_numbers`."""
         return as_numbers(self.values)
 
     @cached_property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many entries, keys or members each has."""
+    def lengths(self) -> Counts:
+        """The number of entries, keys or members of each."""
         if isinstance(self.values, np.ndarray):
             return np.full(self.size, self.values.shape[1])
         return np.fromiter(map(len, self.values), np.int64, self.size)
 
     def names(self) -> list[str]:
-        """Say what they are, in the plural."""
+        """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.name[2:]}s"]
         names = {sort_of(word) for word in set(self.keys)}
         return [name for name in ("None", "words", "failures", "objects") if name in names]
 
     def steps(self, place: str, cut: list[str]) -> list[Step]:
-        """Return the parts that are worth a look, but types; add what they do not say to ``cut``.
+        """Return the parts to look at, except types; add notes on parts left out to ``cut``.
 
-        ``place`` is what a reader calls the values.
+        ``place`` is the name of the values for a reader.
         """
         if self.form == "sequence":
             least, most = int(self.lengths.min()), int(self.lengths.max())
@@ -143,7 +143,7 @@ class Part:
             return [("entry", i) for i in [*range(half), *range(-half, 0)]]
         if self.form in ("mapping", "set"):
             times = Counter(chain.from_iterable(self.values))
-            if self.form == "set":  # a member of every set says nothing
+            if self.form == "set":  # without members of every set
                 times = Counter({key: n for key, n in times.items() if n < self.size})
             name = "key" if self.form == "mapping" else "member"
             order = lambda item: (-item[1], label(item[0]))  # noqa: E731
@@ -153,10 +153,10 @@ class Part:
             return [(name, key) for key in keys] + ([_ORDER] if self._reordered else [])
         if self.form != "word":
             return []
-        found, whole = features(self.values, self.keys)
+        steps, whole = features(self.values, self.keys)
         times = self._words
-        looked = sum(times[word] for word in self.frequent)
-        if not whole and looked < (1 - _RARE) * self.size:
+        coded = sum(times[word] for word in self.frequent)
+        if not whole and coded < (1 - _RARE) * self.size:
             cut.append(
                 f"{len(self.frequent):,} of {len(times):,} different words of {place} are looked "
                 "at by themselves, all by their length, ends and numbers"
@@ -164,7 +164,7 @@ class Part:
         objects = [word.name for word in times if isinstance(word, Other) and word.sort == "object"]
         if objects:
             cut.append(f"where {place} is {min(objects)}, only its type is looked at")
-        return found
+        return steps
 
     @cached_property
     def _texts(self) -> list[str | bytes | None]:
@@ -176,7 +176,7 @@ class Part:
 
     @cached_property
     def frequent(self) -> list[Word]:
-        """The words that are looked at by themselves, the most frequent first, ties by text."""
+        """The words with a code, the most frequent first, ties by text."""
         return _frequent(self._words, WORDS, lambda item: (-item[1], *order_of(item[0])))
 
     @cached_property
@@ -189,14 +189,14 @@ class Part:
 
     @property
     def _reordered(self) -> bool:
-        """Whether the same keys stand in different orders."""
+        """Whether the same keys occur in different orders."""
         orders = set(map(tuple, self.values)) if self.form == "mapping" else set()
         return len(set(map(frozenset, orders))) < len(orders)
 
     def inner(  # noqa: PLR0911
         self, step: Step
-    ) -> tuple[NDArray[np.int64] | None, Values]:
-        """Return a part of those values that have it, and where these stand among all."""
+    ) -> tuple[Counts | None, Values]:
+        """Return the positions of the values that have a part, and the parts."""
         kind, key = step
         has: Any = None
         inner: Values
@@ -227,15 +227,15 @@ class Part:
             return self.at, []
         return self._among_all(np.flatnonzero(has)), inner
 
-    def _among_all(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _among_all(self, at: Counts) -> Counts:
         return at if self.at is None else self.at[at]
 
 
 def _frequent(times: Counter[Any], most: int, order: Callable[[Any], Any]) -> list[Any]:
-    """Return what is there most often, in an order; of many, not what is there but for once."""
+    """Return the most frequent keys, in an order; of many, only those that repeat."""
     items = times.items()
     if len(times) > MANY:
-        items = [item for item in items if item[1] >= _OFTEN]  # type: ignore[assignment]
+        items = [item for item in items if item[1] >= _FREQUENT]  # type: ignore[assignment]
     return [key for key, _ in heapq.nsmallest(most, items, key=order)]
 
 
@@ -260,7 +260,7 @@ def parts_of(values: Values, depth: int) -> list[Part]:
 
 
 def _form(kind: type, depth: int) -> tuple[str, str]:
-    """Return what values of a type are, and what a reader calls one of them."""
+    """Return the form of values of a type, and the name of one of them for a reader."""
     if not issubclass(kind, _WORDS):
         if issubclass(kind, (Number, np.bool_)) and not issubclass(kind, Enum):
             return "number", "a number"
@@ -274,7 +274,7 @@ _CONTAINERS = {"sequence": (tuple, list), "mapping": (dict,), "set": (frozenset,
 
 
 def _stacked(values: list[Any], depth: int, form: str) -> Values:
-    """Return an array where all values are sequences of one shape, of numbers that it can hold."""
+    """Return an array if all values are sequences of one shape, of exact numbers."""
     if form != "sequence" or not {*map(type, values)} <= {list, tuple} or not _nested(values):
         return values
     try:
@@ -289,7 +289,7 @@ def _stacked(values: list[Any], depth: int, form: str) -> Values:
 
 
 def _nested(values: list[Any]) -> bool:
-    """Tell whether values are sequences of one length that an array is faster for."""
+    """Tell whether values are sequences of one length for which an array is faster."""
     size = len(values[0])
     if not size or any(len(value) != size for value in values):
         return False

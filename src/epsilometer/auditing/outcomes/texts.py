@@ -1,4 +1,4 @@
-"""Words taken apart: their characters, the numbers in them, and values that they stand for."""
+"""Parts of words: their characters, the numbers in them, and the values that they represent."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 from epsilometer.auditing.outcomes.words import Other, Step, Word
 
 MANY = 64
-"""So many different words are looked at by themselves only."""
-_ENDS = 8  # characters from the start, and from the end
+"""More different words than this are split into parts."""
+_ENDS = 8  # characters at the start, and at the end
 _NUMBER = re.compile(r"-?(0*)[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _BINARY = {
@@ -26,16 +26,13 @@ _BINARY = {
 
 
 def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], bool]:
-    """Return the parts of many different words, and whether these say all of the words.
+    """Return the parts of many different words, and whether these determine the words.
 
-    Parameters
-    ----------
-    values, words
-        The values, and what tells each from others; see `word_of`.
+    ``words`` are those of the ``values``; see `word_of`.
     """
-    failed = {value for value in values if type(value).__name__ == "Failure"}
-    said = len(failed) > len({value.type_name for value in failed})
-    steps: list[Step] = [("text", "message")] if said else []
+    failures = {value for value in values if type(value).__name__ == "Failure"}
+    messages = len(failures) > len({value.type_name for value in failures})
+    steps: list[Step] = [("text", "message")] if messages else []
     different = set(words)
     if len(different) <= MANY:
         return steps, True
@@ -65,21 +62,18 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
 
 
 def feature(step: Step, values: Sequence[Any], texts: Sequence[Any]) -> tuple[list[int], list[Any]]:
-    """Return a part of those words that have it, and where these stand among all."""
+    """Return the positions of the words that have a part, and the parts."""
     kind, key = step
     if kind == "character":
         size = key + 1 if key >= 0 else -key  # type: ignore[operator]
         at = [i for i, text in enumerate(texts) if text is not None and len(text) >= size]
         return at, [texts[i][key] for i in at]
-    part = _PARTS[key]
-    at, found = [], []
+    at, parts = [], []
     for i, value in enumerate(values if key in ("time", "message") else texts):
-        try:
-            found.append(part(value))
-        except (IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            continue
-        at.append(i)
-    return at, found
+        with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
+            parts.append(_PARTS[key](value))
+            at.append(i)
+    return at, parts
 
 
 def as_text(word: Word) -> str | bytes | None:
@@ -88,7 +82,7 @@ def as_text(word: Word) -> str | bytes | None:
 
 
 def _pattern(text: str) -> str:
-    """Return a text without its numbers, but with how they are written."""
+    """Return a text with a pattern of digits in place of each number."""
     return _NUMBER.sub(
         lambda m: f"{m[1]}#{'.' + '#' * (len(m[2]) - 1) if m[2] else ''}{'e' if m[3] else ''}", text
     )

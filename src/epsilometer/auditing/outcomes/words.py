@@ -1,4 +1,4 @@
-"""Words: what tells values from others that are no numbers, and what a reader is told of them."""
+"""Words: values that are not numbers, in a comparable form, and their names for a reader."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ DEPTH = 8
 """Levels of nesting that are looked at."""
 LINE = 160
 _LABEL = 40
-TOLD = (
+PRINTED = (
     *(datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
     *(uuid.UUID, PurePath, range),
 )
-"""Types whose text says all."""
+"""Types whose values are determined by their text."""
 
 
 @dataclass(frozen=True, order=True)
 class Other:
-    """An outcome that is no text but counts as a word: of some sort, told by its name."""
+    """An outcome other than text that is a word, of some sort, identified by its name."""
 
     sort: Literal["form", "failure", "value", "object"]
     name: str
 
-    def words(self, size: int | None = _LABEL) -> str:
-        """Name it, in so many letters at most."""
+    def text(self, size: int | None = _LABEL) -> str:
+        """Return its name, in so many letters at most."""
         text = f"failure {self.name}" if self.sort == "failure" else self.name
         return text if size is None else short(text, size)
 
@@ -49,7 +49,7 @@ NUMBER = Other("form", "a number")
 
 
 def word_of(value: Any) -> Word:  # noqa: PLR0911
-    """Return what tells a value from others in a column of words."""
+    """Return the word of a value: different words belong to different values."""
     if value is None or isinstance(value, Other):
         return value
     if isinstance(value, str):
@@ -61,18 +61,18 @@ def word_of(value: Any) -> Word:  # noqa: PLR0911
         return Other("failure", str(getattr(value, "type_name", "")))
     if isinstance(value, Enum):
         return Other("value", f"{kind.__name__}.{value.name}")
-    if isinstance(value, TOLD):
+    if isinstance(value, PRINTED):
         return Other("value", str(value))
     return Other("object", f"a {kind.__name__}")
 
 
 def order_of(word: Word) -> tuple[int, Any]:
-    """Return what words are sorted by: their sort, and their text."""
+    """Return the sort key of a word."""
     return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
 
 
 def sort_of(word: Word) -> str:
-    """Say in the plural what a word is one of."""
+    """Return the name of the sort of a word, in the plural."""
     if word is None:
         return "None"
     if isinstance(word, Other):
@@ -81,12 +81,12 @@ def sort_of(word: Word) -> str:
 
 
 def text_of(word: Word) -> str:
-    """Name a word in a line."""
-    return word.words() if isinstance(word, Other) else short(repr(word))
+    """Return the name of a word, in a line."""
+    return word.text() if isinstance(word, Other) else short(repr(word))
 
 
 def label(value: Any, depth: int = 0) -> str:
-    """Name a key or a member."""
+    """Return the name of a key or a member."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float, complex, Decimal, Fraction)):
@@ -99,30 +99,30 @@ def label(value: Any, depth: int = 0) -> str:
     return text_of(word_of(value))
 
 
-def place_of(path: tuple[Step, ...]) -> str:
-    """Name a part of an output."""
-    names = {s: f"{s} " for s in ("entry", "key", "character")}
-    told = (
-        f"{names.get(s, '')}{k if s in ('part', 'text') else label(k)}"
-        if (s, k) != ("key", "$")
-        else "type"
-        for s, k in path
-    )
-    return ".".join(told) or "output"
+def name_of(path: tuple[Step, ...]) -> str:
+    """Return the name of a part of an output."""
+
+    def name(kind: str, key: Hashable) -> str:
+        if (kind, key) == ("key", "$"):
+            return "type"
+        text = str(key) if kind in ("part", "text") else label(key)
+        return f"{kind} {text}" if kind in ("entry", "key", "character") else text
+
+    return ".".join(name(*step) for step in path) or "output"
 
 
 def codes_in(ranges: Ranges, size: int) -> list[int]:
     """Return the whole numbers from 0 that lie in ranges."""
-    held: list[int] = []
+    codes: list[int] = []
     for first, last in whole_ranges(ranges):
         start = 0 if first is None else max(int(first), 0)
         stop = size - 1 if last is None else min(int(last), size - 1)
-        held.extend(range(start, stop + 1))
-    return held
+        codes.extend(range(start, stop + 1))
+    return codes
 
 
 def whole_ranges(ranges: Ranges) -> Ranges:
-    """Return ranges of whole numbers as such; those without any go."""
+    """Return ranges with whole ends, without those that hold no whole number."""
     ends = [
         (
             None if first is None or first == -math.inf else math.ceil(first),
@@ -144,7 +144,7 @@ def listed(
     more: int = 0,
     line: int = LINE,
 ) -> str:
-    """Return the items that fit a line, ``more`` than which there are, and how many are left."""
+    """Join the items that fit a line, and say how many are left, with ``more`` unlisted ones."""
     for count in range(min(most, len(items)), 0, -1):
         left = len(items) - count + more
         shown = [*items[:count], f"{left} more{unit}"] if left else [*items[:count]]
@@ -155,7 +155,7 @@ def listed(
 
 
 def in_brackets(items: Sequence[str]) -> str:
-    """Return items in brackets, as far as they fit a third of a line."""
+    """Join the items that fit a third of a line, in brackets."""
     for count in range(len(items), 0, -1):
         text = f"({', '.join(items[:count])}{', ...' if count < len(items) else ''})"
         if len(text) <= LINE // 3 or count == 1:

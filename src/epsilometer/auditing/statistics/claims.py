@@ -1,12 +1,12 @@
-"""What a provider claims of a mechanism: one number for every notion of differential privacy.
+"""Claims of a provider about a mechanism: one number, the level, for each notion of privacy.
 
-Let P and Q be the laws of the outputs on neighbouring inputs. Every claim is a family of linear
-null hypotheses
+Let P and Q be the distributions of the outputs on neighbouring inputs. Every claim is a family of
+linear null hypotheses
 
     E_P[phi] <= kappa E_Q[psi] + b        for bounded phi and psi,
 
-one for each event or function of the outputs (`Claim.null`); what refutes one of them refutes the
-claim. For events phi = psi is the indicator of the event, and
+one for each event or function of the outputs (`Claim.null`); evidence against one of them refutes
+the claim. For events phi = psi is the indicator of the event, and
 
 - pure epsilon: kappa = e^epsilon, b = 0;
 - (epsilon, delta): kappa = e^epsilon, b = delta;
@@ -27,60 +27,58 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
+from epsilometer.events.arrays import Floats
 
-Floats = NDArray[np.float64]
-
-_LARGEST = 300.0  # level, and exponent: its exponential has a square
+_LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 
 
 @dataclass(frozen=True)
 class Claim(ABC):
-    """One number, the level, that a mechanism's neighbouring inputs are said not to exceed."""
+    """One number, the level, that the mechanism claims not to exceed on neighbouring inputs."""
 
     quantity: ClassVar[str]
+    notion: ClassVar[str]
     field: ClassVar[str]
     """The name of the level among the fields."""
+    template: ClassVar[str]
+    """A format of the claim in words."""
     orders: ClassVar[tuple[float, ...]] = ()
-    """Of Rényi divergences; none where the claim is about events."""
+    """Orders of Rényi divergences; none for claims about events."""
 
     @property
     def level(self) -> float:
-        """The number that is claimed."""
+        """The claimed number."""
         number: float = getattr(self, self.field)
         return number
 
     def at(self, level: float) -> Self:
-        """Return the claim of another level, all else equal."""
+        """Return the same claim of another level."""
         return replace(self, **{self.field: level})
 
     def grid(self) -> Floats:
-        """Return the levels among which a lower bound is looked for, rising from 0.
-
-        Thousandths up to 1, then steps of a thousandth of the level.
-        """
+        """Return the levels that are tested for a lower bound, rising from 0."""
         return _RISING
 
     @abstractmethod
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return kappa and b at each level, as close as can be where E_Q psi is ``mean``."""
+        """Return kappa and b at each level, as close as possible where E_Q psi is ``mean``."""
 
-    @abstractmethod
-    def words(self) -> str:
-        """Say what is claimed."""
+    def text(self) -> str:
+        """Return the claim in words."""
+        return self.template.format(self)
 
-    @abstractmethod
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the claim as plain values for JSON."""
+        return {"notion": self.notion, **asdict(self)}
 
 
 class EventClaim(Claim):
@@ -104,8 +102,13 @@ class Pure(EventClaim):
     epsilon: float
     delta: float = 0.0
 
+    @property
+    def notion(self) -> str:  # type: ignore[override]
+        """The name of the notion."""
+        return "approximate" if self.delta else "pure"
+
     def __post_init__(self) -> None:
-        _within("epsilon", self.epsilon)
+        _check_range("epsilon", self.epsilon)
         if not 0 <= checks.real("delta", self.delta) < 1:
             raise ArgumentError("delta", f"must lie in [0, 1), got {self.delta!r}")
 
@@ -116,31 +119,29 @@ class Pure(EventClaim):
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return log((p - delta) / q)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.log(np.maximum(np.subtract(p, self.delta), 0.0)) - np.log(q)
-        return np.asarray(np.where(np.subtract(p, self.delta) > 0, found, -np.inf))
+            excess = np.subtract(p, self.delta)
+            loss = np.log(np.maximum(excess, 0.0)) - np.log(q)
+        return np.asarray(np.where(excess > 0, loss, -np.inf))
 
     def likelier(self, q: Floats, level: float | Floats) -> Floats:
         """Return e^epsilon q + delta, at most 1."""
         return np.minimum(np.exp(level) * np.asarray(q) + self.delta, 1.0)
 
-    def words(self) -> str:
-        """Say what is claimed."""
+    def text(self) -> str:
+        """Return the claim in words."""
         if self.delta:
             return f"(epsilon, delta) = ({self.epsilon:g}, {self.delta:g})"
         return f"epsilon = {self.epsilon:g}"
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return epsilon and delta."""
-        notion = "approximate" if self.delta else "pure"
-        return {"notion": notion, "epsilon": self.epsilon, "delta": self.delta}
-
 
 @dataclass(frozen=True)
 class Delta(EventClaim):
-    """The same claim with the roles exchanged: levels are deltas, epsilon is given."""
+    """The same claim with the roles exchanged: levels are deltas, epsilon is fixed."""
 
     quantity: ClassVar[str] = "delta"
+    notion: ClassVar[str] = "approximate"
     field: ClassVar[str] = "delta"
+    template: ClassVar[str] = "delta = {0.delta:g} at epsilon = {0.epsilon:g}"
     epsilon: float
     delta: float
 
@@ -160,21 +161,15 @@ class Delta(EventClaim):
         """Return e^epsilon q + delta, at most 1."""
         return np.minimum(math.exp(self.epsilon) * np.asarray(q) + level, 1.0)
 
-    def words(self) -> str:
-        """Say what is claimed."""
-        return f"delta = {self.delta:g} at epsilon = {self.epsilon:g}"
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return epsilon and delta."""
-        return {"notion": "approximate", "epsilon": self.epsilon, "delta": self.delta}
-
 
 @dataclass(frozen=True)
 class Gaussian(EventClaim):
-    """mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022)."""
+    """mu-GDP: no easier to distinguish than N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022)."""
 
     quantity: ClassVar[str] = "mu"
+    notion: ClassVar[str] = "gdp"
     field: ClassVar[str] = "mu"
+    template: ClassVar[str] = "mu = {0.mu:g} (Gaussian differential privacy)"
     mu: float
 
     def __post_init__(self) -> None:
@@ -183,7 +178,7 @@ class Gaussian(EventClaim):
             raise ArgumentError("mu", f"must be at most {_MOST_MU:g}, got {self.mu!r}")
 
     def grid(self) -> Floats:
-        """Return those of all claims, up to the largest mu."""
+        """Return the usual levels up to the largest mu."""
         return _RISING[_RISING <= _MOST_MU]
 
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
@@ -206,27 +201,21 @@ class Gaussian(EventClaim):
 
         return np.asarray(ndtr(ndtri(q) + level), float)
 
-    def words(self) -> str:
-        """Say what is claimed."""
-        return f"mu = {self.mu:g} (Gaussian differential privacy)"
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return mu."""
-        return {"notion": "gdp", "mu": self.mu}
-
 
 @dataclass(frozen=True)
 class Renyi(Claim):
     """D_a <= rho for one order a; levels are rhos, in nats."""
 
     quantity: ClassVar[str] = "renyi epsilon"
+    notion: ClassVar[str] = "renyi"
     field: ClassVar[str] = "rho"
+    template: ClassVar[str] = "a Rényi divergence of order {0.order:g} of {0.rho:g}"
     order: float
     rho: float
 
     def __post_init__(self) -> None:
         checks.order("order", self.order, finite=True)
-        _within("epsilon", self.rho)
+        _check_range("epsilon", self.rho)
 
     @property
     def orders(self) -> tuple[float, ...]:  # type: ignore[override]
@@ -237,13 +226,9 @@ class Renyi(Claim):
         """Return kappa and b of Young's inequality with m = ``mean``; see the module."""
         return _young(levels, mean, self.order)
 
-    def words(self) -> str:
-        """Say what is claimed."""
-        return f"a Rényi divergence of order {self.order:g} of {self.rho:g}"
-
     def to_plain(self) -> dict[str, Any]:
         """Return order and epsilon."""
-        return {"notion": "renyi", "order": self.order, "epsilon": self.rho}
+        return {"notion": self.notion, "order": self.order, "epsilon": self.rho}
 
 
 @dataclass(frozen=True)
@@ -251,12 +236,14 @@ class Concentrated(Claim):
     """rho-zCDP: D_a <= rho a at every order a (Bun and Steinke 2016)."""
 
     quantity: ClassVar[str] = "rho"
+    notion: ClassVar[str] = "zcdp"
     field: ClassVar[str] = "rho"
+    template: ClassVar[str] = "rho = {0.rho:g} (zero-concentrated differential privacy)"
     orders: ClassVar[tuple[float, ...]] = ZCDP_ORDERS
     rho: float
 
     def __post_init__(self) -> None:
-        _within("rho", self.rho, _MOST_RHO)
+        _check_range("rho", self.rho, _MOST_RHO)
 
     def grid(self) -> Floats:
         """Return 0, then steps of two thousandths of the level."""
@@ -266,18 +253,10 @@ class Concentrated(Claim):
         """Return kappa and b for the divergence of this order, at most rho times the order."""
         return _young(np.asarray(levels) * order, mean, order)
 
-    def words(self) -> str:
-        """Say what is claimed."""
-        return f"rho = {self.rho:g} (zero-concentrated differential privacy)"
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return rho."""
-        return {"notion": "zcdp", "rho": self.rho}
-
 
 @dataclass(frozen=True)
 class Curve:
-    """Rényi claims of several orders, all of which are to hold."""
+    """Rényi claims of several orders, all of which must hold."""
 
     claims: tuple[Renyi, ...]
 
@@ -287,18 +266,16 @@ class Curve:
         if len({claim.order for claim in self.claims}) < len(self.claims):
             raise ArgumentError("renyi", "must name each order once")
 
-    def words(self) -> str:
-        """Say what is claimed."""
+    def text(self) -> str:
+        """Return the claim in words."""
         return "a curve of Rényi divergences, " + " and ".join(
             f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims
         )
 
     def to_plain(self) -> dict[str, Any]:
         """Return the epsilon of every order."""
-        return {
-            "notion": "renyi",
-            "orders": {f"{claim.order:g}": claim.rho for claim in self.claims},
-        }
+        orders = {f"{claim.order:g}": claim.rho for claim in self.claims}
+        return {"notion": "renyi", "orders": orders}
 
 
 AnyClaim = Claim | Curve
@@ -307,7 +284,7 @@ AnyClaim = Claim | Curve
 def pure(epsilon: float) -> Pure:
     """Claim epsilon-differential privacy.
 
-    >>> pure(1.0).words()
+    >>> pure(1.0).text()
     'epsilon = 1'
     """
     return Pure(epsilon)
@@ -331,7 +308,7 @@ def zcdp(rho: float) -> Concentrated:
 def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
     """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
 
-    >>> renyi({2: 0.5}).words()
+    >>> renyi({2: 0.5}).text()
     'a Rényi divergence of order 2 of 0.5'
     """
     pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
@@ -340,11 +317,11 @@ def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyC
 
 
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
-    """Return the single claims, each with a level of its own."""
+    """Return the single claims, each with its level."""
     return claim.claims if isinstance(claim, Curve) else (claim,)
 
 
-def _within(name: str, value: object, most: float = _LARGEST) -> None:
+def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
     if not 0 <= checks.real(name, value) <= most:
         raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")
 

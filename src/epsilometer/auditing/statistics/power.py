@@ -1,49 +1,46 @@
-"""What an audit would have found: its power, before or after it was run.
+"""The power of an audit, before or after it is run.
 
-Mechanisms are imagined whose distributions attain a level: Laplace noise where epsilon is claimed,
-Gaussian noise where mu, rho or a Rényi divergence is (Laplace noise at orders at which no number of
-draws shows a Gaussian's divergence); and, where its probability is given, one event, beside noise
-that keeps the claim. `samples_needed` audits them, as often as it takes. `detectable` is for every
-audit, and must not take longer than one: it works out what bets on the known distributions win, and
-takes off what audits of the same were seen to need for learning them.
+Model mechanisms attain a level: Laplace noise for claims of epsilon, Gaussian noise for claims of
+mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot show the divergence of
+Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
+`samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
+computes the growth of the wealth for known distributions, less the cost of learning them, which was
+measured in audits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.auditing.statistics.bets import purses, stakes
+from epsilometer.auditing.statistics.bets import initial_wealth, stakes
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.errors import ArgumentError
-from epsilometer.events.candidates import promise_of
+from epsilometer.events.arrays import Bools, Floats, Sample
+from epsilometer.events.candidates import expected_level
 from epsilometer.seeds import generator
-
-Floats = NDArray[np.float64]
 
 POWER = 0.9
 _MOST_SAMPLES = 10**12
-_MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of an imagined audit
-_RUNS = (12, 16, 24, 32, 48)  # imagined audits, each time with as many draws as seem to be enough
-_RISE = 2.4  # of the normal quantile of power, where draws are e times as many
-_CAUTION = 0.4  # standard deviations that the formula adds, as it is not exact
-_MARGIN = 0.3  # of that quantile, for what so few audits may err by
-_TAIL = 4.5  # standard deviations from which a Gaussian's divergence may come
+_MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of a simulated audit
+_RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
+_RISE = 2.4  # of the normal quantile of power, for e times as many draws
+_CAUTION = 0.4  # standard deviations added to the approximate formula
+_MARGIN = 0.3  # of that quantile, for the error of so few audits
+_TAIL = 4.5  # standard deviations beyond which a Gaussian's divergence needs too many draws
 _CELLS = 64
 _CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
-_LEARNING = (6.0, 16.0)  # of so many squares of a signal as an event shows, or a function
-_BOLD = 1.5  # standard deviations that a rare event is judged with
+_LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
+_LITTLE = 1.5  # standard deviations of an optimistic estimate of a rare event
 _KEPT = 1.6  # standard deviations that a pair must show where others are dropped
 _LEVELS = 24
-_PLACE = 0.3  # of a rare event, amid noise
-_FEW = 0.05  # of the draws; what fewer win is not counted
+_RARE_VALUE = 0.3  # output of a rare event, within the range of the noise
+_FEW = 0.05  # of the draws; smaller rounds are left out
 
 
 def attaining(claim: Claim, levels: Floats, event: float | None = None) -> tuple[Floats, Floats]:
@@ -67,27 +64,26 @@ def attaining(claim: Claim, levels: Floats, event: float | None = None) -> tuple
 
 def sampler(
     claim: Claim, level: float, event: float | None = None
-) -> Callable[[int, int, np.random.Generator], NDArray[Any]]:
-    """Return what draws outputs of a side (0 is x), so many of them, that attain a level."""
+) -> Callable[[int, int, np.random.Generator], Sample]:
+    """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
     levels = np.array([level if event is None else claim.level])
     gaussian, (distance,) = _noise(claim, levels)
     if event is not None and claim.orders:
         distance = 0.0
-    rare = 0.0, 0.0
+    rare = [0.0, 0.0]
     if event is not None:
-        (p,), (q,) = _event(claim, np.array([level]), event)
-        rare = p, q
+        rare = [p[0] for p in _event(claim, np.array([level]), event)]
 
-    def drawn(side: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
         outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
-        outputs[rng.random(size) < rare[side]] = _PLACE
+        outputs[rng.random(size) < rare[side]] = _RARE_VALUE
         return outputs
 
-    return drawn
+    return draw
 
 
 def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
-    """Tell whether noise is Gaussian, and how far apart it is on x and x', for each level."""
+    """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
     if isinstance(claim, Pure):
         return False, levels - 2 * math.log1p(-claim.delta)
     if not isinstance(claim, Renyi):
@@ -125,7 +121,7 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
 
 
 def _solved(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> Floats:
-    """Return where a rising function has the values ``goals``, from 0 to ``most``."""
+    """Return the arguments from 0 to ``most`` at which a rising function reaches ``goals``."""
     low, high = np.full(goals.shape, 1e-12), np.array(most, float)
     for _ in range(50):
         middle = (low + high) / 2
@@ -134,16 +130,16 @@ def _solved(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> 
     return high
 
 
-@np.errstate(all="ignore")  # levels may be far beyond what is found
-def _found(
+@np.errstate(all="ignore")  # levels may be very large
+def _detected(
     claim: Claim,
     levels: Floats,
     steps: Sequence[Step],
     alpha: float,
     goal: float,
     event: float | None,
-) -> NDArray[np.bool_]:
-    """Tell for each level whether the best of some bets on known distributions wins enough."""
+) -> Bools:
+    """Tell for each level whether one of several bets on known distributions refutes the claim."""
     from scipy.special import ndtri
 
     z = float(ndtri(goal)) + _CAUTION
@@ -152,7 +148,7 @@ def _found(
     if isinstance(claim, EventClaim):
         cells = np.arange(p.shape[1])
         cuts = cells[1:] if cells.size < 4 else cells[4:-3:4]
-        phi = psi = (cells < cuts[:, None])[None].astype(float)  # of shape (levels, bets, cells)
+        phi = psi = (cells < cuts[:, None])[None].astype(float)  # (levels, bets, cells)
     else:
         with np.errstate(divide="ignore"):
             g = np.maximum(np.log(p) - np.log(q), -50.0)[:, None, :]
@@ -167,41 +163,39 @@ def _found(
     )
     u, excess = kappa * v + b, mean - kappa_0 * v - b_0
     if claim.orders:
-        short = _LEARNING[1] * min(order - 1, 1.0) * u * spread_psi / np.maximum(v**2, 1e-300)
+        cost = _LEARNING[1] * min(order - 1, 1.0) * u * spread_psi / np.maximum(v**2, 1e-300)
     else:
-        short = _LEARNING[0] * (spread + kappa_0**2 * spread_psi) / np.maximum(excess, 1e-12)
+        cost = _LEARNING[0] * (spread + kappa_0**2 * spread_psi) / np.maximum(excess, 1e-12)
     variance = np.maximum(spread + kappa**2 * spread_psi, 1e-300)
     ends = phi.min(axis=2), psi.max(axis=2)
-    grown, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
+    growth, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
     kept = np.ones(mean.shape, bool)
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         if past and step.draws >= _FEW * steps[0].ahead:
             stake = stakes((mean, v), variance, ends, kappa, u, step.ahead, alpha)[-1]
             if isinstance(claim, EventClaim) and event is not None:
-                stake = np.where(_taken(claim, mean, v, past, step.ahead, z), stake, 0.0)
-            won = np.log1p(stake[..., None] * (phi - u[..., None]))
-            lost = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
-            gain, loss = (p * won).sum(axis=2), (q * lost).sum(axis=2)
-            grown += step.draws * (gain + loss - stake * short / past)
-            noise += step.draws * ((p * won**2).sum(axis=2) - gain**2)
-            noise += step.draws * ((q * lost**2).sum(axis=2) - loss**2)
+                stake = np.where(_preferred(claim, mean, v, past, step.ahead, z), stake, 0.0)
+            gains = np.log1p(stake[..., None] * (phi - u[..., None]))
+            losses = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
+            gain, loss = (p * gains).sum(axis=2), (q * losses).sum(axis=2)
+            growth += step.draws * (gain + loss - stake * cost / past)
+            noise += step.draws * ((p * gains**2).sum(axis=2) - gain**2)
+            noise += step.draws * ((q * losses**2).sum(axis=2) - loss**2)
         past += step.draws
         if after is not None and after.pairs < step.pairs:
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
-    needed = -math.log(alpha * float(purses(2).max()))
-    return np.asarray((kept & (grown - z * np.sqrt(noise) >= needed)).any(axis=1))
+    needed = -math.log(alpha * float(initial_wealth(2).max()))
+    return np.asarray((kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1))
 
 
-def _taken(
-    claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float
-) -> NDArray[np.bool_]:
-    """Tell where an event promises more than a frequent one that keeps the claim."""
+def _preferred(claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float) -> Bools:
+    """Tell where an event has a larger expected level than a frequent one that meets the claim."""
     half = np.full(1, 0.5)
     usual = _solved(lambda q: claim.likelier(q, claim.level), half, half)
     few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
     counts = (few, q * past + z * np.sqrt(q * past)), (half * past, usual * past)
-    promised, rival = (promise_of(k, past, m, past, ahead, _BOLD, claim.of) for k, m in counts)
-    return np.asarray(promised > rival)
+    rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
+    return np.asarray(rare > frequent)
 
 
 def detectable(
@@ -212,19 +206,19 @@ def detectable(
     event: float | None = None,
     goal: float = POWER,
 ) -> float | None:
-    """Return the smallest level that is found with probability ``goal``; None if there is none.
+    """Return the smallest level that is detected with probability ``goal``; None if there is none.
 
-    Nothing is bet in the first of the rounds, ``steps``; all else is as for `samples_needed`.
+    The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
     """
     low, top = claim.level, float(claim.grid()[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), _LEVELS)
     for _ in range(2):
-        found = _found(claim, low + excess, steps, alpha, goal, event)
-        if not found.any():
+        detected = _detected(claim, low + excess, steps, alpha, goal, event)
+        if not detected.any():
             return None
-        first = int(found.argmax())
+        first = int(detected.argmax())
         excess = np.geomspace(excess[max(first - 1, 0)], excess[first], _LEVELS)
-    return float(low + excess[int(found.argmax())])
+    return float(low + excess[int(detected.argmax())])
 
 
 def samples_needed(
@@ -236,25 +230,25 @@ def samples_needed(
     pairs: int = 1,
     event: float | None = None,
 ) -> int:
-    """Return how many draws of a side, over all pairs, find a violation.
+    """Return how many draws of a side, over all pairs, detect a violation.
 
-    Up to 400,000 draws and 16 pairs it audits imagined mechanisms, 132 times, which takes some
-    seconds; beyond, it follows the formula that verdicts have.
+    Up to 400,000 draws and 16 pairs it audits simulated draws, 132 times, which takes some seconds;
+    beyond, it uses the formula for the smallest detectable level of verdicts.
 
     Parameters
     ----------
     claim
-        What is claimed.
+        The claim.
     detect
-        The true level, above the one that is claimed, in the same unit.
+        The true level, above the claimed one, in the same unit.
     power
-        The probability with which it is to be found.
+        The probability of detection.
     alpha
         The probability of a false alarm.
     pairs
         How many pairs share the draws; one of them violates the claim.
     event
-        The probability of the event that shows it, where it is rarer; additive noise if not given.
+        The probability of the rarer event that shows the violation; additive noise if not given.
 
     >>> from epsilometer.auditing.statistics.claims import pure
     >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
@@ -273,17 +267,22 @@ def samples_needed(
         raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
     level = np.array([detect])
     least = low = high = least_samples(pairs)
-    while not _found(single, level, schedule(high, pairs), alpha, goal, event)[0]:
+
+    def enough(samples: int) -> bool:
+        steps = schedule(samples, pairs)
+        return bool(_detected(single, level, steps, alpha, goal, event)[0])
+
+    while not enough(high):
         low, high = high, 2 * high
         if high > _MOST_SAMPLES:
             raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
     while high - low > 0.02 * high:
         middle = (low + high) // 2
-        enough = _found(single, level, schedule(middle, pairs), alpha, goal, event)[0]
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
         high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
-    return _rounded_up(high)
+    unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
+    return math.ceil(high / unit) * unit
 
 
 def _audited(
@@ -295,7 +294,7 @@ def _audited(
     pairs: int,
     event: float | None,
 ) -> int:
-    """Return how many draws find a level as often as is the goal, from about so many on."""
+    """Return how many draws detect a level with probability ``goal``; about ``samples``."""
     from scipy.special import log_ndtr, ndtri
 
     sides = [sampler(claim, at, event) for at in (level, claim.level)]
@@ -308,17 +307,11 @@ def _audited(
         for _ in range(runs):
             bad = int(rng.integers(pairs))
 
-            def draw(pair: int, side: int, size: int, bad: int = bad) -> Any:
+            def draw(pair: int, side: int, size: int, bad: int = bad) -> Sample:
                 return sides[pair != bad](side, size, rng)
 
             evidence = Evidence(claim, pairs, alpha)
-            gather(draw, steps, evidence, lambda _, seen: seen.refuted(), as_reals=True)
+            gather(draw, steps, evidence, lambda _, evidence: evidence.refuted(), as_reals=True)
             likely += log_ndtr(rise if evidence.refuted() else -rise)
         samples = round(math.exp(guesses[int(likely.argmax())]))
     return round(samples * math.exp(_MARGIN / _RISE))
-
-
-def _rounded_up(number: int) -> int:
-    """Return two digits, rounded up."""
-    unit: int = 10 ** max(len(str(number)) - 2, 0)
-    return math.ceil(number / unit) * unit

@@ -1,10 +1,10 @@
-"""Scores that a classifier learns: what several entries say together.
+"""Scores of several entries, learned by a classifier.
 
-The score that adds up over the entries (`epsilometer.estimators.witness`) is the best there is
-where these are independent and draws are many. What lies in how they go together, a correlation, a
-product, a direction among many, takes a classifier: a logistic regression on entries in units of
-their spread with their squares and products, of many entries those whose means differ most. It
-learns on one half of the past, and what its score is worth is judged on the other.
+A sum over the entries (`epsilometer.estimators.witness`) is the best score if they are independent
+and draws are many. Dependence between entries, such as a correlation or a product, needs a
+classifier: a logistic regression on standardised entries, their squares and products (of many
+entries, the products whose means differ most). It learns on one half of the past draws; the other
+half evaluates its score.
 """
 
 from __future__ import annotations
@@ -13,46 +13,36 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer.auditing.outcomes.shapes import PAIRED
+from epsilometer.events.arrays import Floats, Sample
 from epsilometer.events.candidates import Cells, Numbers
 from epsilometer.events.closer_looks import doubt
 from epsilometer.events.events import View
 from epsilometer.events.formula import Formula, product, standardised
 
-Floats = NDArray[np.float64]
-Sample = NDArray[Any]
-
-_ROWS = 20_000  # of either side, that are learned from
-_FEWEST = 100
-_ENTRIES = 64
-_WITH_PRODUCTS = 16  # entries of which all products are looked at
-_PAIRS, _SURE = 64, 4.0  # of more, whose means differ by so many standard deviations
+_ROWS = 20_000  # of either side, for learning
+_FEWEST = 100  # rows
+_ENTRIES = 64  # at most
+_WITH_PRODUCTS = 16  # entries of which all products are features
+_PAIRS, _SIGNIFICANT = 64, 4.0  # products of more entries; standard deviations of their means
 _STEPS, _CONVERGED = 25, 0.01
-_LOOKED = 2000  # draws of either side by which differences are chosen
-_COLLINEAR = 0.96  # of the variance of an entry, that another explains
+_FIRST = 2000  # draws of either side that choose differences
+_COLLINEAR = 0.96  # of the variance of an entry is explained by another
 _DIFFERENCES, _DOUBTED = 4, 3.0  # at most, and standard deviations
 _DIGITS = 6
-_SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal law apart
+_SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
 
 
 def learned_scores(
     x: Sample, x_prime: Sample, entries: Sequence[int], cells: int
 ) -> Iterator[Numbers]:
-    """Yield the cells of a score that tells the sides apart, if one can be learned.
+    """Yield the cells of a score that separates the sides, if one can be learned.
 
-    Parameters
-    ----------
-    x, x_prime
-        Both sides, of shape ``(n, d)``, NaN where there is no number.
-    entries
-        Those that hold numbers. A few draws choose 64 of more, of the first 1,024.
-    cells
-        How many cells quantiles of the score make.
+    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
+    numbers, the 64 are used that differ most. Quantiles of the score make so many ``cells``.
     """
     halves = len(x) // 2, len(x_prime) // 2
     if len(entries) < 2 or min(halves) < _FEWEST:
@@ -66,30 +56,30 @@ def learned_scores(
 
 
 def _suspects(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Sequence[int]:
-    """Return the entries that means of a few draws, or of products, tell apart best."""
+    """Return the entries whose means, alone or in products, differ most in a few draws."""
     if len(entries) <= _ENTRIES:
         return entries
     chosen = list(entries[:PAIRED])
-    first = min(len(x), _LOOKED)
-    table = np.concatenate([x[:_LOOKED, chosen], x_prime[:_LOOKED, chosen]]).astype(np.float64)
+    first = min(len(x), _FIRST)
+    table = np.concatenate([x[:_FIRST, chosen], x_prime[:_FIRST, chosen]]).astype(np.float64)
     table[~np.isfinite(table)] = np.nan
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without numbers
         low, centre, high = np.nanquantile(table, (_SPREAD[0], 0.5, _SPREAD[1]), axis=0)
         table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
-    sure = _sureness(np.column_stack([np.ones(len(table)), table]), first)
-    best = np.argsort(-sure[:, 1:].max(axis=0), kind="stable")[:_ENTRIES]
+    z = _z_scores(np.column_stack([np.ones(len(table)), table]), first)
+    best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:_ENTRIES]
     return [chosen[i] for i in np.sort(best).tolist()]
 
 
 def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
-    """Yield the cells of differences of entries that nearly follow from each other.
+    """Yield the cells of differences of nearly collinear entries.
 
-    No product tells u and u + noise apart, where u is far wider. Parameters are those of
-    `learned_scores`; those four at most are looked at of which a few draws differ most.
+    No product separates u from u + noise, where u is far wider. Parameters are those of
+    `learned_scores`. At most four differences are yielded, by how far a few draws differ.
     """
     chosen = list(entries[:PAIRED])
-    sides = [side[:_LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
+    sides = [side[:_FIRST, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
     if len(chosen) < 2 or len(rows) < _FEWEST:
@@ -98,22 +88,22 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
         spreads = np.cov(rows, rowvar=False)
         slopes = spreads / np.diagonal(spreads)
         near = np.nan_to_num(np.triu(slopes * slopes.T, 1))
-    found = []
-    for place in np.argsort(-near, axis=None)[:_PAIRS].tolist():
-        i, j = divmod(place, len(chosen))
+    candidates = []
+    for index in np.argsort(-near, axis=None)[:_PAIRS].tolist():
+        i, j = divmod(index, len(chosen))
         if near[i, j] > _COLLINEAR:
             factor = float(f"{slopes[j, i]:.3g}")
             view = View("difference", chosen[j], other=chosen[i], factor=factor)
-            with np.errstate(all="ignore"):  # of what is not finite
+            with np.errstate(all="ignore"):  # numbers may not be finite
                 ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
-            found.append((doubt(ours, theirs, cells), view))
-    for doubts, view in sorted(found, key=lambda pair: -pair[0])[:_DIFFERENCES]:
+            candidates.append((doubt(ours, theirs, cells), view))
+    for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:_DIFFERENCES]:
         if doubts > _DOUBTED:
             yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
 
 
 def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
-    """Return what a logistic regression makes of two samples; None where nothing varies."""
+    """Return the score of a logistic regression; None unless two entries vary."""
     both = np.concatenate([x, x_prime])
     centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
     kept = np.flatnonzero(scales > 0)
@@ -141,7 +131,7 @@ def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | No
 
 
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
-    """Return the centre and the spread of each column, in few digits; 0 where it is constant."""
+    """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
     columns = np.where(np.isfinite(columns), columns, np.nan)
     centres, scales = np.zeros((2, columns.shape[1]))
     for i, column in enumerate(columns.T):
@@ -156,28 +146,28 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
 
 
 def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
-    """Return pairs of columns: all of few, or those whose mean products differ most."""
+    """Return pairs of columns: all of few columns, or those whose mean products differ most."""
     pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
     if len(columns) <= _WITH_PRODUCTS:
         return pairs
-    surest = _sureness(np.column_stack(columns), first)
-    pairs = [pair for pair in pairs if surest[pair] > _SURE]  # others are noise to the score
-    return sorted(sorted(pairs, key=lambda pair: -surest[pair])[:_PAIRS])
+    z = _z_scores(np.column_stack(columns), first)
+    pairs = [pair for pair in pairs if z[pair] > _SIGNIFICANT]  # others would only add noise
+    return sorted(sorted(pairs, key=lambda pair: -z[pair])[:_PAIRS])
 
 
-def _sureness(table: Floats, first: int) -> Floats:
-    """Return how many standard deviations mean products of columns differ by, ``(d, d)``."""
+def _z_scores(table: Floats, first: int) -> Floats:
+    """Return z-scores of the differences of mean products of columns, ``(d, d)``."""
     sides = table[:first], table[first:]
     means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
     spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
-    sure: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
-    return sure
+    z: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    return z
 
 
 def _weights(features: Floats, first: int) -> Floats:
-    """Return the weights of features by which the ``first`` rows are told from the others.
+    """Return the weights of a logistic regression that separates the ``first`` rows.
 
-    Those of a logistic regression with a penalty, by steps that no curvature makes too long.
+    It has a ridge penalty. Steps use an upper bound of the Hessian, so that they never overshoot.
     """
     target = np.arange(len(features)) < first
     inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))

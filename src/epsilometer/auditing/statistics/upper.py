@@ -1,23 +1,22 @@
-"""Upper confidence bounds, where the provider's claims about the outputs allow any.
+"""Upper confidence bounds, for outputs about which the provider declares facts.
 
-No number of draws of a black box bounds its level from above (gorla2022, Section III): a level may
-lie in outputs that are rarer than all that was drawn. Two claims exclude that:
+No number of draws of a black box bounds its level from above (gorla2022, Section III): the level
+may come from outputs that are too rare to be drawn. Two declarations exclude that:
 
 - there are k outcomes, all of which occur: each probability has an exact interval;
 - outputs are reals in an interval, with densities that are C-Lipschitz: the density in a cell of
   width w is its probability over w, give or take C w / 2, for a mean and any point of a cell.
 
-A pure level is the largest of log ratios, over pairs, directions and cells. Which one that is, is
-fixed before anything is drawn; the bound, the largest of the ratios' bounds, is too low only if
-that ratio's own bound is. So each may err with probability alpha, and none shares it. A ratio needs
-an upper end of one side and a lower end of the other. The sides are independent: if each end errs
-with probability a, one of the two does with 1 - (1 - a)^2 = alpha. A delta is the largest, over
-pairs and directions, of sums over all cells: there each of k ends of a side may err with a / k.
+A pure level is the largest log ratio, over pairs, directions and cells. The place of the largest is
+fixed before any draw; the bound, the largest of all ratios' bounds, is too low only if the bound
+there is. So each ratio may err with probability alpha. A ratio needs an upper end of one side and a
+lower end of the other. The sides are independent: if each end errs with probability a, one of the
+two does with 1 - (1 - a)^2 = alpha. A delta is the largest, over pairs and directions, of sums over
+all cells: there each of k ends of a side may err with a / k.
 
-How many draws a pair gets is chosen on what they show: it may be dropped after some rounds, and the
-audit may stop. For a fixed number of rounds the ends are exact; as the numbers of rounds after
-which pairs are dropped are known beforehand, these share alpha, and the bound holds at all of them
-at once, whichever it is (`share_of_rounds`).
+The number of draws of a pair depends on its draws: the pair may be dropped, and the audit may stop.
+For a fixed number of rounds the ends are exact. The numbers of rounds after which pairs are dropped
+are known beforehand and share alpha, so that the bound holds at all of them (`share_of_rounds`).
 """
 
 from __future__ import annotations
@@ -28,19 +27,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.berger_boos import bisected
+from epsilometer.events.arrays import Counts, Floats, Sample
 from epsilometer.events.events import row_codes
 from epsilometer.proportions import clopper_pearson
 
-Sample = NDArray[Any]
-Floats = NDArray[np.float64]
-
-_STOPPED = 0.1  # of alpha, for audits that stop early
+_EARLY = 0.1  # of alpha, for audits that stop early
 
 
 @dataclass(frozen=True)
@@ -66,18 +62,12 @@ class Smooth:
 
 
 def share_of_rounds(ends: int, rounds: int, stopped: bool) -> float:
-    """Return the part of alpha for a pair that got so many rounds; see the module.
+    """Return the part of alpha for a pair with so many ``rounds``; see the module.
 
-    Parameters
-    ----------
-    ends
-        After how many different numbers of rounds pairs are left, where no audit stops.
-    rounds
-        How many this pair got.
-    stopped
-        Whether the audit stopped early; then any number of rounds was possible.
+    Without an early stop, pairs are dropped after ``ends`` different numbers of rounds. If the
+    audit ``stopped`` early, any number of rounds was possible.
     """
-    return _STOPPED / (rounds * (rounds + 1)) if stopped else (1 - _STOPPED) / ends
+    return _EARLY / (rounds * (rounds + 1)) if stopped else (1 - _EARLY) / ends
 
 
 def upper_bound(
@@ -90,16 +80,16 @@ def upper_bound(
     """Return a number that the level of all pairs exceeds with probability ``alpha`` at most.
 
     ``samples`` are independent draws of both sides of each pair, of shape ``(n,)`` or ``(n, d)``;
-    ``shares`` the part of alpha for each pair, where draws were more or fewer for what they showed
-    (`share_of_rounds`). Infinity says that the draws are too few; None, that there is no such bound
-    for this kind of claim, as for mu-GDP.
+    ``shares`` the part of alpha for each pair, where their number depends on the draws
+    (`share_of_rounds`). The bound is infinite for too few draws, and None for claims without such a
+    bound, as mu-GDP.
     """
     parts = [1.0] * len(samples) if shares is None else shares
-    found = [
+    bounds = [
         _of_pair(x, y, claim, known, alpha * part)
         for (x, y), part in zip(samples, parts, strict=True)
     ]
-    return None if None in found else max(bound for bound in found if bound is not None)
+    return None if None in bounds else max(bound for bound in bounds if bound is not None)
 
 
 def _of_pair(
@@ -141,13 +131,13 @@ def _limits(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper limits of probabilities or densities, of shape ``(2, k)`` each.
 
-    They hold all at once if they are to be ``summed``, else any two of them.
+    All of them hold together if they are to be ``summed``, else any two of them.
     """
     if isinstance(known, Outcomes):
         codes = _codes(np.concatenate([x, x_prime]))
-        seen = int(codes.max()) + 1
-        if seen > known.number:
-            raise ArgumentError("outcomes", f"must be at least {seen}: so many were seen")
+        number = int(codes.max()) + 1
+        if number > known.number:
+            raise ArgumentError("outcomes", f"must be at least {number}: so many were seen")
         sides = (codes[: len(x)], codes[len(x) :])
         counts = np.stack([np.bincount(side, None, known.number) for side in sides])
         return _intervals(counts, alpha, known.number if summed else 1)
@@ -158,7 +148,7 @@ def _limits(
         if side.ndim != 1 or not ((side >= low_end) & (side <= high_end)).all():
             raise ArgumentError("support", f"[{low_end:g}, {high_end:g}] must hold every output")
     n = min(len(x), len(x_prime))
-    # the error of a frequency over w, sqrt(1 / (n w)), and C w / 2 are alike here
+    # the error of a frequency over w, sqrt(1 / (n w)), and C w / 2 are about equal
     width = (4 / (known.lipschitz**2 * n * (high_end - low_end))) ** (1 / 3)
     cells = max(2, min(math.ceil((high_end - low_end) / width), 10_000))
     edges = np.linspace(low_end, high_end, cells + 1)
@@ -169,15 +159,15 @@ def _limits(
     return np.maximum(low / w - slack, 0.0), high / w + slack
 
 
-def _codes(outputs: Sample) -> NDArray[np.int64]:
-    """Return a number from 0 for each output, the same for equal ones, NaN among them."""
+def _codes(outputs: Sample) -> Counts:
+    """Return a number from 0 for each output, the same for equal outputs; NaN equals NaN."""
     columns = outputs[:, None] if outputs.ndim == 1 else outputs
     codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
     return np.unique(row_codes(np.stack(codes, axis=1)), return_inverse=True)[1].reshape(-1)
 
 
-def _intervals(counts: NDArray[np.int64], alpha: float, ends: int) -> tuple[Floats, Floats]:
-    """Return exact intervals; so many ends of either side hold all at once."""
+def _intervals(counts: Counts, alpha: float, ends: int) -> tuple[Floats, Floats]:
+    """Return exact intervals; so many ``ends`` of either side hold together."""
     n = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
     each = min(-math.expm1(math.log1p(-alpha) / 2) / ends, 0.49)
     low, high = clopper_pearson(counts, n, 1 - 2 * each)
