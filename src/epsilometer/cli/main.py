@@ -93,7 +93,7 @@ def _duration(seconds: float) -> str:
 def _audit(words: Sequence[str]) -> int:
     options = audit_parser().parsed(words, "source")
     check_options(options)
-    who = accounted(options)
+    accountants = accounted(options)
     claim = claim_of(options)
     from epsilometer.auditing.rendering.files import Files
 
@@ -108,10 +108,10 @@ def _audit(words: Sequence[str]) -> int:
         failed, found = error, _failed(options, claim, error)
     finally:
         progress.end()
-    if who:
-        from epsilometer.auditing.sources.accounting import told
+    if accountants:
+        from epsilometer.auditing.sources.accounting import with_accountants
 
-        found = told(found, who)
+        found = with_accountants(found, accountants)
     verdict = replace(found, replay=_replay(words, found.draws, progress.part))
     if alone:
         _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
