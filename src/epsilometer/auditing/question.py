@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.sources.callables import Source, callable_source, load
 from epsilometer.auditing.statistics import claims
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
@@ -27,7 +27,7 @@ Method = Literal["anytime", "exact", "one run"]
 
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
-_NEEDS = {  # an option: those of which one must be given, too
+_NEEDS = {  # an option: others of which it needs one
     "delta": ("epsilon",),
     "python": ("source",),
     "explain": ("source",),
@@ -57,14 +57,14 @@ _EXCLUDES = {
 
 
 def check_together(given: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
-    """Refuse options that exclude others that are given, or need others that are not.
+    """Refuse options that exclude each other, or need a missing one.
 
     Parameters
     ----------
     given
-        The options that are given, as the user knows each.
+        The present options, with the user's name for each.
     spelled
-        Returns what the user knows an option as that is not given.
+        Returns the user's name for a missing option.
     """
     exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in given]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
@@ -80,29 +80,29 @@ def check_together(given: Mapping[str, str], spelled: Callable[[str], str] = str
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is audited, on which inputs, against which claim, with which options.
+    """The mechanism, inputs, claim and options of an audit.
 
     Parameters
     ----------
     claim
-        What is claimed.
+        The claim.
     pairs
-        The inputs by the name of the pair; None where they are not known.
+        The inputs by the name of the pair; None if unknown.
     samples, budget, jobs, alpha, seed, detect, stop, as_reals, check_sampler, details
         As for `audit`.
     outcomes, support, lipschitz
-        What is declared of the outputs, as for `audit`; see ``known``.
+        Declared facts about the outputs, as for `audit`; see ``known``.
     method
-        The default is ``exact`` for outputs that were recorded, if the claim allows it.
+        The default is ``exact`` for recorded outputs, if the claim allows it.
     source, digest, printed
-        What is audited: its description, its files, and what it has printed.
+        Of the mechanism: its description, digests of its files, and a line about its prints.
     started
-        When, by `time.perf_counter`.
+        The time by `time.perf_counter`.
 
     Raises
     ------
     ArgumentError
-        If a value cannot be, or options exclude each other.
+        If a value is not possible, or options exclude each other.
     """
 
     claim: AnyClaim
@@ -141,7 +141,7 @@ class Question:
             default = "one run"
         if (method := self.method or default) not in ("anytime", "exact", default):
             raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
-        check_together(self._given())
+        check_together(self._present())
         if not isinstance(self.as_reals, bool):
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
@@ -150,26 +150,26 @@ class Question:
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
             "jobs": checks.integer("jobs", self.jobs),
-            "detect": self._detected(),
+            "detect": self._checked_detect(),
             "method": method,
             "as_reals": self.as_reals or isinstance(self.known, Smooth),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _given(self) -> dict[str, str]:
-        """Return the options that may exclude others, as far as they are given."""
+    def _present(self) -> dict[str, str]:
+        """Return the present options that may exclude others."""
         names = ("samples", "budget", "outcomes", "support", "lipschitz")
-        given = {name: name for name in names if getattr(self, name) is not None}
-        given |= {"stop": "stop"} if self.stop else {}
-        given |= {"exact": "method exact"} if self.method == "exact" else {}
+        present = {name: name for name in names if getattr(self, name) is not None}
+        present |= {"stop": "stop"} if self.stop else {}
+        present |= {"exact": "method exact"} if self.method == "exact" else {}
         kinds = {"recorded outputs": "outputs", "one run": "one_run"}
-        given |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
+        present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
         notion = self.claim.to_plain()["notion"]
-        return given | ({notion: notion} if notion in NOTIONS else {})
+        return present | ({notion: notion} if notion in NOTIONS else {})
 
-    def _detected(self) -> float | None:
-        """Return the level that is to be detected, if it exceeds what is claimed."""
+    def _checked_detect(self) -> float | None:
+        """Return ``detect``, which must exceed the claim."""
         if self.detect is None:
             return None
         first, *others = parts(self.claim)
@@ -194,7 +194,7 @@ class Question:
 
     @cached_property
     def known(self) -> Outcomes | Smooth | None:
-        """What is declared of the outputs."""
+        """The declared facts about the outputs."""
         if self.outcomes is not None:
             return Outcomes(self.outcomes)
         if self.support is None or self.lipschitz is None:
@@ -206,13 +206,13 @@ class Question:
 
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the levels that a claim gives; raise `ArgumentError` unless they are of one notion."""
+    """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
     names = ("delta", *NOTIONS)
-    given = {name: plain[name] for name in names if plain.get(name) is not None}
-    check_together({name: name for name in given})
-    if not given:
+    levels = {name: plain[name] for name in names if plain.get(name) is not None}
+    check_together({name: name for name in levels})
+    if not levels:
         raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
-    return given
+    return levels
 
 
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
@@ -223,10 +223,10 @@ def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     ArgumentError
         If it names none or several, or there can be no such claim.
     """
-    given = check_claim(plain)
-    if "epsilon" in given:
-        return claims.Pure(given["epsilon"], given.get("delta", 0.0))
-    ((name, level),) = given.items()
+    levels = check_claim(plain)
+    if "epsilon" in levels:
+        return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
+    ((name, level),) = levels.items()
     return getattr(claims, name)(level)  # type: ignore[no-any-return]
 
 
@@ -236,10 +236,10 @@ def source_of(
     timeout: float = 60.0,
     parameters: Mapping[str, Any] | None = None,
 ) -> Source:
-    """Return what is drawn from: a source as it is, or that of a callable or of its place.
+    """Return the source of a mechanism: a source itself, a callable, a text or a mapping.
 
-    A place is ``file.py:function``, or a mapping with a ``command``, or with a ``function`` and
-    perhaps the ``python`` that runs it. A worker may have been started.
+    A text is ``file.py:function``; a mapping has a ``command``, or a ``function`` and perhaps the
+    ``python`` that runs it. A worker may have been started.
     """
     if isinstance(mechanism, str):
         mechanism = {"function": mechanism}
@@ -251,8 +251,8 @@ def source_of(
         options: dict[str, Any] = {"failures": failures, "timeout": timeout}
         if "command" in mechanism:
             return WorkerSource(mechanism["command"], **options)
-        place = mechanism["python"], mechanism["function"]
-        return python_worker(*place, parameters=parameters, **options)
+        python, spec = mechanism["python"], mechanism["function"]
+        return python_worker(python, spec, parameters=parameters, **options)
     if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
         return mechanism  # type: ignore[no-any-return]
     return callable_source(mechanism, failures=failures)
@@ -261,8 +261,8 @@ def source_of(
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
     """Return pairs of inputs by their names.
 
-    They are ``pairs`` of name, x and x', ``patterns`` of a length, a table of which each row is to
-    ``remove`` or to ``replace``, with options of `neighbours`, and those of a ``domain``.
+    They are ``pairs`` of name, x and x'; ``patterns`` of a length; a table for ``remove`` or
+    ``replace``, with options of `neighbours`; and those of a ``domain``.
     """
     from epsilometer.auditing.inputs.domains import domain
     from epsilometer.auditing.inputs.neighbours import neighbours, patterns
@@ -290,8 +290,8 @@ def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
         raise ArgumentError("pairs", "must name at least one pair of inputs")
     for name, pair in named.items():
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            what = f"pairs {name!r}" if name else "pairs"
-            raise ArgumentError(what, f"must be pairs (x, x'), got {input_words(pair)}")
+            argument = f"pairs {name!r}" if name else "pairs"
+            raise ArgumentError(argument, f"must be pairs (x, x'), got {input_text(pair)}")
     if all(_equal(x, y) for x, y in named.values()):
         message = "must have inputs that differ: no claim is refuted where x and x' are equal"
         raise ArgumentError("pairs", message)
@@ -303,5 +303,5 @@ def _equal(x: Any, y: Any) -> bool:
         return True
     try:
         return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
-    except Exception:  # of what cannot be compared
+    except Exception:  # they cannot be compared
         return False

@@ -21,7 +21,7 @@ from typing import Any
 
 from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.sampler import Check
-from epsilometer.auditing.formats import as_plain, input_words
+from epsilometer.auditing.formats import as_plain, input_text
 from epsilometer.auditing.question import claim_of, pairs_of, source_of
 from epsilometer.auditing.sources.accounting import (
     ask_all,
@@ -124,7 +124,7 @@ def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
 def _shown(x: Any) -> Any:
     """Return an input as it is where it is short, else in words."""
     held = as_plain(x)
-    return held if len(json.dumps(held)) <= _SHOWN else input_words(x, _SHOWN)
+    return held if len(json.dumps(held)) <= _SHOWN else input_text(x, _SHOWN)
 
 
 # --- one claim ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.auditing.checks.permutations import Bools, Counts, Floats
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
 
 Draw = Callable[[Any, int, int], Any]
@@ -105,7 +105,7 @@ class Calls(Sample):
     """What was drawn on one input, call by call."""
 
     def __init__(self, x: Any, calls: Sequence[tuple[Call, Any]]) -> None:
-        super().__init__([outputs for _, outputs in calls], f"on input {input_words(x)}")
+        super().__init__([outputs for _, outputs in calls], f"on input {input_text(x)}")
         self.calls = [call for call, _ in calls]
         sizes = [call.size for call in self.calls]
         self.sizes = np.repeat(sizes, sizes)
