@@ -218,10 +218,7 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
 
-    Raises
-    ------
-    ArgumentError
-        If it names none or several, or there can be no such claim.
+    Raise `ArgumentError` if it names none or several, or there can be no such claim.
     """
     levels = check_claim(plain)
     if "epsilon" in levels:

@@ -42,10 +42,7 @@ class Files:
     def write(self, verdict: Verdict, claim: AnyClaim) -> None:
         """Make all texts, then write each file at once.
 
-        Raises
-        ------
-        ArgumentError
-            If one cannot be written after all.
+        Raise `ArgumentError` if one cannot be written after all.
         """
         texts: list[tuple[str, Path, str]] = []
         if self._folder is not None:

@@ -73,8 +73,7 @@ def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
     versions: dict[str, str] = {}
     for name in sorted(names):
         versions.update(_version(name))
-    files = {key: digests[key] for key in sorted(digests)}
-    return {**files, "python": platform.python_version(), **versions}
+    return {**dict(sorted(digests.items())), "python": platform.python_version(), **versions}
 
 
 def sha256(file: Path) -> str:

@@ -50,12 +50,7 @@ def load(
     """Return the sampler of ``file.py:function`` or ``package.module:function``.
 
     The function gets ``parameters`` by name at every call; a class gets them when it makes an
-    object.
-
-    Raises
-    ------
-    Misuse
-        If it cannot be found, loaded or sampled.
+    object. Raise `Misuse` if it cannot be found, loaded or sampled.
     """
     function, name, home = find(spec, folder, parameters)
     with home.entered(), contextlib.redirect_stdout(sys.stderr):
@@ -68,12 +63,8 @@ def find(
 ) -> tuple[Any, str, ModuleFolder]:
     """Return the function of a source, its name in errors, and the folder of its modules.
 
-    The method of a class becomes an `ObjectFactory`, with the ``parameters``.
-
-    Raises
-    ------
-    Misuse
-        If it cannot be found or loaded.
+    The method of a class becomes an `ObjectFactory`, with the ``parameters``. Raise `Misuse` if it
+    cannot be found or loaded.
     """
     module_name, dotted, is_file = parsed(spec)
     base = Path(folder).resolve()

@@ -77,12 +77,8 @@ class Sampler:
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
 
-        Meanwhile the global generators of Python and NumPy follow from the seed.
-
-        Raises
-        ------
-        Broken
-            If the mechanism fails or does not return that many.
+        Meanwhile the global generators of Python and NumPy follow from the seed. Raise `Broken` if
+        the mechanism fails or does not return that many.
         """
         with _globals_seeded(seed):
             return self.drawn(x, size, seed)
@@ -181,12 +177,8 @@ class ObjectFactory:
 
     All draws share the ``first`` object. If two objects differ in more than their generators, as
     where the constructor draws noise, there is one ``per_draw``. ``parameters`` are those of the
-    constructor, or of the method; ``defaults`` are the constructor's others.
-
-    Raises
-    ------
-    Misuse
-        If it takes no parameter of such a name, or its constructor fails.
+    constructor, or of the method; ``defaults`` are the constructor's others. Raise `Misuse` if it
+    takes no parameter of such a name, or its constructor fails.
     """
 
     def __init__(
@@ -285,10 +277,7 @@ def _globals_seeded(seed: int) -> Iterator[None]:
 def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
     """Return a function with parameters bound by name; its other parameters are unchanged.
 
-    Raises
-    ------
-    Misuse
-        If it takes no parameter of such a name.
+    Raise `Misuse` if it takes no parameter of such a name.
     """
     if not parameters or isinstance(function, ObjectFactory) or not callable(function):
         return function  # `Sampler` refuses it

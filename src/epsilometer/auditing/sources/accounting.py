@@ -146,10 +146,7 @@ def with_answers(
 ) -> tuple[dict[str, Any], dict[str, Answer]]:
     """Return a plain claim with the numbers of `ask_all`, and the answers by level.
 
-    Raises
-    ------
-    MechanismError
-        If an accountant failed.
+    Raise `MechanismError` if an accountant failed.
     """
     by_key = {_key(answer["asked"]): answer for answer in answers}
     by_name: dict[str, Answer] = {}

@@ -151,12 +151,8 @@ def load(
 
     The name may have dots: the method of an object, or of a class that needs no arguments. A file
     can import from its folder; these modules are its own. Modules are looked for in ``folder``
-    first. The function gets ``parameters`` by name, at every call.
-
-    Raises
-    ------
-    ArgumentError
-        If it cannot be found, loaded or sampled.
+    first. The function gets ``parameters`` by name, at every call. Raise `ArgumentError` if it
+    cannot be found, loaded or sampled.
     """
     with argument_errors():
         sampler = loading.load(spec, folder, failures=failures, parameters=parameters)
@@ -168,10 +164,7 @@ def load(
 def digests(spec: str, *, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
     """Return SHA-256 of the files that `load` would read, and versions; it runs nothing.
 
-    Raises
-    ------
-    ArgumentError
-        If there is no such file or module.
+    Raise `ArgumentError` if there is no such file or module.
     """
     with argument_errors():
         return source_digests(spec, folder)

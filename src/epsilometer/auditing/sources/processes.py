@@ -56,10 +56,8 @@ class Process:
     ) -> None:
         """Send a request and read until the reply is complete, or the program has ended.
 
-        Raises
-        ------
-        MechanismError
-            If it hangs, dies, or prints no reply; its last lines on stderr are notes of the error.
+        Raise `MechanismError` if it hangs, dies, or prints no reply; its last lines on stderr are
+        notes of the error.
         """
         try:
             self._exchange(request, reply, timeout, to_the_end)

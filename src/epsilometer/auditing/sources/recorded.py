@@ -69,10 +69,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
     """Return the types of a CSV or Parquet table's columns by name, and its rows as lists.
 
-    Raises
-    ------
-    ArgumentError
-        If it is no such table, or is empty.
+    Raise `ArgumentError` if it is no such table, or is empty.
     """
     if Path(path).suffix == ".npy":
         raise ArgumentError(path, "is no table; write CSV or Parquet")

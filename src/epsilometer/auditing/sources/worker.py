@@ -182,17 +182,8 @@ class WorkerSource:
 class PythonProgram(WorkerSource):
     """A Python function in another interpreter, which `serving` calls there.
 
-    Parameters
-    ----------
-    origin
-        The function, its interpreter (Python 3.8 or later, with NumPy or without) and its folder.
-    timeout, failures
-        As for `WorkerSource`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter.
+    ``origin`` names both, and a folder; the options are those of `WorkerSource`. Raise
+    `ArgumentError` if there is no such interpreter.
     """
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
@@ -278,18 +269,10 @@ def python_worker(
 ) -> PythonWorker:
     """Return the source of ``file.py:function`` or ``package.module:function`` elsewhere.
 
-    Parameters
-    ----------
-    interpreter
-        A program, as in ``../venv/bin/python``: Python 3.8 or later, with NumPy or without; a
-        function that wants a generator gets `random.Random` where there is no NumPy.
-    spec, parameters
-        As for `sources.load`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter, or the source cannot be found, loaded or sampled there.
+    The interpreter is a program, as in ``../venv/bin/python``: Python 3.8 or later. Without NumPy a
+    function with a generator gets `random.Random`. The other options are those of `load` and
+    `WorkerSource`. Raise `ArgumentError` if there is no such interpreter, or the source cannot be
+    found, loaded or sampled there.
     """
     origin = Origin(spec, folder or ".", parameters, interpreter, env)
     return PythonWorker(origin, timeout=timeout, failures=failures)
@@ -300,14 +283,8 @@ def python_account(
 ) -> tuple[float, dict[str, str]]:
     """Return the level of an accountant in another interpreter, and its digests.
 
-    The function gets those of the ``parameters`` that it names.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter or function.
-    MechanismError
-        If it fails, or returns no level.
+    The function gets those of the ``parameters`` that it names. Raise `ArgumentError` if there is
+    no such interpreter or function. Raise `MechanismError` if it fails, or returns no level.
     """
     with closing(PythonProgram(origin, timeout=timeout)) as accountant:
         answer = accountant.ask(json.dumps({"account": dict(parameters)}))
@@ -319,12 +296,8 @@ def python_replay(
 ) -> dict[str, Any]:
     """Return the record of draws with the same noise, in a process of their own; see `replayed`.
 
-    Raises
-    ------
-    ArgumentError
-        If it cannot be loaded there, or the inputs cannot be written as JSON.
-    MechanismError
-        If the process fails.
+    Raise `ArgumentError` if it cannot be loaded there, or the inputs cannot be written as JSON.
+    Raise `MechanismError` if the process fails.
     """
     request = _json({"replay": {"pair": pair, "seeds": list(seeds), "seconds": seconds}})
     with closing(PythonProgram(origin, timeout=60 + 4 * seconds)) as replayer:
