@@ -56,26 +56,26 @@ _EXCLUDES = {
 }
 
 
-def check_together(given: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
+def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
     """Refuse options that exclude each other, or need a missing one.
 
     Parameters
     ----------
-    given
-        The present options, with the user's name for each.
+    present
+        The options, with the user's name for each.
     spelled
         Returns the user's name for a missing option.
     """
-    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in given]
+    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
     for name, others in exclusive:
         for other in others:
-            if name in given and other in given:
-                raise ArgumentError(given[other], f"does not go with {given[name]}; take one")
+            if name in present and other in present:
+                raise ArgumentError(present[other], f"does not go with {present[name]}; take one")
     for name, others in _NEEDS.items():
-        if name in given and not set(others) & set(given):
+        if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
-            raise ArgumentError(given[name], f"goes with {missing} only, which is missing")
+            raise ArgumentError(present[name], f"goes with {missing} only, which is missing")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from epsilometer.auditing.explain.traces import (
     value_text,
 )
 from epsilometer.auditing.formats import as_plain, short
+from epsilometer.auditing.serving.errors import counted
 from epsilometer.auditing.serving.places import is_library
 
 _ROWS = 3  # printed findings
@@ -320,7 +321,7 @@ def _both(x: Any, x_prime: Any) -> str:
 
 def _one_sided(run: Run, difference: Difference) -> str:
     side, other, rest = ("x'", "x", run.x) if difference.x is None else ("x", "x'", run.x_prime)
-    problem = f"there are {difference.index} call{'' if difference.index == 1 else 's'} and no more"
+    problem = f"there are {counted(difference.index, 'call')} and no more"
     if rest.failed is not None:
         problem = f"it fails, {rest.failed}"
     elif not rest.calls:
@@ -364,7 +365,7 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
                 f"the {distribution} noise has other weights in the output on x' than on x: {tail}"
             )
     elif loss == math.inf:
-        numbers = f"{noise.count} number{'' if noise.count == 1 else 's'}"
+        numbers = counted(noise.count, "number")
         kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
         text += f"it can be taken out, and what is left differs: {tail}"
     elif not loss:
@@ -399,7 +400,7 @@ def _of_equal_calls(runs: Sequence[Run]) -> Iterator[Finding]:
             text = f"same calls and noise, outputs {short(abs(shifts[0]))} apart"
     entries = len(run.x.result) if isinstance(run.x.result, list) else 1
     count = sum(call.count for call in run.x.draws)
-    more = f"{count} number{'' if count == 1 else 's'} drawn for an output of {entries} entries"
+    more = f"{counted(count, 'number')} drawn for an output of {entries} entries"
     finding = Finding("output", text, runs=len(differing), more=(more,) if count < entries else ())
     yield _placed(finding, run, numbers=True)
 

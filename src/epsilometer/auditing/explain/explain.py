@@ -130,7 +130,7 @@ def _replayed(
     if origin is not None and all(map(_is_json, pair)):
         try:
             return python_replay(origin, pair, seeds, seconds)
-        except EpsilometerError:  # what is found in this process only
+        except EpsilometerError:  # it exists in this process only
             pass
 
     limit = 60 + 4 * seconds

@@ -59,6 +59,11 @@ def shortened(text: str, length: int = 60) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in ``2 outputs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def type_text(value: Any) -> str:
     """Name the type of a wrong value."""
     return "None" if value is None else f"an object of type {type(value).__name__}"

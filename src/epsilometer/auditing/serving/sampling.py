@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import Broken, Misuse, error_text, in_serving, shortened, type_text
+from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
 from .optional import np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
 from .places import ModuleFolder
@@ -137,18 +137,20 @@ class Sampler:
                     swapped = array.ndim > 1 and array.shape[1] == size
                     shape = f" of shape {array.shape}" if array.ndim > 1 else ""
                     hint = ": outputs are the rows; transpose it" if swapped else ""
-                    raise Broken(f"returned {_outputs(len(array))}{shape} {expected}{hint}")
+                    outputs = counted(len(array), "output")
+                    raise Broken(f"returned {outputs}{shape} {expected}{hint}")
                 return of_array(array)
             result = array.item()
         if isinstance(result, Sequence) and not isinstance(result, (str, bytes, bytearray)):
             if len(result) != size:
-                raise Broken(f"returned {_outputs(len(result))} {expected}")
+                raise Broken(f"returned {counted(len(result), 'output')} {expected}")
             return compact(list(result))
         if result is None or isinstance(result, (dict, set, frozenset)):
             raise Broken(f"returned {type_text(result)} {expected}: return a list or an array")
         raise Broken(
-            f"returned one {type(result).__name__} where a list or an array of {_outputs(size)} "
-            f"is needed: without the parameter {self.signature.size!r} it is called for every draw"
+            f"returned one {type(result).__name__} where a list or an array of "
+            f"{counted(size, 'output')} is needed: without the parameter {self.signature.size!r} "
+            "it is called for every draw"
         )
 
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
@@ -329,7 +331,3 @@ def copier(x: Any) -> Callable[[], Any]:
     if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
         return x.copy
     return lambda: copy.deepcopy(x)
-
-
-def _outputs(count: int) -> str:
-    return f"{count} output{'' if count == 1 else 's'}"

@@ -184,7 +184,7 @@ def _file(function: Any) -> Path | None:
     """Return the file in which a function is defined, if there is one."""
     try:
         file = Path(inspect.getsourcefile(function) or "")
-    except (TypeError, OSError):  # C functions, and what was typed in
+    except (TypeError, OSError):  # C functions, and code from a prompt
         return None
     return file.resolve() if file.is_file() else None
 

@@ -18,8 +18,8 @@ from epsilometer.auditing.sources.replies import Reply, shown
 from epsilometer.errors import MechanismError, one_line
 
 _CHUNK = 1 << 18
-_GRACE = 0.5  # seconds to end after what it reads has ended
-_LAST = 5  # lines of what it wrote to stderr that are shown
+_GRACE = 0.5  # seconds to end after the end of its input
+_LAST = 5  # lines of its stderr in an error
 
 
 class EndedError(MechanismError):
@@ -35,7 +35,7 @@ class Process:
 
     def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
         self._name = name
-        self._tail = b""  # the last that it wrote to stderr
+        self._tail = b""  # the end of its stderr
         self._answered = 0
         self._popen = subprocess.Popen(  # noqa: S603 - the user's command
             argv,

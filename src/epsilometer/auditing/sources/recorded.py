@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilometer.auditing.outcomes.reals import EXACT
 from epsilometer.auditing.serving.digests import sha256
-from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.serving.errors import counted, shortened
 from epsilometer.auditing.serving.outputs import compact, of_array
 from epsilometer.auditing.sources.callables import Outputs
 from epsilometer.errors import ArgumentError, one_line, suggest
@@ -56,7 +56,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
         raise ArgumentError(
-            second, f"has {_counted(list(x_prime))}, but {first} has {_counted(list(x))}"
+            second, f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
         )
     if len(x) > 1 and list(x) != list(x_prime):
         if set(x) != set(x_prime):
@@ -93,7 +93,7 @@ def _of_one(path: str, names: Sequence[str] | None) -> tuple[Outputs, Outputs]:
         if len(columns) == 1 and ";" in next(iter(columns)):
             hint = "separate them by commas"
         raise ArgumentError(
-            path, f"has {_counted(list(columns))}; outputs on x and on x' are wanted: {hint}"
+            path, f"has {_column_list(list(columns))}; outputs on x and on x' are wanted: {hint}"
         )
     x, x_prime = columns.values()
     return x, x_prime
@@ -136,16 +136,16 @@ def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Output
     if columns is None and set(default) <= set(pair):
         pair = {name: pair[name] for name in default}
     if len(pair) != 2:
-        message = f"has {_counted(list(pair))}; a score and inclusion of each canary are wanted"
+        message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
         raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
     scores, included = pair.values()
     return scores, included
 
 
-def _counted(names: list[str]) -> str:
+def _column_list(names: list[str]) -> str:
     shown = ", ".join(name or "''" for name in names[:_SHOWN])
     more = ", ..." if len(names) > _SHOWN else ""
-    return f"{len(names)} column{'' if len(names) == 1 else 's'} ({shown}{more})"
+    return f"{counted(len(names), 'column')} ({shown}{more})"
 
 
 def _file(path: str) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.serving.errors import counted, shortened
 from epsilometer.auditing.serving.outputs import Failure, compact, from_json
 from epsilometer.errors import one_line
 
@@ -94,8 +94,8 @@ class Reply:
                 return
         if self._lines > self.size or (self._lines == self.size and self._last < len(self._data)):
             extra = bytes(self._data).split(b"\n")[self.size]
-            expected = f"the {self.size} output{'' if self.size == 1 else 's'} asked for"
-            self.problem = f"printed more than {expected}: {shown(extra)}"
+            expected = counted(self.size, "output")
+            self.problem = f"printed more than the {expected} asked for: {shown(extra)}"
         elif len(self._data) - self._last > _LINE:
             self.problem = f"line {self._lines + 1} does not end: {shown(self._data[:99])}"
         self.complete = self._lines == self.size
@@ -105,7 +105,7 @@ class Reply:
         if self._raw is not None:
             received = len(self._data) - self._start
             return f"after {received} of {self._needed} bytes of raw outputs"
-        return f"after {self._lines} of {self.size} output{'' if self.size == 1 else 's'}"
+        return f"after {self._lines} of {counted(self.size, 'output')}"
 
     def missing(self, timeout: float) -> str:
         """Return the error of a program that prints no more."""
@@ -166,16 +166,16 @@ def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
 def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None:
     """Return lines that all are plain numbers, integers where all are; None otherwise."""
     left = data.translate(None, b"0123456789-\n\r")
-    words = data.split()
-    if len(words) != size or data.count(b"\n") != size or max(map(len, words)) > 64:
+    fields = data.split()
+    if len(fields) != size or data.count(b"\n") != size or max(map(len, fields)) > 64:
         return None
     try:
         if not left:
-            return np.array(words).astype(np.int64)
+            return np.array(fields).astype(np.int64)
         if not left.translate(None, b".eE+nafiNIty"):
-            if not mixed and any(map(bytes.isdigit, words)):  # 1 is not 1.0
+            if not mixed and any(map(bytes.isdigit, fields)):  # 1 is not 1.0
                 return None
-            return np.array(words).astype(np.float64)
+            return np.array(fields).astype(np.float64)
     except (ValueError, OverflowError):  # no numbers after all, or large ones
         pass
     return None
