@@ -30,39 +30,20 @@ _STOPPED = {"kind": "estimate", "reason": "the audit stopped for what these draw
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The result of an audit's draws.
-
-    Parameters
-    ----------
-    bounds, violated, p_value
-        Of the claim.
-    pair, claim, round
-        The number of the pair with most evidence, the part of the claim that it concerns, and the
-        bets of its last round.
-    steps, draws
-        The numbers of draws, and of those of a side over all pairs.
-    layout
-        Of that pair's outputs.
-    outputs
-        All of them, by pair, side and batch.
-    stopped
-        Whether the draws ended early because of their results.
-    evidence
-        The course of the e-value.
-    """
+    """The result of an audit's draws."""
 
     bounds: Sequence[Bound]
     violated: bool
-    pair: int
-    claim: Claim
-    round: Round | None
+    pair: int  # the number of the pair with most evidence
+    claim: Claim  # the part of the claim that this evidence concerns
+    round: Round | None  # the bets of its last round
     steps: Sequence[Step]
-    draws: int
-    layout: Layout
-    outputs: Sequence[Sequence[Sequence[Any]]]
+    draws: int  # of a side over all pairs
+    layout: Layout  # of the outputs of ``pair``
+    outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
     p_value: float | None = None
-    stopped: bool = False
-    evidence: Sequence[Mapping[str, float]] = ()
+    stopped: bool = False  # whether the draws ended early because of their results
+    evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
 
 
 def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> Verdict:

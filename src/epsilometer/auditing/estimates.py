@@ -47,32 +47,16 @@ _IQR = 1.349  # of a normal distribution, in standard deviations
 
 @dataclass(frozen=True)
 class Estimate:
-    """The result of a method.
-
-    Parameters
-    ----------
-    method, paper
-        Its name and origin.
-    kind
-        Its guarantee, or that the method does not apply.
-    quantity
-        A level in nats, a delta or mu.
-    value
-        The estimate, or the bound itself.
-    low, high
-        The ends of the interval; ``low`` is a lower bound itself.
-    reason
-        Why the method does not apply, or a note on the value.
-    """
+    """The result of a method."""
 
     method: str
     paper: str
-    kind: Kind
-    quantity: str
-    value: float | None
-    low: float | None = None
+    kind: Kind  # its guarantee, or that the method does not apply
+    quantity: str  # a level in nats, a delta or mu
+    value: float | None  # the estimate, or the bound itself
+    low: float | None = None  # an end of the interval, or a lower bound
     high: float | None = None
-    reason: str = ""
+    reason: str = ""  # why the method does not apply, or a note on the value
 
     def to_plain(self) -> dict[str, Any]:
         """Return its JSON values; None for numbers that are not finite."""

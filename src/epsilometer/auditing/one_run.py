@@ -120,6 +120,8 @@ def draw_canaries(
 ) -> tuple[NDArray[Any], Floats]:
     """Toss a coin for each canary, run the mechanism once, and return coins and scores.
 
+    Raise `MechanismError` if it fails, or returns no such scores.
+
     Parameters
     ----------
     mechanism
@@ -129,11 +131,6 @@ def draw_canaries(
         Of a coin to be 1.
     seed
         Of the coins, and of the run.
-
-    Raises
-    ------
-    MechanismError
-        If it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST)
     rng = generator(seed, "one run", "coins")

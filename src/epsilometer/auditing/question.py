@@ -80,34 +80,14 @@ def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = s
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The mechanism, inputs, claim and options of an audit.
+    """The mechanism, inputs, claim and options of an audit; `audit` describes most of them.
 
-    Parameters
-    ----------
-    claim
-        The claim.
-    pairs
-        The inputs by the name of the pair; None if unknown.
-    samples, budget, jobs, alpha, seed, detect, stop, as_reals, check_sampler, details
-        As for `audit`.
-    outcomes, support, lipschitz
-        Declared facts about the outputs, as for `audit`; see ``known``.
-    method
-        The default is ``exact`` for recorded outputs, if the claim allows it.
-    source, digest, printed
-        Of the mechanism: its description, digests of its files, and a line about its prints.
-    started
-        The time by `time.perf_counter`.
-
-    Raises
-    ------
-    ArgumentError
-        If a value is not possible, or options exclude each other.
+    Raise `ArgumentError` if a value is not possible, or options exclude each other.
     """
 
     claim: AnyClaim
     audited: Literal["mechanism", "recorded outputs", "one run"] = "mechanism"
-    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})
+    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
     samples: int | None = None
     budget: float | None = None
     jobs: int = 1
@@ -115,17 +95,17 @@ class Question:
     seed: int = 0
     detect: float | None = None
     stop: bool = False
-    method: Method | None = None
+    method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     outcomes: int | None = None
     support: tuple[float, float] | None = None
     lipschitz: float | None = None
     as_reals: bool = False
     check_sampler: bool = True
     details: bool = True
-    source: str = ""
-    digest: Mapping[str, str] = field(default_factory=dict)
-    printed: Callable[[], str] = str
-    started: float = 0.0
+    source: str = ""  # a description of the mechanism
+    digest: Mapping[str, str] = field(default_factory=dict)  # of its files
+    printed: Callable[[], str] = str  # returns a line about its prints
+    started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
         if not isinstance(self.claim, Claim | Curve):

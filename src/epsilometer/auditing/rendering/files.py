@@ -16,18 +16,8 @@ _PAGE, _VERDICT = "index.html", "verdict.json"
 class Files:
     """JSON, JUnit's XML and a folder with a page, each optional.
 
-    Parameters
-    ----------
-    json, junit, folder
-        Their names.
-    read
-        Names of the audited files, which none of them may be.
-
-    Raises
-    ------
-    ArgumentError
-        If one cannot be written, or the folder holds other files; its argument is ``json``,
-        ``junit`` or ``output``.
+    None of them may be an audited file, as ``read`` names these. Raise `ArgumentError` about
+    ``json``, ``junit`` or ``output`` if it cannot be written, or the folder holds other files.
     """
 
     def __init__(

@@ -46,6 +46,9 @@ def ask(
 ) -> Answer:
     """Call an accountant for a level.
 
+    Raise `ArgumentError` if there is no such function. Raise `MechanismError` if it fails, or
+    returns anything but one finite positive number.
+
     Parameters
     ----------
     spec
@@ -58,13 +61,6 @@ def ask(
         Seconds within which another interpreter must have answered.
     folder
         Files are relative to it.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such function.
-    MechanismError
-        If it fails, or returns anything but one finite positive number.
     """
     if interpreter is not None:
         origin = Origin(spec, folder, interpreter=interpreter)

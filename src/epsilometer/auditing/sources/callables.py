@@ -110,6 +110,8 @@ def callable_source(
 ) -> CallableSource:
     """Return the source of any callable; the names of its parameters decide how it is called.
 
+    Raise `ArgumentError` if it cannot be called, or needs more than these.
+
     Parameters
     ----------
     function
@@ -119,11 +121,6 @@ def callable_source(
         Whether an exception is an outcome, a `Failure`, where a call is one draw.
     name
         Its name in errors; file and function by default.
-
-    Raises
-    ------
-    ArgumentError
-        If it cannot be called, or needs more than these.
     """
     inner = function
     while isinstance(inner, functools.partial):

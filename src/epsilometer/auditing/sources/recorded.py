@@ -32,6 +32,8 @@ _SHOWN = 12
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the outputs on x and on x' that files hold.
 
+    Raise `ArgumentError` if a file cannot be read or has other columns.
+
     Parameters
     ----------
     paths
@@ -40,11 +42,6 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         missing field is NaN among numbers and None among texts.
     columns
         Names: of the two columns of one file, or of the columns to take from each of two.
-
-    Raises
-    ------
-    ArgumentError
-        If a file cannot be read or has other columns.
     """
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
@@ -119,17 +116,14 @@ def _two(
 def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the scores of canaries and which were included, from two columns of a file.
 
+    Raise `ArgumentError` if a file cannot be read or has other columns.
+
     Parameters
     ----------
     path
         CSV, Parquet, or npy of shape (m, 2) or (2, m).
     columns
         Their names, in this order; by default ``score`` and ``included``, or the only two.
-
-    Raises
-    ------
-    ArgumentError
-        If a file cannot be read or has other columns.
     """
     default = ["score", "included"]
     pair = _two(path, columns, ", SCORE and INCLUDED")

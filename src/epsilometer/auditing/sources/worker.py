@@ -33,6 +33,8 @@ _FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}}, 
 class WorkerSource:
     """A program that draws, in any language.
 
+    Raise `ArgumentError` if there is no such program.
+
     Parameters
     ----------
     command
@@ -51,11 +53,6 @@ class WorkerSource:
         Variables beside those of this process.
     name
         Its name in errors; the command by default.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such program.
     """
 
     def __init__(

@@ -225,11 +225,8 @@ def _read(parameters: str) -> dict[str, Any]:
 
 def _signature(function: Callable[..., Any]) -> dict[str, Any]:
     named = [p for p in parameters_of(function) or () if p.name != "self"]
-    return {
-        p.name: None if p.default is p.empty else p.default
-        for p in named
-        if p.kind is not p.VAR_KEYWORD
-    }
+    named = [p for p in named if p.kind is not p.VAR_KEYWORD]
+    return {p.name: None if p.default is p.empty else p.default for p in named}
 
 
 def _bound(names: dict[str, Any], positional: Any, options: dict[str, Any]) -> dict[str, Any]:
