@@ -33,7 +33,7 @@ from epsilometer.auditing.explain.traces import (
 )
 from epsilometer.auditing.formats import as_plain, short
 from epsilometer.auditing.serving.errors import counted
-from epsilometer.auditing.serving.places import is_library
+from epsilometer.auditing.serving.modules import is_library
 
 _ROWS = 3  # printed findings
 _CHANCE = 1e-3  # of a false finding that noise is kept

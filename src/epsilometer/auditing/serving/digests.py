@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .errors import Misuse
 from .loading import check_file, parsed
-from .places import ModuleFolder, is_library
+from .modules import ModuleFolder, is_library
 
 _STDLIB_NAMES = frozenset(getattr(sys, "stdlib_module_names", ()))  # from Python 3.10 on
 

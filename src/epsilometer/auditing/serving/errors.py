@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .places import is_library
+from .modules import is_library
 
 _HERE = str(Path(__file__).parent)
 

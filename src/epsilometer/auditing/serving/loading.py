@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from .errors import Misuse, error_text, shortened
-from .places import ModuleFolder
+from .modules import ModuleFolder
 from .sampling import ObjectFactory, Sampler, bind
 
 _names = itertools.count()

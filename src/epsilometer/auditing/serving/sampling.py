@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
+from .modules import ModuleFolder
 from .optional import np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
-from .places import ModuleFolder
 from .signatures import Signature, by_name, defaults, distinct_seeds, folded, parameters_of
 
 _KINDS = ("Generator", "BitGenerator", "RandomState", "SeedSequence")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from epsilometer.auditing.serving import loading
 from epsilometer.auditing.serving.digests import file_digests, sha256, source_digests
 from epsilometer.auditing.serving.errors import Broken, Misuse
-from epsilometer.auditing.serving.places import is_library
+from epsilometer.auditing.serving.modules import is_library
 from epsilometer.auditing.serving.sampling import Sampler
 from epsilometer.errors import ArgumentError, MechanismError, suggest
 

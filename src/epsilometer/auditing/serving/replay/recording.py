@@ -12,8 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..modules import is_library
 from ..optional import np
-from ..places import is_library
 from ..signatures import parameters_of
 
 if TYPE_CHECKING:

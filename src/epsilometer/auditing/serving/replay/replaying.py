@@ -20,9 +20,9 @@ from types import FrameType
 from typing import Any
 
 from ..errors import Broken, error_text
+from ..modules import is_library
 from ..optional import np
 from ..outputs import Failure
-from ..places import is_library
 from ..sampling import Sampler
 from .patching import Sources
 from .recording import Record, Recorder, is_of_user, summary
