@@ -79,11 +79,10 @@ class Budget:
                 sides.append(source.draw(x, size, int(seed)))
                 times.append(time.perf_counter() - start)
             seconds = sum(times) / 2 if i else times[1]  # the first may load something
-            per_draw = (
-                seconds / 4
-                if size == 1
-                else max((seconds - spent) / (size - last), seconds / size / 8)
-            )
+            if size == 1:
+                per_draw = seconds / 4
+            else:
+                per_draw = max((seconds - spent) / (size - last), seconds / size / 8)
             last, spent = size, seconds
             self._call = spent if size == 1 else self._call
         self._draw = max(spent / last, 1e-9)

@@ -57,7 +57,7 @@ def as_plain(value: Any) -> Any:
 
 
 def input_text(x: Any, most: int = 60) -> str:
-    """Return an input in at most so many letters."""
+    """Return an input in ``most`` letters or fewer."""
     plain = as_plain(x)
     text = _json(plain)
     if len(text) <= most:
@@ -71,7 +71,7 @@ def input_text(x: Any, most: int = 60) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """Return a text in at most so many letters, with dots in place of its end."""
+    """Return a text in ``most`` letters or fewer, with dots in place of its end."""
     return text if len(text) <= most else f"{text[: most - 4].rstrip()} ..."
 
 

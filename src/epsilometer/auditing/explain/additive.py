@@ -67,11 +67,11 @@ def additive(runs: Sequence[Run]) -> Additive | None:
             continue
         distribution = name.partition(" by ")[0]
         for fit in (_each, _mixed):
-            ours, theirs = fit(noise, outputs), fit(other, outputs_prime)
-            if ours is not None and theirs is not None:
-                noise_of_both = _compared(distribution, call, ours, theirs)
-                if noise_of_both is not None:
-                    return noise_of_both
+            fit_x, fit_x_prime = fit(noise, outputs), fit(other, outputs_prime)
+            if fit_x is not None and fit_x_prime is not None:
+                result = _compared(distribution, call, fit_x, fit_x_prime)
+                if result is not None:
+                    return result
     return None
 
 

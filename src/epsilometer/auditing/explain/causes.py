@@ -256,11 +256,10 @@ def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
     ]
     for key in dict.fromkeys(key for side in sides for outputs in side for key in outputs):
         values = [[outputs.get(key, ABSENT) for outputs in side] for side in sides]
-        ours, theirs = values[0][0], values[1][0]
-        stays = all(same(v, ours) for v in values[0]) and all(same(v, theirs) for v in values[1])
-        if stays and not same(ours, theirs):
+        first = [side[0] for side in values]
+        if all(same(v, side[0]) for side in values for v in side) and not same(*first):
             part = f"{key or 'the output'} {'are' if key.startswith('keys') else 'is'} always"
-            text = f"{part} {_both(ours, theirs)}: without noise"
+            text = f"{part} {_both(*first)}: without noise"
             yield _placed(Finding("without noise", text, runs=len(runs)), runs[0])
             return
 
@@ -302,10 +301,10 @@ def _difference_text(run: Run, difference: Difference) -> str:
     if x is None or y is None:
         return _one_sided(run, difference)
     if difference.kind == "call":
-        ours, theirs = (
+        text_x, text_x_prime = (
             f"{c.text_with_arguments()}{f' at {c.place}' if c.place else ''}" for c in (x, y)
         )
-        return f"call {difference.index + 1} is {ours} on x, {theirs} on x'"
+        return f"call {difference.index + 1} is {text_x} on x, {text_x_prime} on x'"
     if difference.kind == "number":
         return f"{name} draws {x.count} numbers on x, {y.count} on x'"
     both = _both(*(call.arguments.get(difference.parameter) for call in (x, y)))
@@ -407,8 +406,8 @@ def _of_equal_calls(runs: Sequence[Run]) -> Iterator[Finding]:
 
 def _differing(x: Any, x_prime: Any) -> str:
     """Return the texts of two outputs; of long ones, their first parts that differ."""
-    ours, theirs = value_text(x), value_text(x_prime)
-    if ours == theirs or ", ... of " in ours + theirs:
+    text, text_prime = value_text(x), value_text(x_prime)
+    if text == text_prime or ", ... of " in text + text_prime:
         parts, parts_prime = dict(entries(x)), dict(entries(x_prime))
         values = [
             (k, parts.get(k, ABSENT), parts_prime.get(k, ABSENT)) for k in parts | parts_prime
@@ -417,7 +416,7 @@ def _differing(x: Any, x_prime: Any) -> str:
         if differ:
             more = f"; {len(differ) - _PARTS} more differ" if len(differ) > _PARTS else ""
             return "; ".join(differ[:_PARTS]) + more
-    return f"{ours} on x, {theirs} on x'"
+    return f"{text} on x, {text_prime} on x'"
 
 
 def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
@@ -450,8 +449,8 @@ def _at(call: Call) -> dict[str, Any]:
 def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
     """Yield calls with numbers around them that differ, and a text of these, each once."""
     reported: set[tuple[Any, ...]] = set()
-    for ours, theirs in zip(x.calls, x_prime.calls, strict=False):
-        for a, b in zip(ours.frames, theirs.frames, strict=False):
+    for call, call_prime in zip(x.calls, x_prime.calls, strict=False):
+        for a, b in zip(call.frames, call_prime.frames, strict=False):
             if a.function != b.function:
                 break
             names = [
@@ -467,7 +466,7 @@ def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
                 both = f"; {', '.join(kept)} on both" if kept else ""
                 if (a.function, *differ) not in reported:
                     reported.add((a.function, *differ))
-                    yield ours, f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
+                    yield call, f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
                 break
 
 

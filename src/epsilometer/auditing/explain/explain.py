@@ -76,7 +76,7 @@ def explain(
     Raises
     ------
     ArgumentError
-        If it is no Python function.
+        If it is not a Python function.
     MechanismError
         If the process that runs it fails.
     """

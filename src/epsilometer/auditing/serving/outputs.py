@@ -21,7 +21,7 @@ from .errors import Broken, type_text
 from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
-FACTS = "$"  # the key under which a mapping says which type of record or table it stands for
+FACTS = "$"  # the key in a mapping for the type of its record or table
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -273,7 +273,7 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
 
 def from_json(json_object: dict[str, Any]) -> Any:
     """Return the set or dictionary that `as_json` wrote as this object; others as they are."""
-    with contextlib.suppress(ValueError, TypeError):  # somebody else's object
+    with contextlib.suppress(ValueError, TypeError):  # an object from another program
         if set(json_object) == {"$set"}:
             return frozenset(plain(member) for member in json_object["$set"])
         if set(json_object) == {"$items"}:

@@ -96,8 +96,8 @@ class Sampler:
 
         if asyncio._get_running_loop() is None:
             return waited()
-        with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop, and takes no second
-            return beside.submit(waited).result()
+        with ThreadPoolExecutor(1) as executor:  # a notebook's thread has a loop already
+            return executor.submit(waited).result()
 
     def _drawn(self, x: Any, size: int, seed: int) -> Any:
         with self.home.entered(), contextlib.redirect_stdout(self.printed):

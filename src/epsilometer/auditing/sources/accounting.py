@@ -31,7 +31,7 @@ class Answer:
 
 
 def check_spec(spec: str) -> None:
-    """Raise `ArgumentError` unless a text can name a function, which is not looked for."""
+    """Raise `ArgumentError` unless a text can name a function; it need not exist."""
     with argument_errors():
         parsed(spec)
 

@@ -144,7 +144,7 @@ class WorkerSource:
         self._parents, self._process = self._process, None
 
     def close(self) -> None:
-        """End the worker, and whatever it has started."""
+        """End the worker, with its own processes."""
         process, self._process = self._process, None
         if process is not None:
             process.close()

@@ -17,7 +17,7 @@ from ..optional import np
 from ..signatures import parameters_of
 
 if TYPE_CHECKING:
-    Record = dict[str, Any]  # what JSON can hold
+    Record = dict[str, Any]  # values for JSON
 else:
     Record = dict  # Python 3.8 cannot subscript it
 

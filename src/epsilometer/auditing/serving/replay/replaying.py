@@ -29,7 +29,7 @@ from .recording import Record, Recorder, is_of_user, summary
 
 _LINES = 4000  # different ones
 _MODULES = 200
-_SLOW = 2.0  # seconds of a draw after which there is no second
+_SLOW = 2.0  # seconds of a draw: a slower one is not repeated
 
 
 def replayed(
