@@ -309,6 +309,8 @@ class _Suite:
         """Return the lines of the summary; none without audits."""
         if not self.records:
             return []
+        from epsilometer.auditing.serving.errors import counted
+
         audits = [record for record in self.records if record["verdict"] != "refused"]
         tests = {record["test"] for record in audits}
         verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
@@ -320,8 +322,8 @@ class _Suite:
         of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
         lines = [
-            f"privacy: {_many(len(audits), 'audit')} of {_many(len(tests), 'test')}{of} at alpha = "
-            f"{self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
+            f"privacy: {counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at "
+            f"alpha = {self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
         ]
         caught = [(*record["caught"], record["test"]) for record in audits if "caught" in record]
@@ -335,10 +337,6 @@ class _Suite:
                 "anew and has an alpha of its own; do not repeat it until it passes"
             )
         return lines
-
-
-def _many(number: int, name: str) -> str:
-    return f"{number} {name}{'s' * (number != 1)}"
 
 
 def _merged(
