@@ -323,7 +323,7 @@ def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def accounted(options: argparse.Namespace) -> dict[str, Answer]:
+def resolve_accountants(options: argparse.Namespace) -> dict[str, Answer]:
     """Replace the accountants in claims by their numbers; return their answers by name."""
     levels = ("epsilon", "delta", "gdp", "zcdp")
     named = {name: getattr(options, name, None) for name in levels}

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilometer.cli.arguments import (
-    accounted,
     audit_parser,
     check_options,
     chosen,
     claim_of,
     needed_parser,
     pairs_of,
+    resolve_accountants,
     source_of,
     spelled,
 )
@@ -93,7 +93,7 @@ def _duration(seconds: float) -> str:
 def _audit(argv: Sequence[str]) -> int:
     options = audit_parser().parsed(argv, "source")
     check_options(options)
-    accountants = accounted(options)
+    accountants = resolve_accountants(options)
     claim = claim_of(options)
     from epsilometer.auditing.rendering.files import Files
 
@@ -240,7 +240,7 @@ def _replay(argv: Sequence[str], draws: int, part: float) -> str:
 def _needed(argv: Sequence[str]) -> int:
     options = needed_parser().parsed(argv)
     check_options(options)
-    accounted(options)
+    resolve_accountants(options)
     claim = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
