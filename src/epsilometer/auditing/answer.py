@@ -54,7 +54,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = _detectable_level(question, result)
+    level = detectable_level(question, result)
     if result.layout.left_out:
         note = Check("outputs", "note", "; ".join(result.layout.left_out))
         level, checks = None, [*checks, note]
@@ -198,7 +198,7 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
     ]
 
 
-def _detectable_level(question: Question, result: Result) -> float | None:
+def detectable_level(question: Question, result: Result) -> float | None:
     """Return the smallest level that so many draws would have found; see `power`."""
     if len(result.steps) < 2:
         return None
