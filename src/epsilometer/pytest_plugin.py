@@ -3,24 +3,24 @@
     def test_noisy_count(audit):
         audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
 
-The test fails where the audit says "violated", "invalid" or "undecided". What calls have in common
-can stand in a mark, on a test, a class or a module; the nearest mark, and the call itself, win:
+The test fails if the verdict is "violated", "invalid" or "undecided". Common options of calls can
+stand in a mark, on a test, a class or a module; the nearest mark, and the call itself, win:
 
     @pytest.mark.privacy(epsilon=1, pairs=[([0, 0, 1], [0, 1, 1])], samples=20_000)
     def test_noisy_count(audit):
         audit(noisy_count)
 
-**Alpha.** Where every claim holds, the probability that any audit of a session says "violated" is
-``privacy_alpha`` at most (Bonferroni). The tests that were selected and take ``audit`` get equal
-shares. How often a test will call it is not known beforehand: its i-th call gets 6 / (pi i)^2 of
-its share, .61 for the first and 1 in all. Processes of pytest-xdist collect the same tests and so
-find the same shares. Parts of a suite that run in sessions of their own have an alpha each.
+**Alpha.** If every claim holds, the probability of any "violated" in a session is ``privacy_alpha``
+at most (Bonferroni). The selected tests that take ``audit`` get equal shares. The number of calls
+in a test is not known beforehand: its i-th call gets 6 / (pi i)^2 of its share, .61 for the first
+and 1 in all. Processes of pytest-xdist collect the same tests and so find the same shares. Parts of
+a suite in separate sessions have an alpha each.
 
 **Seed.** All draws follow from ``privacy_seed``, the test's id and the number of the call, in
-whatever order and process tests run. A failure shows the command that replays it to the draw.
+any order and process. A failure shows the command that repeats its draws.
 
 **Retries** are refused: a test that is run again until it passes has no level. A new session at the
-same seed is none, as it makes the same draws; of mechanisms that take no seed the summary warns.
+same seed is allowed, as it makes the same draws; the summary warns of mechanisms without a seed.
 
 pytest loads this module wherever the package is installed: it imports nothing that costs time.
 """
@@ -44,7 +44,7 @@ import pytest
 if TYPE_CHECKING:
     from epsilometer.auditing.question import Pairs
     from epsilometer.auditing.statistics.claims import AnyClaim
-    from epsilometer.auditing.verdict import Verdict, Word
+    from epsilometer.auditing.verdict import Verdict, VerdictName
 
 _MARK = (
     "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
@@ -54,9 +54,9 @@ _Number = TypeVar("_Number", int, float)
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
 _OF_THE_SUITE = ("alpha", "seed")
 _EXPECTED = "not refuted"  # or better
-_SENSITIVE = ("not refuted", "holds", "undecided")  # of which it is of use what would be violated
+_SENSITIVE = ("not refuted", "holds", "undecided")  # verdicts with a detectable level
 _ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
-_REPORTED = "privacy_audits"  # where a report, which xdist sends over, holds its audits
+_REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,7 +73,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check what is asked for, and begin to keep count."""
+    """Check the options, and register the suite."""
     config.addinivalue_line("markers", _MARK)
     alpha = _option(config, "privacy_alpha", float)
     if not 0 < alpha < 1:
@@ -85,9 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Number]) -> _Number:
-    given = config.getoption(name)
+    value = config.getoption(name)
     try:
-        return kind(config.getini(name) if given is None else given)
+        return kind(config.getini(name) if value is None else value)
     except (TypeError, ValueError) as error:
         raise pytest.UsageError(f"{name}: {error}") from None
 
@@ -96,10 +96,11 @@ def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Number]) ->
 def audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
 
-    The verdict is returned; the test fails unless it is "not refuted" or "holds", or what
-    ``expect`` says. Takes the options of `epsilometer.audit`, but for alpha and seed, which are the
-    suite's (``--privacy-alpha``, ``--privacy-seed``), and claims as ``epsilon=1, delta=1e-5``,
-    ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``, too. ``audit.outputs`` audits recorded outputs.
+    It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
+    ``expect``. It takes the options of `epsilometer.audit` but alpha and seed, which are the
+    suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
+    delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
+    outputs.
     """
     test = request.node.stash.get(_TEST, None)
     if test is None:
@@ -107,13 +108,13 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
             "audit must be an argument of the test, or of a fixture that it takes: the tests that "
             "share alpha are counted before any is run"
         )
-    test.taken = True
+    test.requested = True
     return Auditor(test)
 
 
 @dataclass
 class _Test:
-    """What is known of one test that takes ``audit``."""
+    """The state of a test that takes ``audit``."""
 
     item: pytest.Item
     share: float
@@ -122,12 +123,12 @@ class _Test:
     phase: str = ""
     audited_in: int | None = None
     calls: int = 0
-    taken: bool = False
-    said: str = ""
+    requested: bool = False
+    message: str = ""
     pending: list[dict[str, Any]] = field(default_factory=list)
 
     def enters(self, phase: str) -> None:
-        """Notice when a test is run again, from its setup or from its call."""
+        """Count the attempts of a test: a new one begins with its setup, or with another call."""
         if phase == "setup" or self.phase != "setup":
             self.attempt += 1
         self.phase = phase
@@ -137,15 +138,15 @@ class _Test:
         __tracebackhide__ = True
         if self.audited_in not in (None, self.attempt):
             self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
-            first = f". The first time it said:\n{self.said}" if self.said else ""
+            first = f". The first time it said:\n{self.message}" if self.message else ""
             _fail(
                 "REFUSED: this test has been audited before in this session, and an audit that is "
                 f"run until it passes has no level; run it once, without reruns{first}"
             )
         self.audited_in = self.attempt
         self.calls += 1
-        words = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
-        seed = int.from_bytes(hashlib.sha256(words.encode()).digest()[:4], "big") >> 1
+        identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
+        seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
         return self.calls, self.share * 6 / (math.pi * self.calls) ** 2, seed
 
 
@@ -164,26 +165,25 @@ class Auditor:
         pairs: Pairs | None = None,
         claim: AnyClaim | None = None,
         *,
-        expect: Word | None = None,
+        expect: VerdictName | None = None,
         **options: Any,
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`.
 
-        ``expect`` is the verdict without which the test fails: "not refuted" (or "holds") if not
-        given, "violated" where a violation is to be shown.
+        The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
         """
         __tracebackhide__ = True
         from epsilometer.auditing.audit import audit
 
-        given = {"pairs": pairs, "claim": claim, "expect": expect} | options
-        return self._run(audit, mechanism, given)
+        own = {"pairs": pairs, "claim": claim, "expect": expect} | options
+        return self._run(audit, mechanism, own)
 
     def outputs(
         self,
         outputs: Any,
         claim: AnyClaim | None = None,
         *,
-        expect: Word | None = None,
+        expect: VerdictName | None = None,
         **options: Any,
     ) -> Verdict:
         """Audit recorded outputs; the options are those of `epsilometer.audit_outputs`."""
@@ -193,7 +193,7 @@ class Auditor:
         return self._run(audit_outputs, outputs, {"claim": claim, "expect": expect} | options)
 
     def _run(
-        self, function: Callable[..., Verdict], what: Any, given: Mapping[str, Any]
+        self, function: Callable[..., Verdict], audited: Any, own: Mapping[str, Any]
     ) -> Verdict:
         __tracebackhide__ = True
         from epsilometer.auditing.formats import short
@@ -202,12 +202,12 @@ class Auditor:
 
         caller = sys._getframe(2)
         test, suite = self._test, self._test.suite
-        options = _merged(test.item, function, given)
+        options = _merged(test.item, function, own)
         expect = options.pop("expect", None) or _EXPECTED
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         number, alpha, seed = test.next_call()
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "test": test.item.nodeid,
             "tests": suite.tests,
             "alpha": alpha,
@@ -215,47 +215,47 @@ class Auditor:
             "expected": expect != _EXPECTED,
             "seeded": True,
         }
-        test.pending.append(told)
+        test.pending.append(record)
         verdict, error = None, ""
         try:
             claim = _claim(options)
-            verdict = function(what, claim=claim, alpha=alpha, seed=seed, **options)
-        except EpsilometerError as found:
-            error = "\n".join([str(found), *getattr(found, "__notes__", ())])
+            verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
+        except EpsilometerError as raised:
+            error = "\n".join([str(raised), *getattr(raised, "__notes__", ())])
         if verdict is None:
-            test.said = f"{error}\n{_row('place', _place(caller, test.item))}"
-            _fail(test.said)
-        told["verdict"] = verdict.verdict
+            test.message = f"{error}\n{_row('place', _location(caller, test.item))}"
+            _fail(test.message)
+        record["verdict"] = verdict.verdict
         if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
-            level, claimed = verdict.detectable or math.inf, worst.claimed
-            least = "at an unknown level" if level == math.inf else f">= {short(level, claimed)}"
-            words = f"{worst.quantity} {least} where {short(claimed)} is claimed"
-            told["caught"] = level / max(claimed, 1e-12), words
-        told["seeded"] = not any(
+            least, claimed = verdict.detectable or math.inf, worst.claimed
+            shown = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+            text = f"{worst.quantity} {shown} where {short(claimed)} is claimed"
+            record["caught"] = least / max(claimed, 1e-12), text
+        record["seeded"] = not any(
             check["name"] == "same seed" and check["result"] != "passed" for check in verdict.checks
         )
-        if told["seeded"]:
+        if record["seeded"]:
             name = shlex.quote(test.item.nodeid)
             command = f"pytest {name} --privacy-alpha={test.share!r} --privacy-seed={suite.seed}"
             verdict = replace(verdict, replay=command)
         if verdict.verdict != expect and (verdict.verdict, expect) != ("holds", _EXPECTED):
             first, *rest = verdict.lines()
-            demanded = f" ({expect} was expected)" if told["expected"] else ""
+            demanded = f" ({expect} was expected)" if record["expected"] else ""
             share = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
-            rows = [*rest, _row("alpha", share), _row("place", _place(caller, test.item))]
-            test.said = "\n".join([first + demanded, *rows])
-            _fail(test.said)
+            rows = [*rest, _row("alpha", share), _row("place", _location(caller, test.item))]
+            test.message = "\n".join([first + demanded, *rows])
+            _fail(test.message)
         return verdict
 
 
 class _Suite:
-    """Alpha and seed of a session, its tests, and what came of them."""
+    """Alpha and seed of a session, its tests, and their audits."""
 
     def __init__(self, alpha: float, seed: int) -> None:
         self.alpha = alpha
         self.seed = seed
         self.tests = 0
-        self.told: list[dict[str, Any]] = []
+        self.records: list[dict[str, Any]] = []
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -281,7 +281,7 @@ class _Suite:
         if test is not None:
             test.enters("call")
         result = yield
-        if test is not None and test.taken and not test.calls and _is_argument(item):
+        if test is not None and test.requested and not test.calls and _is_argument(item):
             _fail("takes the fixture audit and never called it: nothing is audited")
         return result
 
@@ -289,7 +289,7 @@ class _Suite:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Let the report hold what was audited since the one before."""
+        """Add the new audits to the report."""
         report = yield
         test = item.stash.get(_TEST, None)
         if test is not None and test.pending:
@@ -297,37 +297,39 @@ class _Suite:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take it out again, where the summary is made."""
-        self.told += vars(report).get(_REPORTED, [])
+        """Collect the audits of reports, in the process of the summary."""
+        self.records += vars(report).get(_REPORTED, [])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how often, at which alpha, and what came of it."""
+        """Print the number of audits, their alpha and verdicts."""
         for line in self.lines():
             terminalreporter.write_line(line)
 
     def lines(self) -> list[str]:
-        """Return the lines of the summary; none where nothing was audited."""
-        if not self.told:
+        """Return the lines of the summary; none without audits."""
+        if not self.records:
             return []
-        audits = [told for told in self.told if told["verdict"] != "refused"]
-        tests = {told["test"] for told in audits}
-        found = Counter((told["verdict"], told.get("expected", False)) for told in self.told)
-        words = [
-            f"{count} {verdict}{' as expected' * expected}"
-            for (verdict, expected), count in sorted(found.items(), key=_place_in_order)
+        from epsilometer.auditing.serving.errors import counted
+
+        audits = [record for record in self.records if record["verdict"] != "refused"]
+        tests = {record["test"] for record in audits}
+        verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
+        counts = [
+            f"{verdicts[verdict, expected]} {verdict}{' as expected' * expected}"
+            for verdict, expected in sorted(verdicts, key=lambda v: (_ORDER.index(v[0]), v[1]))
         ]
-        sharing = max((told["tests"] for told in audits), default=0)
+        sharing = max((record["tests"] for record in audits), default=0)
         of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
-        smallest = min((told["alpha"] for told in audits), default=self.alpha)
+        smallest = min((record["alpha"] for record in audits), default=self.alpha)
         lines = [
-            f"privacy: {_many(len(audits), 'audit')} of {_many(len(tests), 'test')}{of} at alpha = "
-            f"{self.alpha:g} together: {', '.join(words)}; smallest share {smallest:.3g}, "
+            f"privacy: {counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at "
+            f"alpha = {self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
         ]
-        caught = [(*told["caught"], told["test"]) for told in audits if "caught" in told]
+        caught = [(*record["caught"], record["test"]) for record in audits if "caught" in record]
         for _, level, test in sorted(caught)[-1:]:
             lines.append(f"privacy: the least sensitive test would catch {level}: {test}")
-        anew = sorted({told["test"] for told in audits if not told["seeded"]})
+        anew = sorted({record["test"] for record in audits if not record["seeded"]})
         if anew:
             more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
             lines.append(
@@ -337,24 +339,15 @@ class _Suite:
         return lines
 
 
-def _place_in_order(found: tuple[tuple[str, bool], int]) -> tuple[int, bool]:
-    (verdict, expected), _ = found
-    return _ORDER.index(verdict), expected
-
-
-def _many(number: int, name: str) -> str:
-    return f"{number} {name}{'s' * (number != 1)}"
-
-
 def _merged(
-    item: pytest.Item, function: Callable[..., Any], given: Mapping[str, Any]
+    item: pytest.Item, function: Callable[..., Any], call: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the options of a call: its own, then those of the nearest mark that has them."""
     __tracebackhide__ = True
     from epsilometer.auditing.audit import audit, audit_outputs
 
     known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
-    either = known.union(*(inspect.signature(one).parameters for one in (audit, audit_outputs)))
+    either = known.union(*(inspect.signature(f).parameters for f in (audit, audit_outputs)))
     options: dict[str, Any] = {"details": False}
     marks = []
     for mark in reversed(list(item.iter_markers("privacy"))):
@@ -362,7 +355,7 @@ def _merged(
             _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
         _refuse(mark.kwargs, either, "mark privacy")
         marks.append({name: value for name, value in mark.kwargs.items() if name in known})
-    own = {name: value for name, value in given.items() if value is not None}
+    own = {name: value for name, value in call.items() if value is not None}
     _refuse(own, known, "audit")
     for layer in (*marks, own):
         if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
@@ -373,10 +366,10 @@ def _merged(
     return options
 
 
-def _refuse(given: Mapping[str, Any], known: set[str], where: str) -> None:
+def _refuse(options: Mapping[str, Any], known: set[str], where: str) -> None:
     from epsilometer.errors import suggest
 
-    for name in given:
+    for name in options:
         if name in _OF_THE_SUITE:
             _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
         if name not in known:
@@ -388,15 +381,15 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
     __tracebackhide__ = True
     from epsilometer.auditing.question import claim_of
 
-    given = {name: options.pop(name) for name in _CLAIMS if name in options}
-    if "claim" in given and len(given) == 1:
-        return given["claim"]  # type: ignore[no-any-return]
-    if not given or "claim" in given:
+    claims = {name: options.pop(name) for name in _CLAIMS if name in options}
+    if "claim" in claims and len(claims) == 1:
+        return claims["claim"]  # type: ignore[no-any-return]
+    if not claims or "claim" in claims:
         _fail(
             "one claim is needed: claim=em.pure(1.0), epsilon=1 (with delta=1e-5), gdp=1, zcdp=.5 "
-            f"or renyi={{2: .5}}; got {' and '.join(given) or 'none'}"
+            f"or renyi={{2: .5}}; got {' and '.join(claims) or 'none'}"
         )
-    return claim_of(given)
+    return claim_of(claims)
 
 
 def _is_argument(item: pytest.Item) -> bool:
@@ -405,7 +398,7 @@ def _is_argument(item: pytest.Item) -> bool:
     return function is not None and "audit" in inspect.signature(function).parameters
 
 
-def _place(frame: Any, item: pytest.Item) -> str:
+def _location(frame: Any, item: pytest.Item) -> str:
     file = Path(frame.f_code.co_filename)
     root = item.config.rootpath
     shown = file.relative_to(root) if file.is_relative_to(root) else file

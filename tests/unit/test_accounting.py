@@ -11,10 +11,10 @@ from epsilometer.auditing.question import claim_of
 from epsilometer.auditing.sources.accounting import (
     ask,
     ask_all,
-    filled,
-    told,
-    unanswered,
-    with_given,
+    with_accountants,
+    with_answers,
+    with_parameters,
+    without_levels,
 )
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
@@ -80,7 +80,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("interpreter", [None, sys.executable])
 def test_a_function_is_given_what_it_names(folder, interpreter):
     def answer(function, **given):
-        return ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter).level
+        return ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter).value
 
     assert answer("epsilon", sigma=2, clip=9) == 0.5
     assert answer("epsilon", sigma=2, steps=8) == 4
@@ -106,8 +106,8 @@ def test_it_runs_in_the_interpreter_that_is_named(folder):
     link.symlink_to(sys.executable)
     there = ask("a.py:where", {}, folder=folder, interpreter=str(link))
     here = ask("a.py:where", {}, folder=folder)
-    assert there.level == len(str(link))
-    assert here.level == len(sys.executable)
+    assert there.value == len(str(link))
+    assert here.value == len(sys.executable)
     assert there.digest["interpreter"] == str(link)
     assert there.digest["a.py"] == here.digest["a.py"]
     assert {"tables.py", "numpy", "python"} <= set(here.digest)
@@ -123,17 +123,17 @@ def test_no_interpreter_is_told(folder):
 
 def test_levels_are_given_parameters_and_what_is_claimed_beside_them(folder):
     here = {"folder": folder}
-    claim = with_given({"epsilon": {"function": "a.py:at"}, "delta": 4e-5}, {"sigma": 1.0})
+    claim = with_parameters({"epsilon": {"function": "a.py:at"}, "delta": 4e-5}, {"sigma": 1.0})
     assert claim["epsilon"]["given"] == {"sigma": 1.0, "delta": 4e-5}
-    curve = with_given({"renyi": [[2.0, {"function": "a.py:curve"}], [8.0, 5.0]]}, {})
+    curve = with_parameters({"renyi": [[2.0, {"function": "a.py:curve"}], [8.0, 5.0]]}, {})
     answers = json.loads(json.dumps(ask_all([claim, curve, claim], **here)))
     assert len(answers) == 2
-    assert filled(claim, answers)[0] == {"epsilon": 5.0, "delta": 4e-5}
-    plain, who = filled(curve, answers)
+    assert with_answers(claim, answers)[0] == {"epsilon": 5.0, "delta": 4e-5}
+    plain, accountants = with_answers(curve, answers)
     assert plain == {"renyi": [[2.0, 1.0], [8.0, 5.0]]}
-    assert {name: answer.place for name, answer in who.items()} == {"order 2": "a.py:curve"}
-    assert unanswered({"gdp": 1.0}) is None
-    assert unanswered(curve) == (
+    assert {name: answer.spec for name, answer in accountants.items()} == {"order 2": "a.py:curve"}
+    assert without_levels({"gdp": 1.0}) is None
+    assert without_levels(curve) == (
         {"notion": "renyi", "from": {"order 2": "a.py:curve"}},
         "order 2 (from a.py:curve)",
     )
@@ -142,21 +142,21 @@ def test_levels_are_given_parameters_and_what_is_claimed_beside_them(folder):
 def test_one_that_fails_is_kept_for_the_claim_that_asked(folder):
     good, bad = ({"gdp": {"function": f"a.py:{f}", "given": {}}} for f in ("array", "fails"))
     answers = ask_all([bad, good], folder=folder)
-    assert filled(good, answers)[0] == {"gdp": 0.25}
+    assert with_answers(good, answers)[0] == {"gdp": 0.25}
     with pytest.raises(MechanismError, match="ValueError: no budget"):
-        filled(bad, answers)
+        with_answers(bad, answers)
 
 
 def test_a_verdict_says_where_its_claim_is_from(folder):
     rng = np.random.default_rng(1)
     found = em.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), em.pure(0.5))
     answers = {"epsilon": ask("a.py:epsilon", {"sigma": 2}, folder=folder)}
-    verdict = told(found, answers)
+    verdict = with_accountants(found, answers)
     assert verdict.claimed == "epsilon = 0.5 (from a.py:epsilon)"
     assert str(verdict).startswith("VIOLATED: epsilon = 0.5 (from a.py:epsilon) is claimed, eps")
     assert verdict.to_plain()["claim"]["from"] == {"epsilon": "a.py:epsilon"}
     assert set(answers["epsilon"].digest) <= set(verdict.provenance["made of"])
-    assert told(found, {}) is found
+    assert with_accountants(found, {}) is found
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_a_command_may_leave_a_parameter_to_the_accountant(audits):
 
 
 def job_of(claims, given=None, **changed):
-    said = [with_given(claim, given or {}) for claim in claims]
+    said = [with_parameters(claim, given or {}) for claim in claims]
     return spec_of(claims=said, **{"as_reals": True, **changed})
 
 

@@ -14,7 +14,7 @@ from epsilometer.auditing.explain.traces import (
     differences,
     loss_of,
     same,
-    value_words,
+    value_text,
 )
 
 
@@ -114,10 +114,10 @@ def test_what_is_the_same(a, b, expected):
 
 
 def test_values_in_words():
-    assert value_words([1, 0.1234567, "a"]) == "[1, 0.123457, 'a']"
-    assert value_words(list(range(20))) == "[0, 1, 2, ... of 20]"
-    assert value_words({"keys": [["a", 1.0]]}) == "{'a': 1}"
-    assert value_words({"failure": "KeyError: 'x'"}) == "KeyError: 'x'"
+    assert value_text([1, 0.1234567, "a"]) == "[1, 0.123457, 'a']"
+    assert value_text(list(range(20))) == "[0, 1, 2, ... of 20]"
+    assert value_text({"keys": [["a", 1.0]]}) == "{'a': 1}"
+    assert value_text({"failure": "KeyError: 'x'"}) == "KeyError: 'x'"
 
 
 # --- additive noise -------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_the_loss_of_additive_noise(matrix, shift, name, loss):
     start = np.arange(1.0, 1 + len(shift))
     noise = additive(replayed(matrix, start, start + shift, name))
     assert noise is not None
-    assert noise.law == {"laplace": "Laplace", "normal": "normal"}[name]
+    assert noise.distribution == {"laplace": "Laplace", "normal": "normal"}[name]
     assert noise.loss == pytest.approx(loss)
     assert noise.shift == pytest.approx(np.array(shift))
     assert not noise.differ

@@ -1,4 +1,4 @@
-"""The answer of an audit, from what its rounds or its test have shown."""
+"""The verdict of an audit, from the results of its rounds or of its test."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from epsilometer.auditing.checks.calls import Sample as Outputs
-from epsilometer.auditing.checks.sampler import Check
+from epsilometer.auditing.checks.sampler import Check, check_drawn
 from epsilometer.auditing.estimates import estimates as papers_estimates
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.question import Question
@@ -23,78 +23,65 @@ from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pur
 from epsilometer.auditing.statistics.power import detectable
 from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
-from epsilometer.auditing.verdict import LOW_BITS, Bound, Verdict, Witness, Word
+from epsilometer.auditing.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
+FALSE_ALARMS = 0.1  # of alpha: the share for the sampler's checks, which are .001 at most
 _STOPPED = {"kind": "estimate", "reason": "the audit stopped for what these draws showed"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What the draws of an audit show.
-
-    Parameters
-    ----------
-    bounds, violated, p_value
-        Of the claim.
-    pair, claim, round
-        The number of the pair that shows most, the part of the claim that it is about, and the
-        bets of its last round.
-    steps, draws
-        How many draws were made, and of a side over all pairs.
-    layout
-        Of that pair's outputs.
-    outputs
-        All that were drawn, by pair, side and batch.
-    stopped
-        Whether the draws were stopped for what they showed.
-    evidence
-        The course of the e-value.
-    """
+    """The result of an audit's draws."""
 
     bounds: Sequence[Bound]
     violated: bool
-    pair: int
-    claim: Claim
-    round: Round | None
+    pair: int  # the number of the pair with most evidence
+    claim: Claim  # the part of the claim that this evidence concerns
+    round: Round | None  # the bets of its last round
     steps: Sequence[Step]
-    draws: int
-    layout: Layout
-    outputs: Sequence[Sequence[Sequence[Any]]]
+    draws: int  # of a side over all pairs
+    layout: Layout  # of the outputs of ``pair``
+    outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
     p_value: float | None = None
-    stopped: bool = False
-    evidence: Sequence[Mapping[str, float]] = ()
+    stopped: bool = False  # whether the draws ended early because of their results
+    evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
 
 
 def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> Verdict:
-    """Return the answer to a question, from checks of the sampler and what the draws show."""
+    """Return the verdict on a question, from checks of the sampler and the result of the draws."""
     pair, bets = result.pair, result.round
-    level = detectable_level(question, result.claim, result.steps, bets)
+    if question.check_sampler:
+        last = check_drawn(*result.outputs[pair], alpha=FALSE_ALARMS * question.alpha)
+        checks = [*checks, last]
+        if last.result == "failed":
+            return invalid(question, checks)
+    level = detectable_level(question, result)
     if result.layout.left_out:
         note = Check("outputs", "note", "; ".join(result.layout.left_out))
         level, checks = None, [*checks, note]
     bounds = _with_upper(question, result)
-    word: Word = "violated" if result.violated else "not refuted"
+    name: VerdictName = "violated" if result.violated else "not refuted"
     reasons = []
     holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
     if not result.violated:
         if question.known is not None and bounds and holds:
-            word = "holds"
+            name = "holds"
         elif level is None:
-            word = "undecided"
+            name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*result.layout.left_out] or [few]
         elif missed := undetected(question.detect, level):
-            word, reasons = "undecided", [missed]
+            name, reasons = "undecided", [missed]
         if constant := _constant([side for sides in result.outputs for side in sides]):
-            word, reasons = "undecided", [*reasons, constant]
+            name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
     if bets is not None:
-        names = ("x", "x'") if inputs is None else tuple(map(input_words, inputs))
+        names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
         direction = " against ".join(names[::-1] if bets.bet.swapped else names)
-    return stated(
+    return make_verdict(
         question,
         checks,
-        verdict=word,
+        verdict=name,
         bounds=bounds,
         p_value=result.p_value,
         pair=inputs,
@@ -111,20 +98,20 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
 
 
 def undetected(detect: float | None, level: float | None) -> str:
-    """Return why a violation of a level may have been missed; "" where it was to be detected."""
+    """Return why a violation of the level ``detect`` may have been missed; "" if it was not."""
     if detect is None or (level is not None and level <= detect):
         return ""
-    found = "nothing" if level is None else f"only {level:.3g} or more"
-    return f"{detect:g} was to be detected, {found} would have been, with probability .9"
+    detected = "nothing" if level is None else f"only {level:.3g} or more"
+    return f"{detect:g} was to be detected, {detected} would have been, with probability .9"
 
 
 def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
-    """Return estimates by the papers' methods, on draws before the last round and those of it."""
+    """Return estimates by the papers' methods, on draws before the last round and in it."""
     encoded = [
         [result.layout.encode(batch) for batch in side] for side in result.outputs[result.pair]
     ]
     past = tuple(np.concatenate(side[:-1] or side[-1:]) for side in encoded)
-    found = papers_estimates(
+    results = papers_estimates(
         (past[0], past[1]),
         (encoded[0][-1], encoded[1][-1]),
         question.claim,
@@ -134,24 +121,24 @@ def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
     )
     return [
         estimate.to_plain() | (_STOPPED if result.stopped and "bound" in estimate.kind else {})
-        for estimate in found
+        for estimate in results
     ]
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:
-    """Say so where the outputs on each input are all the same; "" where any varies."""
-    first = [[side[0][:20]] for side in sides]  # which is quick where outputs vary
-    if any(Outputs(side, "").kinds > 1 for some in (first, sides) for side in some):
+    """Return a reason if the outputs on each input are all the same; "" otherwise."""
+    first = [[side[0][:20]] for side in sides]  # a quick look, enough for most outputs
+    if any(Outputs(side, "").kinds > 1 for side in (*first, *sides)):
         return ""
     outputs = [side[0][0] for side in sides[:2]]
-    x, x_prime = (input_words(str(y) if isinstance(y, Failure) else y) for y in outputs)
+    x, x_prime = (input_text(str(y) if isinstance(y, Failure) else y) for y in outputs)
     where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
 
 
-def stated(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
-    """Return a verdict with what is known of every one, and these ``facts``."""
-    printed = [Check("printed", "note", words)] if (words := question.printed()) else []
+def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with the question's facts and these."""
+    printed = [Check("printed", "note", text)] if (text := question.printed()) else []
     verdict = Verdict(
         claim=question.claim.to_plain(),
         claimed=question.claim.text(),
@@ -169,10 +156,10 @@ def stated(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict
 
 
 def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
-    """Return the answer of an audit of what is not a sampler."""
+    """Return the verdict on a mechanism that failed a check."""
     failed = [check.text for check in checks if check.result == "failed"]
     inputs = question.inputs[0] if question.inputs else None
-    return stated(question, checks, verdict="invalid", reasons=failed, pair=inputs)
+    return make_verdict(question, checks, verdict="invalid", reasons=failed, pair=inputs)
 
 
 def _witness(bets: Round | None, violated: bool) -> Witness | None:
@@ -194,7 +181,7 @@ def _witness(bets: Round | None, violated: bool) -> Witness | None:
 
 
 def _with_upper(question: Question, result: Result) -> list[Bound]:
-    """Return the bounds with upper ends, where what is declared of the outputs allows them."""
+    """Return the bounds with upper ends, where the declared facts about the outputs allow them."""
     if question.known is None:
         return list(result.bounds)
     samples = []
@@ -205,34 +192,28 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
     claims: list[Claim] = list(parts(question.claim))
     if len(result.bounds) > len(claims) and isinstance(question.claim, Pure):
         claims.append(Delta(question.claim.epsilon, question.claim.delta))
-    each, rounds = question.alpha / len(claims), [len(sides[0]) for sides in result.outputs]
+    alpha, rounds = question.alpha / len(claims), [len(sides[0]) for sides in result.outputs]
     shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
     return [
-        replace(bound, upper=upper_bound(samples, claim, question.known, each, shares))
+        replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))
         for bound, claim in zip(result.bounds, claims, strict=True)
     ]
 
 
-def detectable_level(
-    question: Question, claim: Claim, steps: Sequence[Step], bets: Round | None
-) -> float | None:
+def detectable_level(question: Question, result: Result) -> float | None:
     """Return the smallest level that so many draws would have found; see `power`."""
-    if len(steps) < 2:
+    if len(result.steps) < 2:
         return None
+    bets, claim = result.round, result.claim
     event = bets.bet.mean_psi if bets is not None and isinstance(claim, EventClaim) else None
     alpha = question.alpha / len(parts(question.claim))
-    return detectable(claim, steps, alpha=alpha, event=event)
+    return detectable(claim, result.steps, alpha=alpha, event=event)
 
 
-def bound_of(claim: Claim, level: float) -> Bound:
-    """Return a lower bound as the verdict tells it."""
+def bound_of(claim: Claim, lower: float) -> Bound:
+    """Return a lower bound for the verdict."""
     order = claim.order if isinstance(claim, Renyi) else None
-    return Bound(claim.quantity, claim.level, level, order=order)
-
-
-def refutes(claim: Claim, level: float) -> bool:
-    """Tell whether a lower bound is one that refutes the claim: a level of 0 may be both."""
-    return level > 0 or claim.level > 0
+    return Bound(claim.quantity, claim.level, lower, order=order)
 
 
 def _provenance(question: Question) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Audits: of a mechanism that can be drawn from, and of outputs that were recorded."""
+"""Audits: of a mechanism, and of recorded outputs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.auditing.answer import (
+    FALSE_ALARMS,
     Result,
     bound_of,
     invalid,
-    refutes,
-    stated,
+    make_verdict,
     verdict_of,
 )
 from epsilometer.auditing.budgets import CHECKED, LEAST, NO_TIME, TRIED, Budget
 from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.fresh_processes import other_process
-from epsilometer.auditing.checks.sampler import Check, check, check_drawn, check_recorded
+from epsilometer.auditing.checks.sampler import Check, check, check_recorded
 from epsilometer.auditing.drawing import Drawing, seed_of
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
@@ -44,16 +44,15 @@ from epsilometer.seeds import generator
 
 Sample = NDArray[Any]
 Progress = Callable[[float, str], None]
-"""Is told which part of the draws is done, from 0 to 1, and a line about it."""
+"""Gets the part of the draws that is done, from 0 to 1, and a line about it."""
 
 _SAMPLES = 100_000
-_CHECKED = 2000  # draws of an input that the sampler's checks take at most
-_DOUBTED = 0.1  # of alpha: how likely they fail where nothing is wrong; .001 at most
+_CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
 
 
 class _LateError(Exception):
-    """The time for the checks of the sampler is up."""
+    """An end of the time for the checks of the sampler."""
 
 
 def audit(
@@ -79,40 +78,40 @@ def audit(
     details: bool = True,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Test from its outputs whether a mechanism is as private as is claimed.
+    """Test from its outputs whether a mechanism is as private as claimed.
 
     It draws outputs on both inputs of each pair: past draws choose events, fresh draws test them.
 
     >>> import epsilometer as em
     >>> def noisy_count(x, size, rng):
     ...     return sum(x) + rng.geometric(0.8, size) - rng.geometric(0.8, size)
-    >>> found = em.audit(noisy_count, [([0, 0, 1], [0, 1, 1])], em.pure(1.0), samples=5000)
-    >>> found.verdict, found.bound > 1.3
+    >>> verdict = em.audit(noisy_count, [([0, 0, 1], [0, 1, 1])], em.pure(1.0), samples=5000)
+    >>> verdict.verdict, verdict.bound > 1.3
     ('violated', True)
 
     Parameters
     ----------
     mechanism
-        A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its place
+        A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its name
         (``file.py:function``, ``package.module:function``), or a `Source`.
     pairs
-        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`, of
-        which pairs are left out if the mechanism refuses both inputs.
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`,
+        without the pairs of which the mechanism refuses both inputs.
     claim
         `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
     samples
-        Draws of each side over all pairs; 100,000 if not given. Beside them there is one draw of
-        each input of a domain, and a fifth as many at most for the sampler's checks.
+        Draws of each side over all pairs; by default 100,000. Further draws: one of each input of a
+        domain, and a fifth as many at most for the sampler's checks.
     budget
         Seconds for all of it, in place of ``samples``; the number of draws then depends on the
-        machine. Where they are too few for an answer, it is undecided.
+        machine. With too few draws the verdict is "undecided".
     jobs
-        Processes that draw; the answer does not depend on how many. They are forks of this one; it
-        draws alone where there are none, or where draws do not follow the seed.
+        Processes that draw, forks of this one; the verdict does not depend on their number. There
+        is only one where the system has no forks, or where draws do not follow the seed.
     alpha
         The largest probability of "violated" where the claim holds.
     seed
-        All draws follow from it, if the mechanism takes its randomness from what it is given.
+        All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
         A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
     stop
@@ -122,15 +121,15 @@ def audit(
     failures
         Whether an exception is an output like others, where a call makes one draw.
     outcomes, support, lipschitz
-        For the verdict "holds", taken on trust: how many different outputs there are; or the
-        interval that they lie in, with the Lipschitz constant of their densities.
+        For the verdict "holds", taken on trust: the number of different outputs; or their interval,
+        with the Lipschitz constant of their densities.
     as_reals
-        Whether outputs stand for real numbers: if so, low bits, by which ``x + rng.laplace()``
-        shows too much of x, are not looked at.
+        Whether outputs stand for real numbers: if so, the audit ignores their low bits, by which
+        ``x + rng.laplace()`` shows too much of x.
     check_sampler
         Whether to test first that draws are independent and follow the seed.
     checked
-        The checks that `check_source` has made already.
+        The checks of an earlier `check_source`.
     details
         Whether to estimate the level by the papers' methods as well, on the same draws.
     progress
@@ -180,10 +179,10 @@ def _answered(
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
         _report(progress, 0.0, "which inputs does it take?")
-        taken, refused = accepted(
+        accepted_pairs, refused = accepted(
             source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
         )
-        question = replace(question, pairs=taken)
+        question = replace(question, pairs=accepted_pairs)
         checks = [*refused, *checks]
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
@@ -201,13 +200,13 @@ def _answered(
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
     if jobs > 1 and not _follows_seed(source, checks):
-        words = "one process draws, as draws do not follow the seed: two might have the same noise"
-        checks, jobs = [*checks, Check("jobs", "note", words)], 1
+        text = "one process draws, as draws do not follow the seed: two might have the same noise"
+        checks, jobs = [*checks, Check("jobs", "note", text)], 1
     if question.budget is not None:
         n = clock.draws(jobs)
     fitting, few = clock.fitting(n, question)
     if fitting is None:
-        return stated(question, checks, verdict="undecided", reasons=[few])
+        return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
     with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
         if question.method == "exact":
@@ -223,7 +222,7 @@ def _answered(
 
 
 def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
-    """Answer from outputs on the first pair, to find out how long it takes."""
+    """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
     draws = Draws(successive([(x, x_prime)]))
@@ -240,20 +239,20 @@ def check_source(
     alpha: float = 0.05,
     left: Callable[[], float] = lambda: math.inf,
 ) -> list[Check]:
-    """Find out whether draws are those of a sampler, for an audit of ``samples`` a side.
+    """Check whether a source is a sampler, for an audit of ``samples`` draws a side.
 
-    All checks fail with probability `_DOUBTED` of alpha at most where nothing is wrong. With few
-    draws, or no seconds ``left``, a note says that it was not found out.
+    The probability that any check fails on a sampler is `FALSE_ALARMS` of alpha at most. With few
+    draws, or no seconds ``left``, a note takes the place of the checks.
     """
 
-    def draw(x: Any, size: int, own: int) -> Any:
+    def draw(x: Any, size: int, call_seed: int) -> Any:
         if left() < 0:
             raise _LateError
-        return source.draw(x, size, own)
+        return source.draw(x, size, call_seed)
 
-    draws, own = min(samples // 10, _CHECKED), _DOUBTED * alpha
-    words = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
-    checks = [Check("sampler", "note", words)]
+    draws, share = min(samples // 10, _CHECKED), FALSE_ALARMS * alpha
+    text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
+    checks = [Check("sampler", "note", text)]
     with suppress(_LateError):
         if draws >= LEAST:
             checks = check(
@@ -263,15 +262,15 @@ def check_source(
                 seed=seed_of(seed, "checks"),
                 seeded=source.seeded,
                 tried=getattr(source, "seeds_globals", False),
-                alpha=own,
+                alpha=share,
             )
             unseeded = checks and checks[0].result != "passed"
             if unseeded and all(check.result != "failed" for check in checks):
                 other = seed_of(seed, "other process")
-                checks.append(other_process(source, inputs[0], draws, other, own))
+                checks.append(other_process(source, inputs[0], draws, other, share))
     if constant := getattr(source, "constant", ""):
-        words = f"{constant} unless it is given, as here: calls without it may get constant noise"
-        checks.append(Check("default seed", "note", words))
+        text = f"{constant} unless it is given, as here: calls without it may get constant noise"
+        checks.append(Check("default seed", "note", text))
     return checks
 
 
@@ -296,7 +295,7 @@ def audit_outputs(
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
 ) -> Verdict:
-    """Test from recorded outputs whether a mechanism is as private as is claimed.
+    """Test from recorded outputs whether a mechanism is as private as claimed.
 
     >>> import numpy as np, epsilometer as em
     >>> on_x, on_x_prime = np.random.default_rng(0).laplace([[0], [1]], 0.5, (2, 5000))
@@ -307,16 +306,16 @@ def audit_outputs(
     ----------
     outputs
         Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
-        shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. They are put in random
-        order; the larger side is cut to the other's size.
+        shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
+        random order, and cuts the larger side to the other's size.
     claim, alpha, detect, outcomes, support, lipschitz, as_reals, details
         As for `audit`.
     method
-        As for `audit`; if not given ``exact``, for Rényi and zCDP ``anytime``.
+        As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
     source, digest
-        Their origin, and the SHA-256 of its files, as the verdict is to name them.
+        Their origin, and the SHA-256 of its files, for the verdict.
     """
     started = time.perf_counter()
     named = outputs if isinstance(outputs, Mapping) else {"": outputs}
@@ -396,13 +395,9 @@ def _anytime(
     gather(draws, steps, evidence, stops, as_reals=question.as_reals)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
-        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
-    if question.check_sampler:
-        checks = [*checks, check_drawn(*outputs[pair], alpha=_DOUBTED * question.alpha)]
-        if checks[-1].result == "failed":
-            return invalid(question, checks)
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     lower = evidence.bounds()
-    bounds = [bound_of(claim, level) for claim, level in lower.items()]
+    bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
     delta = evidence.delta_bound()
     if delta is not None and isinstance(question.claim, Pure):
         bounds.append(Bound("delta", question.claim.delta, delta))
@@ -413,7 +408,7 @@ def _anytime(
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=any(level >= c.level and refutes(c, level) for c, level in lower.items()),
+        violated=any(bound >= c.level and max(bound, c.level) > 0 for c, bound in lower.items()),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=wealth.witness(pair),
@@ -431,7 +426,7 @@ def _anytime(
 
 
 def _looks(steps: Sequence[Step], wealth: Wealth) -> list[int]:
-    """Return how many draws were made by each time that the wealth was looked at."""
+    """Return the number of draws at each look at the wealth."""
     drawn = steps[0].pairs * steps[0].draws
     looks = [drawn]
     for step, bets in zip(steps[1:], wealth.rounds, strict=True):
@@ -456,7 +451,7 @@ def _exact(
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
     sides = draws.together([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
-        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     _report(progress, 0.2, "which events?")
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
@@ -469,13 +464,9 @@ def _exact(
     )
     layout, later = layouts[pair], draws.together([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
-        return stated(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
-    if question.check_sampler:
-        checks = [*checks, check_drawn(*outputs[pair], alpha=_DOUBTED * question.alpha)]
-        if checks[-1].result == "failed":
-            return invalid(question, checks)
     counted = fixed.count(pair, bets, (layout.encode(later[0]), layout.encode(later[1])))
     lower = counted.lower_bound(claim, question.alpha)
     bounds = [bound_of(claim, lower)]
@@ -503,7 +494,7 @@ def _round_of(
     """Return the event that gives the bound, as a round of one bet, if any was counted."""
     if not counted.counted:
         return None
-    best = max(counted.counted, key=lambda each: fixed.bound(each, claim, alpha))
+    best = max(counted.counted, key=lambda event: fixed.bound(event, claim, alpha))
     counts, counts_prime = (
         np.array([[best.draws - hits, hits]]) for hits in (best.hits, best.hits_prime)
     )

@@ -1,8 +1,8 @@
 """Draws of an audit: in calls that follow a rule, by several processes, until the time is up.
 
-A request for many draws is split into calls by how many draws the audit is to make and by whether
-a call is one draw, and each call has a seed of its own: the outputs do not depend on how many
-processes make them. A budget of time ends them between two calls.
+The split of a request into calls depends on the number of draws of the audit and on whether a call
+is one draw, and each call has a seed of its own: outputs do not depend on the number of processes.
+A budget of time ends them between two calls.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from epsilometer.auditing.statistics.rounds import Draws
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer.seeds import generator
 
-_CALLS = {True: 8, False: 128}  # into which the draws of a side are split, if a call is many or one
-_PATIENCE = 2.0  # seconds in which a process should end
+_CALLS = {True: 8, False: 128}  # for the draws of a side, of many draws each or of one
+_PATIENCE = 2.0  # seconds for the end of a process
 _EVERY = 1.0  # seconds between two lines of progress
 
 Call = tuple[int, int, int, int]
@@ -39,10 +39,10 @@ Call = tuple[int, int, int, int]
 
 
 class Drawing(Draws):
-    """Draws on the inputs of a plan's pairs, of which ``samples`` a side are to be made.
+    """Draws on the inputs of a plan's pairs, ``samples`` a side in all.
 
-    ``over`` tells, after so many draws of both sides together, whether no more are to be made;
-    ``progress`` is told how far the draws are, now and then.
+    ``over`` tells, after so many draws of both sides together, whether they must end; ``progress``
+    gets the share of the draws that is done.
     """
 
     def __init__(
@@ -59,67 +59,67 @@ class Drawing(Draws):
         self._requests = [[0, 0] for _ in plan.names]
         self._jobs = jobs if hasattr(os, "fork") else 1
         self._pool: ProcessPoolExecutor | None = None
-        self._progress, self._told = progress, time.monotonic()
+        self._progress, self._reported = progress, time.monotonic()
 
-    def together(self, places: Sequence[tuple[int, int]], size: int) -> list[Any]:
+    def together(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
         """Return outputs of each pair and side: equally many, fewer where the time is up.
 
-        A call is made of each before the next is made of any, and what was begun is ended: time
-        that goes with an output does not decide whether it counts.
+        Calls take turns over pairs and sides, and every started turn is completed: the time of an
+        output does not decide whether it counts.
         """
-        calls = _CALLS[getattr(self._source, "many", True)] * len(places) // 2
+        calls = _CALLS[getattr(self._source, "many", True)] * len(sides) // 2
         most = max(self._samples // calls, min(self._samples // 2000, 32), 1)
         number = -(-size // most)
-        for pair, side in places:
+        for pair, side in sides:
             self._requests[pair][side] += 1
-        wanted = [
+        planned = [
             (pair, side, size // number + (i < size % number), self._seed(pair, side, i))
             for i in range(number)
-            for pair, side in places
+            for pair, side in sides
         ]
-        made = self._made(wanted, len(places))
-        return [joined(made[i :: len(places)]) for i in range(len(places))]
+        batches = self._batches(planned, len(sides))
+        return [joined(batches[i :: len(sides)]) for i in range(len(sides))]
 
     def _seed(self, pair: int, side: int, call: int) -> int:
         further = [call] if call else []
         return seed_of(self._plan.seed, "draws", pair, side, self._requests[pair][side], *further)
 
-    def _made(self, calls: Sequence[Call], at_once: int) -> list[Any]:
+    def _batches(self, calls: Sequence[Call], turn: int) -> list[Any]:
         """Return the outputs of calls, which begin in their order, until the time is up."""
-        made: list[Any] = []
-        begun: deque[tuple[Call, Callable[[], Any]]] = deque()
+        batches: list[Any] = []
+        running: deque[tuple[Call, Callable[[], Any]]] = deque()
 
         def end() -> None:
-            (pair, _, size, _), answer = begun.popleft()
+            (pair, _, size, _), result = running.popleft()
             try:
-                made.append(answer())
+                batches.append(result())
             except MechanismError as error:
                 raise named_error(error, self._plan.names[pair]) from error.__cause__
-            self._note(size)
+            self._count(size)
 
         for i, call in enumerate(calls):
-            if len(begun) == self._jobs:
+            if len(running) == self._jobs:
                 end()
-            if i % at_once == 0 and self._over(self._drawn):
+            if i % turn == 0 and self._over(self._drawn):
                 break
-            begun.append((call, self._begin(call)))
-        while begun:
+            running.append((call, self._begin(call)))
+        while running:
             end()
-        return made
+        return batches
 
     def _begin(self, call: Call) -> Callable[[], Any]:
-        """Begin a call in another process, if there are several; return what waits for it."""
+        """Begin a call, in another process if there are several; return a function that waits."""
         if self._jobs == 1:
             return partial(_draw, self._source, self._inputs, call)
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._jobs, get_context("fork"), _enter, (self._source, self._inputs)
             )
-        with warnings.catch_warnings():  # that there are threads: none of ours
+        with warnings.catch_warnings():  # of threads, which are not this package's
             warnings.simplefilter("ignore", DeprecationWarning)
             future = self._pool.submit(_answer, call)
 
-        def answer() -> Any:
+        def result() -> Any:
             try:
                 outputs = future.result()
             except BrokenProcessPool:
@@ -131,16 +131,16 @@ class Drawing(Draws):
                 raise outputs
             return outputs
 
-        return answer
+        return result
 
-    def _note(self, draws: int) -> None:
+    def _count(self, draws: int) -> None:
         self._drawn += draws
-        if self._progress is not None and time.monotonic() > self._told + _EVERY:
-            self._told, done = time.monotonic(), self._drawn // 2
+        if self._progress is not None and time.monotonic() > self._reported + _EVERY:
+            self._reported, done = time.monotonic(), self._drawn // 2
             self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
 
     def close(self) -> None:
-        """End all processes, with the programs that they have started."""
+        """End all processes, with their programs."""
         if self._pool is not None:
             processes = list((self._pool._processes or {}).values())
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -152,7 +152,7 @@ class Drawing(Draws):
             self._pool = None
 
 
-_HERE: list[Any] = []  # what a process draws from
+_HERE: list[Any] = []  # source and inputs of a process
 
 
 def _enter(source: Any, inputs: Sequence[Any]) -> None:
@@ -162,7 +162,7 @@ def _enter(source: Any, inputs: Sequence[Any]) -> None:
         source.close()
         os._exit(0)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that has started it ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
     signal.signal(signal.SIGTERM, leave)
     getattr(source, "forked", int)()
     _HERE[:] = source, inputs

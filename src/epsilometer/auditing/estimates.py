@@ -1,12 +1,12 @@
-"""What the methods of the papers say about the draws of an audit, beside its verdict.
+"""Estimates by the methods of the papers, from the draws of an audit, beside its verdict.
 
-Each answer says what it is: an estimate, which promises nothing; a bound that holds for large
-samples, or for every sample; an interval. A method that needs an event or output to be chosen
-chooses it on the past and confirms it on fresh draws; whatever needs one sample gets fresh draws.
+Each has a kind: an estimate without a guarantee; a bound that holds for large samples, or for every
+sample; an interval. A method that must choose an event or output chooses it on past draws and
+confirms it on fresh draws; a method of one sample gets fresh draws.
 
-Densities are in one over the unit of outputs, and so is the floor below which none is believed
-(askin2022); outputs are put in the unit of their own spread first. Whole numbers, and rows of them,
-are outcomes: nothing counts but which are the same.
+Densities, and the floor below which they are not used (askin2022), depend on the unit of outputs;
+so outputs are scaled by their own spread first. Whole numbers, and rows of them, are outcomes: only
+their equality counts.
 """
 
 from __future__ import annotations
@@ -36,46 +36,30 @@ Kind = Literal["estimate", "asymptotic bound", "finite-sample bound", "interval"
 
 _MOST = 100_000  # draws of a side
 _NUMBERS = 200_000  # numbers of a side, where outputs are vectors,
-_LEAST = 2000  # and draws that there are in any case
-_KERNELS = 10_000  # draws of vectors that have kernels
+_LEAST = 2000  # and their smallest number of draws
+_KERNELS = 10_000  # draws of vectors for kernel estimates
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
-_SEEN = 10.0  # of few draws, where so many fall on an outcome;
-_FEW = 100  # draws, below which there is nothing to see
+_HITS = 10.0  # for few draws, the probability of this number of draws on an outcome
+_FEW = 100  # draws: the least for densities
 _AT_FLOOR = 50.0  # draws on an outcome of kutta2022's tau
-_IQR = 1.349  # of a normal law, in standard deviations
+_IQR = 1.349  # of a normal distribution, in standard deviations
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one method says.
-
-    Parameters
-    ----------
-    method, paper
-        Its name, and where it is from.
-    kind
-        What it is, or that the method does not apply.
-    quantity
-        Of what: a level in nats, a delta or mu.
-    value
-        The estimate, or the bound itself.
-    low, high
-        The ends of the interval; of a lower bound the first is the bound.
-    reason
-        Why the method does not apply, or what to know of the value.
-    """
+    """The result of a method."""
 
     method: str
     paper: str
-    kind: Kind
-    quantity: str
-    value: float | None
-    low: float | None = None
+    kind: Kind  # its guarantee, or that the method does not apply
+    quantity: str  # a level in nats, a delta or mu
+    value: float | None  # the estimate, or the bound itself
+    low: float | None = None  # an end of the interval, or a lower bound
     high: float | None = None
-    reason: str = ""
+    reason: str = ""  # why the method does not apply, or a note on the value
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold; numbers that are not finite are None."""
+        """Return its JSON values; None for numbers that are not finite."""
         return as_plain(asdict(self))  # type: ignore[no-any-return]
 
 
@@ -88,27 +72,27 @@ def estimates(
     seed: int,
     outcomes: int | None = None,
 ) -> list[Estimate]:
-    """Ask every method that there is.
+    """Return the results of all methods.
 
     Parameters
     ----------
     past, fresh
-        Draws of both sides, encoded, of shape ``(n,)`` or ``(n, d)``; what is chosen on the first
-        is confirmed on the others. At most 100,000 a side are used, fewer of vectors.
+        Encoded draws of both sides, of shape ``(n,)`` or ``(n, d)``; methods choose on the first
+        and confirm on the others. At most 100,000 a side are used, fewer of vectors.
     claim
-        What is claimed, and so what is asked for.
+        It gives the quantities to estimate.
     alpha
-        How likely a bound may be to lie above the truth.
+        The probability that a bound lies above the truth, at most.
     seed
         Of methods that draw.
     outcomes
-        How many outcomes there are, if the provider says so.
+        The number of outcomes, if the provider declares it.
 
     >>> rng = np.random.default_rng(4)
     >>> def laplace(): return rng.laplace(0, 1, 20_000), rng.laplace(0.7, 1, 20_000)
     >>> from epsilometer.auditing.statistics.claims import pure
-    >>> for found in estimates(laplace(), laplace(), pure(0.5), alpha=0.05, seed=1):
-    ...     print(found.method, found.kind, found.value and round(found.value, 1))
+    >>> for result in estimates(laplace(), laplace(), pure(0.5), alpha=0.05, seed=1):
+    ...     print(result.method, result.kind, result.value and round(result.value, 1))
     local loss (DPL) estimate 0.8
     MPL asymptotic bound 0.5
     exact bound (Berger-Boos) finite-sample bound 0.7
@@ -120,17 +104,17 @@ def estimates(
     return [_estimate(draws, *question) for question in _questions(draws, claim)]
 
 
-# --- the draws, as the methods want them ----------------------------------------------------------
+# --- the draws, in the forms of the methods -------------------------------------------------------
 
 
 class _Draws:
-    """Draws of both stages, cut, and in the forms that methods ask for."""
+    """Draws of both stages, cut, and in the forms of the methods."""
 
     def __init__(
         self, past: Pair, fresh: Pair, alpha: float, seed: int, number: int | None
     ) -> None:
         self.alpha, self.seed, self.number = alpha, seed, number
-        self.given = min(len(side) for side in fresh)
+        self.available = min(len(side) for side in fresh)
         entries = 1 if fresh[0].ndim == 1 else max(fresh[0].shape[1], 1)
         most = _MOST if entries == 1 else max(_NUMBERS // entries, _LEAST)
         self.past, self.fresh = _cut(past, most), _cut(fresh, most)
@@ -139,7 +123,7 @@ class _Draws:
         self.kind = names[fresh[0].ndim - 1]
 
     def check(self) -> None:
-        """Raise `ArgumentError` where draws chose what they are to confirm, or are too few."""
+        """Raise `ArgumentError` if past and fresh draws are the same, or too few."""
         sides = [*self.past, *self.fresh]
         if min(len(side) for side in sides) < 2:
             raise ArgumentError("draws", "are too few")
@@ -150,7 +134,7 @@ class _Draws:
 
     @cached_property
     def outcomes(self) -> tuple[Pair, Pair]:
-        """Numbers from 0 of the different outputs, past and fresh, of shape ``(n,)``."""
+        """Codes from 0 of the different outputs, past and fresh, of shape ``(n,)``."""
         sides = [*self.past, *self.fresh]
         together = np.concatenate(sides)
         codes = row_codes(together) if together.ndim > 1 else together
@@ -184,7 +168,7 @@ def _cut(pair: Pair, most: int) -> Pair:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a method said, of so many draws a side."""
+    """The result of a method on so many draws a side."""
 
     value: float
     draws: int
@@ -196,21 +180,20 @@ class _Answer:
 def _estimate(
     draws: _Draws, method: str, quantity: str, claim: Claim, order: float = math.inf
 ) -> Estimate:
-    paper, kind, ask = _METHODS[method]
+    paper, kind, estimate = _METHODS[method]
     if paper == "gorla2022":
         paper += ", Algorithm 1" if math.isinf(order) else ", Algorithm 3"
     try:
-        found = ask(draws, claim, order)
+        result = estimate(draws, claim, order)
     except ArgumentError as error:
-        refused: Kind = "does not apply"
-        return Estimate(method, paper, refused, quantity, None, reason=one_line(error))
-    cut = f"of {found.draws} draws a side" if found.draws < draws.given else ""
-    reason = "; ".join(part for part in (found.reason, cut) if part)
-    return Estimate(method, paper, kind, quantity, found.value, found.low, found.high, reason)
+        return Estimate(method, paper, "does not apply", quantity, None, reason=one_line(error))
+    cut = f"of {result.draws} draws a side" if result.draws < draws.available else ""
+    reason = "; ".join(filter(None, (result.reason, cut)))
+    return Estimate(method, paper, kind, quantity, result.value, result.low, result.high, reason)
 
 
 def _questions(draws: _Draws, claim: AnyClaim) -> Iterator[tuple[Any, ...]]:
-    """Yield every method, with each quantity that is claimed and that it knows of."""
+    """Yield every method, with each claimed quantity that it estimates."""
     claims = parts(claim)
     first = claims[0]
     orders = [
@@ -242,7 +225,7 @@ def _local_loss(n: int) -> LocalLoss:
 
     if n < _FEW:
         raise ArgumentError("draws", f"must be {_FEW} or more a side, got {n}")
-    return LocalLoss(max(_FLOOR, _SEEN / n))
+    return LocalLoss(max(_FLOOR, _HITS / n))
 
 
 def _only_answer(estimator: Any, sides: Pair, **options: Any) -> Answer:
@@ -291,7 +274,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     rng = np.random.default_rng(draws.seed)
     fresh = draws.outputs[1]
     answer = _only_answer(spectrum, fresh, rng=rng)
-    ends = [way.interval("clopper-pearson", draws.alpha / 2, rng) for way in answer.tested]
+    ends = [side.interval("clopper-pearson", draws.alpha / 2, rng) for side in answer.tested]
     low, high = (max(float(end[i][0]) for end in ends) for i in (0, 1))
     reason = "the interval is for what the classifier achieves, which is at most delta"
     return _Answer(answer.both, len(fresh[0]), low, high, reason)

@@ -1,4 +1,4 @@
-"""How numbers, inputs and other values are shortened for a reader, and written as JSON."""
+"""Short texts of numbers, inputs and other values, and their JSON values."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
 
 
 def percent_sure(alpha: float) -> str:
-    """Return 1 - alpha in percent, in few digits; rounded down, so that it is never all.
+    """Return 1 - alpha in percent, in few digits; rounded down, so that it is never 100.
 
     >>> percent_sure(0.05), percent_sure(0.001), percent_sure(1.5e-7)
     ('95', '99.9', '99.999985')
     """
     missing = 100 * Decimal(str(alpha))
-    digit = Decimal(1).scaleb(min(-2, missing.adjusted() - 1))  # the second of what is missing
+    digit = Decimal(1).scaleb(min(-2, missing.adjusted() - 1))  # the second digit of alpha
     kept = _EXACT.subtract(Decimal(100), missing.quantize(digit, ROUND_UP))
     return f"{kept:f}".rstrip("0").rstrip(".")
 
 
 def short(number: float, other: float | None = None) -> str:
-    """Return a number in few digits, as many as tell it from another.
+    """Return a number in few digits, but enough to differ from another.
 
     >>> short(0.70512), short(3e-7), short(1.0004, 1.0)
     ('0.705', '3e-07', '1.0004')
@@ -42,7 +42,7 @@ def short(number: float, other: float | None = None) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: arrays as lists, strange ones as words."""
+    """Return a value for JSON: arrays as lists, unknown types as texts."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
@@ -56,8 +56,8 @@ def as_plain(value: Any) -> Any:
     return repr(value)
 
 
-def input_words(x: Any, most: int = 60) -> str:
-    """Return an input in at most so many letters."""
+def input_text(x: Any, most: int = 60) -> str:
+    """Return an input in ``most`` letters or fewer."""
     plain = as_plain(x)
     text = _json(plain)
     if len(text) <= most:
@@ -71,7 +71,7 @@ def input_words(x: Any, most: int = 60) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """Return a text in at most so many letters, with dots in place of its end."""
+    """Return a text in ``most`` letters or fewer, with dots in place of its end."""
     return text if len(text) <= most else f"{text[: most - 4].rstrip()} ..."
 
 

@@ -1,6 +1,6 @@
 """Audits in one run: many canaries, each in the input or not by a coin, and a score of each.
 
-See `guessing` for what is tested, and how.
+See `guessing` for the test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.auditing.answer import bound_of, invalid, stated, undetected
+from epsilometer.auditing.answer import bound_of, invalid, make_verdict, undetected
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.sources.callables import Source
@@ -27,7 +27,7 @@ from epsilometer.auditing.statistics.guessing import (
     refuted,
     requested_rules,
 )
-from epsilometer.auditing.verdict import Bound, Verdict, Word
+from epsilometer.auditing.verdict import Bound, Verdict, VerdictName
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.events.arrays import Bools, Floats
 from epsilometer.seeds import generator
@@ -55,31 +55,30 @@ def audit_one_run(
     Parameters
     ----------
     scores
-        A real number for each canary, of shape ``(m,)``: a function of the output, and not of
-        ``included``. Higher means that it was rather in.
+        A real number for each canary, of shape ``(m,)``: a function of the output, but not of
+        ``included``. It is higher for canaries that are rather in.
     included
-        Which canaries were in, by m independent coins: of shape ``(m,)``, true or false, 1 or
+        Whether each canary was in, by m independent coins: of shape ``(m,)``, true or false, 1 or
         0, 1 or -1.
     claim
         `pure` or `approximate`; neighbours are an input with a canary and without it.
     guesses
-        How many canaries are guessed, half of them from the highest scores and half from the
-        lowest; or a pair of how many from the top and from the bottom. It is to be chosen before
-        anything is known of ``included``. Without it some are tried, at the price of each: see
-        `guessing.rules_of`.
+        The number of guessed canaries, half of them with the highest scores and half with the
+        lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
+        some, which share alpha: see `guessing.rules_of`.
     probability
-        With which each canary was in.
+        Of each canary to be in.
     alpha, detect
         As for `audit`.
     seed
         Of the order of equal scores.
     source, digest
-        What is told of their origin.
+        Their origin, for the verdict.
 
     Raises
     ------
     ArgumentError
-        If anything of this cannot be.
+        If a value is not possible.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -99,7 +98,7 @@ def audit_one_run(
         digest=digest or {},
         started=time.perf_counter(),
     )
-    assert isinstance(claim, Pure)  # others do not go with one run
+    assert isinstance(claim, Pure)  # `Question` refuses others
     values, inside = _scores(scores), _included(included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
@@ -120,20 +119,17 @@ def draw_canaries(
 ) -> tuple[NDArray[Any], Floats]:
     """Toss a coin for each canary, run the mechanism once, and return coins and scores.
 
+    Raise `MechanismError` if it fails, or returns no such scores.
+
     Parameters
     ----------
     mechanism
-        Is given the coins, a list of ``canaries`` numbers 0 and 1, as its input; one output is a
-        score for each of them, of shape ``(canaries,)``.
+        Its input is the coins, a list of ``canaries`` numbers 0 and 1; its output is a score for
+        each of them, of shape ``(canaries,)``.
     probability
-        That of a coin to be 1.
+        Of a coin to be 1.
     seed
         Of the coins, and of the run.
-
-    Raises
-    ------
-    MechanismError
-        If it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST)
     rng = generator(seed, "one run", "coins")
@@ -141,15 +137,15 @@ def draw_canaries(
     coins = rng.integers(0, 2, m) if fair else (rng.random(m) < probability).astype(np.int64)
     run = int(generator(seed, "one run", "training").integers(2**31))
     outputs = mechanism.draw(coins.tolist(), 1, run)
-    who = mechanism.description.partition("(")[0]
+    name = mechanism.description.partition("(")[0]
     try:
         scores = np.asarray(outputs, float)
     except (TypeError, ValueError):
-        raise MechanismError(f"{who} returned no numbers") from None
+        raise MechanismError(f"{name} returned no numbers") from None
     if scores.size != m:
-        raise MechanismError(f"{who} returned {scores.size} scores of {m} canaries")
+        raise MechanismError(f"{name} returned {scores.size} scores of {m} canaries")
     if np.isnan(scores).any():
-        raise MechanismError(f"{who} returned a score that is not a number")
+        raise MechanismError(f"{name} returned a score that is not a number")
     return coins, scores.reshape(m)
 
 
@@ -164,17 +160,17 @@ def _verdict(
     lower = refuted(counted, claim, question.alpha)
     bounds = [bound_of(claim, max(lower, 0.0))]
     if claim.delta > 0:
-        delta = max(each.delta(claim.epsilon, question.alpha) for each in counted)
+        delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
         bounds.append(Bound("delta", claim.delta, delta))
-    best = min(counted, key=lambda each: float(each.p_value(claim.epsilon, claim.delta)))
-    rules = [each.rule for each in counted]
+    best = min(counted, key=lambda result: float(result.p_value(claim.epsilon, claim.delta)))
+    rules = [result.rule for result in counted]
     level = detectable(rules, canaries, claim, question.alpha, best.probability)
     missed = undetected(question.detect, level)
     if level is None and question.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
-    word: Word = "undecided" if missed else "not refuted"
+    verdict: VerdictName = "undecided" if missed else "not refuted"
     if lower >= claim.epsilon:
-        word, missed = "violated", ""
+        verdict, missed = "violated", ""
     guesses = {
         "rule": best.rule.text(),
         "right": best.right,
@@ -185,10 +181,10 @@ def _verdict(
         "included": included,
         "rules": len(counted),
     }
-    return stated(
+    return make_verdict(
         question,
         checked,
-        verdict=word,
+        verdict=verdict,
         bounds=bounds,
         p_value=float(best.p_value(claim.epsilon, claim.delta)),
         detectable=level,
@@ -198,7 +194,7 @@ def _verdict(
     )
 
 
-# --- what is given --------------------------------------------------------------------------------
+# --- scores and inclusion -------------------------------------------------------------------------
 
 
 def _scores(scores: Any) -> Floats:
@@ -224,25 +220,24 @@ def _included(included: Any) -> Bools:
 
 
 def _checks(scores: Floats, included: Bools, probability: float) -> list[Check]:
-    """Look at what must hold, or else somebody made a mistake."""
+    """Check the coins and the sign of the scores."""
     from scipy.stats import binomtest, rankdata
 
     m, k = scores.size, int(included.sum())
     chance = float(binomtest(k, m, probability).pvalue)
     result = "failed" if chance < _WRONG else "note" if chance < _DOUBT else "passed"
-    words = f"{k} of {m} canaries were in"
+    text = f"{k} of {m} canaries were in"
     coins = "fair coins" if probability == 0.5 else f"coins of probability {probability:g}"
     if result != "passed":
-        words += f", by {coins} with probability {chance:.1g}: each must be in by a coin of its own"
-    checked = [Check("fair coins", result, words)]  # type: ignore[arg-type]
+        text += f", by {coins} with probability {chance:.1g}: each must be in by a coin of its own"
+    checked = [Check("fair coins", result, text)]  # type: ignore[arg-type]
     ranks = rankdata(scores)
     spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())
     shift = float(ranks[included].sum()) - k * (m + 1) / 2
     if shift < _REVERSED * max(spread, 1e-9):
-        words = "canaries that were in have lower scores than others: give the scores another sign"
-        checked.append(Check("direction", "note", words))
+        text = "canaries that were in have lower scores than others: give the scores another sign"
+        checked.append(Check("direction", "note", text))
     if scores.min() == scores.max():
-        checked.append(
-            Check("scores", "note", "all scores are equal: which are guessed is by chance")
-        )
+        text = "all scores are equal: which are guessed is by chance"
+        checked.append(Check("scores", "note", text))
     return checked

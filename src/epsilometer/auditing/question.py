@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.sources.callables import Source, callable_source, load
 from epsilometer.auditing.statistics import claims
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
@@ -27,7 +27,7 @@ Method = Literal["anytime", "exact", "one run"]
 
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
-_NEEDS = {  # an option: those of which one must be given, too
+_NEEDS = {  # an option: others of which it needs one
     "delta": ("epsilon",),
     "python": ("source",),
     "explain": ("source",),
@@ -56,58 +56,38 @@ _EXCLUDES = {
 }
 
 
-def check_together(given: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
-    """Refuse options that exclude others that are given, or need others that are not.
+def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
+    """Refuse options that exclude each other, or need a missing one.
 
     Parameters
     ----------
-    given
-        The options that are given, as the user knows each.
+    present
+        The options, with the user's name for each.
     spelled
-        Returns what the user knows an option as that is not given.
+        Returns the user's name for a missing option.
     """
-    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in given]
+    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
     for name, others in exclusive:
         for other in others:
-            if name in given and other in given:
-                raise ArgumentError(given[other], f"does not go with {given[name]}; take one")
+            if name in present and other in present:
+                raise ArgumentError(present[other], f"does not go with {present[name]}; take one")
     for name, others in _NEEDS.items():
-        if name in given and not set(others) & set(given):
+        if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
-            raise ArgumentError(given[name], f"goes with {missing} only, which is missing")
+            raise ArgumentError(present[name], f"goes with {missing} only, which is missing")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is audited, on which inputs, against which claim, with which options.
+    """The mechanism, inputs, claim and options of an audit; `audit` describes most of them.
 
-    Parameters
-    ----------
-    claim
-        What is claimed.
-    pairs
-        The inputs by the name of the pair; None where they are not known.
-    samples, budget, jobs, alpha, seed, detect, stop, as_reals, check_sampler, details
-        As for `audit`.
-    outcomes, support, lipschitz
-        What is declared of the outputs, as for `audit`; see ``known``.
-    method
-        The default is ``exact`` for outputs that were recorded, if the claim allows it.
-    source, digest, printed
-        What is audited: its description, its files, and what it has printed.
-    started
-        When, by `time.perf_counter`.
-
-    Raises
-    ------
-    ArgumentError
-        If a value cannot be, or options exclude each other.
+    Raise `ArgumentError` if a value is not possible, or options exclude each other.
     """
 
     claim: AnyClaim
     audited: Literal["mechanism", "recorded outputs", "one run"] = "mechanism"
-    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})
+    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
     samples: int | None = None
     budget: float | None = None
     jobs: int = 1
@@ -115,17 +95,17 @@ class Question:
     seed: int = 0
     detect: float | None = None
     stop: bool = False
-    method: Method | None = None
+    method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     outcomes: int | None = None
     support: tuple[float, float] | None = None
     lipschitz: float | None = None
     as_reals: bool = False
     check_sampler: bool = True
     details: bool = True
-    source: str = ""
-    digest: Mapping[str, str] = field(default_factory=dict)
-    printed: Callable[[], str] = str
-    started: float = 0.0
+    source: str = ""  # a description of the mechanism
+    digest: Mapping[str, str] = field(default_factory=dict)  # of its files
+    printed: Callable[[], str] = str  # returns a line about its prints
+    started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
         if not isinstance(self.claim, Claim | Curve):
@@ -141,7 +121,7 @@ class Question:
             default = "one run"
         if (method := self.method or default) not in ("anytime", "exact", default):
             raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
-        check_together(self._given())
+        check_together(self._present())
         if not isinstance(self.as_reals, bool):
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
@@ -150,26 +130,26 @@ class Question:
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
             "jobs": checks.integer("jobs", self.jobs),
-            "detect": self._detected(),
+            "detect": self._checked_detect(),
             "method": method,
             "as_reals": self.as_reals or isinstance(self.known, Smooth),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _given(self) -> dict[str, str]:
-        """Return the options that may exclude others, as far as they are given."""
+    def _present(self) -> dict[str, str]:
+        """Return the present options that may exclude others."""
         names = ("samples", "budget", "outcomes", "support", "lipschitz")
-        given = {name: name for name in names if getattr(self, name) is not None}
-        given |= {"stop": "stop"} if self.stop else {}
-        given |= {"exact": "method exact"} if self.method == "exact" else {}
+        present = {name: name for name in names if getattr(self, name) is not None}
+        present |= {"stop": "stop"} if self.stop else {}
+        present |= {"exact": "method exact"} if self.method == "exact" else {}
         kinds = {"recorded outputs": "outputs", "one run": "one_run"}
-        given |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
+        present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
         notion = self.claim.to_plain()["notion"]
-        return given | ({notion: notion} if notion in NOTIONS else {})
+        return present | ({notion: notion} if notion in NOTIONS else {})
 
-    def _detected(self) -> float | None:
-        """Return the level that is to be detected, if it exceeds what is claimed."""
+    def _checked_detect(self) -> float | None:
+        """Return ``detect``, which must exceed the claim."""
         if self.detect is None:
             return None
         first, *others = parts(self.claim)
@@ -194,7 +174,7 @@ class Question:
 
     @cached_property
     def known(self) -> Outcomes | Smooth | None:
-        """What is declared of the outputs."""
+        """The declared facts about the outputs."""
         if self.outcomes is not None:
             return Outcomes(self.outcomes)
         if self.support is None or self.lipschitz is None:
@@ -206,27 +186,24 @@ class Question:
 
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the levels that a claim gives; raise `ArgumentError` unless they are of one notion."""
+    """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
     names = ("delta", *NOTIONS)
-    given = {name: plain[name] for name in names if plain.get(name) is not None}
-    check_together({name: name for name in given})
-    if not given:
+    levels = {name: plain[name] for name in names if plain.get(name) is not None}
+    check_together({name: name for name in levels})
+    if not levels:
         raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
-    return given
+    return levels
 
 
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
 
-    Raises
-    ------
-    ArgumentError
-        If it names none or several, or there can be no such claim.
+    Raise `ArgumentError` if it names none or several, or there can be no such claim.
     """
-    given = check_claim(plain)
-    if "epsilon" in given:
-        return claims.Pure(given["epsilon"], given.get("delta", 0.0))
-    ((name, level),) = given.items()
+    levels = check_claim(plain)
+    if "epsilon" in levels:
+        return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
+    ((name, level),) = levels.items()
     return getattr(claims, name)(level)  # type: ignore[no-any-return]
 
 
@@ -236,10 +213,10 @@ def source_of(
     timeout: float = 60.0,
     parameters: Mapping[str, Any] | None = None,
 ) -> Source:
-    """Return what is drawn from: a source as it is, or that of a callable or of its place.
+    """Return the source of a mechanism: a source itself, a callable, a text or a mapping.
 
-    A place is ``file.py:function``, or a mapping with a ``command``, or with a ``function`` and
-    perhaps the ``python`` that runs it. A worker may have been started.
+    A text is ``file.py:function``; a mapping has a ``command``, or a ``function`` and perhaps the
+    ``python`` that runs it. A worker may have been started.
     """
     if isinstance(mechanism, str):
         mechanism = {"function": mechanism}
@@ -251,8 +228,8 @@ def source_of(
         options: dict[str, Any] = {"failures": failures, "timeout": timeout}
         if "command" in mechanism:
             return WorkerSource(mechanism["command"], **options)
-        place = mechanism["python"], mechanism["function"]
-        return python_worker(*place, parameters=parameters, **options)
+        python, spec = mechanism["python"], mechanism["function"]
+        return python_worker(python, spec, parameters=parameters, **options)
     if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
         return mechanism  # type: ignore[no-any-return]
     return callable_source(mechanism, failures=failures)
@@ -261,8 +238,8 @@ def source_of(
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
     """Return pairs of inputs by their names.
 
-    They are ``pairs`` of name, x and x', ``patterns`` of a length, a table of which each row is to
-    ``remove`` or to ``replace``, with options of `neighbours`, and those of a ``domain``.
+    They are ``pairs`` of name, x and x'; ``patterns`` of a length; a table for ``remove`` or
+    ``replace``, with options of `neighbours`; and those of a ``domain``.
     """
     from epsilometer.auditing.inputs.domains import domain
     from epsilometer.auditing.inputs.neighbours import neighbours, patterns
@@ -290,8 +267,8 @@ def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
         raise ArgumentError("pairs", "must name at least one pair of inputs")
     for name, pair in named.items():
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            what = f"pairs {name!r}" if name else "pairs"
-            raise ArgumentError(what, f"must be pairs (x, x'), got {input_words(pair)}")
+            argument = f"pairs {name!r}" if name else "pairs"
+            raise ArgumentError(argument, f"must be pairs (x, x'), got {input_text(pair)}")
     if all(_equal(x, y) for x, y in named.values()):
         message = "must have inputs that differ: no claim is refuted where x and x' are equal"
         raise ArgumentError("pairs", message)
@@ -303,5 +280,5 @@ def _equal(x: Any, y: Any) -> bool:
         return True
     try:
         return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
-    except Exception:  # of what cannot be compared
+    except Exception:  # they cannot be compared
         return False

@@ -1,4 +1,4 @@
-"""What an audit answers, for programs and for people."""
+"""The verdict of an audit, for programs and for readers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from epsilometer.auditing.formats import as_plain, input_words, percent_sure, short
+from epsilometer.auditing.formats import as_plain, input_text, percent_sure, short
 
-Word = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
+VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
 
 EXIT_CODES: Mapping[str, int] = {
     "holds": 0,
@@ -24,19 +24,19 @@ LOW_BITS = (
     "the low bits of floating-point outputs are looked at, and they tell these inputs apart "
     "(Mironov 2012; Haney et al. 2022); if outputs stand for reals, use --as-reals (as_reals=True)"
 )
-"""What to know of an event of lowest bits."""
+"""The note on an event of lowest bits."""
 
 _LEFT_OUT = re.compile(r" \d+ more\b|\.\.\.")
 
 
 @dataclass(frozen=True)
 class Witness:
-    """An event that a person can check, and how many fresh draws lie in it.
+    """An event that a person can check, and its counts of fresh draws.
 
-    ``count`` of ``draws`` on the side that is meant to be no likelier than the claim allows,
-    ``count_prime`` of ``draws_prime`` on the other; none of them chose the event. ``ranges`` is the
+    ``count`` of ``draws`` are of the side where the event is too likely for the claim,
+    ``count_prime`` of ``draws_prime`` of the other; none of them chose the event. ``ranges`` is the
     whole event as numbers, of which the text may leave out some (see `Event.to_plain`), and the
-    outcomes that codes stand for. ``note`` is what to know of such an event, if anything.
+    outcomes of codes. ``note`` is a warning, if any.
     """
 
     event: str
@@ -50,7 +50,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower confidence bound for one number that is claimed; ``upper`` where there is any."""
+    """A lower confidence bound for a claimed number, and an upper one where there is any."""
 
     quantity: str
     claimed: float
@@ -61,29 +61,29 @@ class Bound:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer of an audit.
+    """The verdict of an audit.
 
     Parameters
     ----------
     verdict
-        ``violated``; ``not refuted``; ``holds``, only where facts about the outputs are given that
-        allow an upper bound; ``undecided``, where the draws could not have found what was to be
-        found; ``invalid``, where they are not independent draws, or the mechanism failed.
+        ``violated``; ``not refuted``; ``holds``, only where declared facts about the outputs allow
+        an upper bound; ``undecided``, where the draws may have missed a violation; ``invalid``,
+        where they are not independent draws, or the mechanism failed.
     claim, claimed
-        As JSON holds it, and in words.
+        The claim as JSON and as text.
     alpha
         The probability of "violated" where the claim holds, over all pairs, directions and events.
     method
         ``anytime``, a test martingale; ``exact``, one test for a fixed number of draws; or
         ``one run``, one test of guesses about canaries.
     bounds
-        For each number that is claimed.
+        For each claimed number.
     p_value
         Of the claim, at any time, or in one run; for the exact test None.
     pair, direction, name
-        The pair of inputs that shows most, which way, and its name.
+        The pair of inputs with most evidence, its direction, and its name.
     witness
-        What shows it; None where nothing does.
+        The event of that evidence, if any.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
     draws
@@ -91,13 +91,13 @@ class Verdict:
     evidence
         The log of the e-value by each share of the draws; empty for other tests.
     guesses
-        Of an audit in one run: the ``rule``, how many of its ``guesses`` are ``right``, how many
-        ``canaries`` there were and were ``included``, and how many ``rules`` shared alpha.
+        Of an audit in one run: the ``rule``, and the numbers of its ``guesses``, of the ``right``
+        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha.
     cause
-        What `explain` found, where it was asked for: `Cause.to_plain`.
+        The result of `explain`, if requested: `Cause.to_plain`.
     """
 
-    verdict: Word
+    verdict: VerdictName
     claim: Mapping[str, Any]
     claimed: str
     alpha: float
@@ -132,35 +132,29 @@ class Verdict:
 
     @property
     def worst(self) -> Bound | None:
-        """The bound that exceeds its claim most, or falls short of it least."""
-        own = [bound for bound in self.bounds if bound.quantity == self._quantity]
+        """The bound with the largest ratio to its claim."""
+        own = [bound for bound in self.bounds if bound.quantity == self.bounds[0].quantity]
         return max(own, key=lambda b: b.lower / max(b.claimed, 1e-12), default=None)
 
     @property
-    def _quantity(self) -> str:
-        return self.bounds[0].quantity if self.bounds else ""
-
-    @property
     def exit_code(self) -> int:
-        """What the command line ends with: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
+        """The command's exit code: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
         return EXIT_CODES[self.verdict]
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold; numbers that are not finite are None."""
-        plain: dict[str, Any] = {"verdict": self.verdict, "bound": self.bound}
-        for name, value in asdict(self).items():
-            plain.setdefault(name, value)
+        """Return its JSON values; None for numbers that are not finite."""
+        plain = {"verdict": self.verdict, "bound": self.bound} | asdict(self)
         return {name: as_plain(value) for name, value in plain.items()}
 
     def to_json(self) -> str:
-        """Return the same as text."""
+        """Return its JSON text."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """Say it to a person, the verdict first."""
+        """Return the lines for a reader, the verdict first."""
         return [self._headline(), *(f"  {name:12}{text}" for name, text in self._rows())]
 
     def _headline(self) -> str:
@@ -190,19 +184,13 @@ class Verdict:
             upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
             text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
-        if self.witness is not None:
-            seen = self.witness
-            rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(seen.event) else ""
-            rows.append(("witness", f"{seen.event}{rest}"))
-            rows.append(
-                (
-                    "counts",
-                    f"{seen.count} of {seen.draws} against {seen.count_prime} of "
-                    f"{seen.draws_prime} fresh draws",
-                )
-            )
-            if seen.note:
-                rows.append(("note", seen.note))
+        if (event := self.witness) is not None:
+            rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
+            rows.append(("witness", f"{event.event}{rest}"))
+            counts = f"{event.count} of {event.draws} against {event.count_prime} of "
+            rows.append(("counts", f"{counts}{event.draws_prime} fresh draws"))
+            if event.note:
+                rows.append(("note", event.note))
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)
         if self.direction:
@@ -210,11 +198,11 @@ class Verdict:
             rows.append(("inputs", f"{name}{self.direction}{self._turned()}"))
         if self.verdict in ("not refuted", "undecided"):
             least = worst.claimed if (worst := self.worst) else None
-            found = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
+            text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
             if self.detectable is not None:
                 by = "such an event" if self.guesses is None else "guesses as good as it allows"
-                found = f"{short(self.detectable, least)} by {by}, with probability .9"
-            rows.append(("detectable", found))
+                text = f"{short(self.detectable, least)} by {by}, with probability .9"
+            rows.append(("detectable", text))
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
@@ -229,26 +217,22 @@ class Verdict:
         if self.cause is not None:
             rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
-            words = "" if self._follows_seed() else " (other draws: the mechanism follows no seed)"
-            rows.append(("replay", f"{self.replay}{words}"))
+            results = [check["result"] for check in self.checks if check["name"] == "same seed"]
+            follows = all(result == "passed" for result in results)
+            note = "" if follows else " (other draws: the mechanism follows no seed)"
+            rows.append(("replay", f"{self.replay}{note}"))
         return rows
 
     def _turned(self) -> str:
-        """Say so where it is x' against x."""
-        ours, theirs = map(input_words, self.pair or ("", ""))
-        turned = ours != theirs and self.direction == f"{theirs} against {ours}"
+        """Return a note if the direction is x' against x."""
+        x, x_prime = map(input_text, self.pair or ("", ""))
+        turned = x != x_prime and self.direction == f"{x_prime} against {x}"
         return " (x' against x)" if turned else ""
 
-    def _follows_seed(self) -> bool:
-        """Tell whether nothing is known of draws that do not follow the seed."""
-        seen = [check["result"] for check in self.checks if check["name"] == "same seed"]
-        return all(result == "passed" for result in seen)
 
-
-def guesses_rows(seen: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say how many guesses about canaries are right, and what was guessed."""
-    tried = f"; one of {seen['rules']} rules that were tried" if seen["rules"] > 1 else ""
-    return [
-        ("guesses", f"{seen['right']} of {seen['guesses']} are right: {seen['rule']}{tried}"),
-        ("canaries", f"{seen['canaries']}, of which {seen['included']} were in"),
-    ]
+def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the rows about guesses and canaries; see `Verdict`."""
+    rules = f"; one of {guesses['rules']} rules that were tried" if guesses["rules"] > 1 else ""
+    right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}{rules}"
+    canaries = f"{guesses['canaries']}, of which {guesses['included']} were in"
+    return [("guesses", right), ("canaries", canaries)]

@@ -1,4 +1,4 @@
-"""What a command line asks for: options, which go together, and the claim, source and inputs."""
+"""Options of the command line: their table, their combinations, and the objects that they name."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ how likely it is found
 _CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
 _SOURCE_CHOICES = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
 _PAIRS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
-_NAMES = {  # of options that Python calls otherwise
+_NAMES = {  # of options with another name in Python
     **dict.fromkeys(_PAIRS, "pairs"),
     "no_checks": "check_sampler",
 }
-_ARGUMENTS = {  # what errors call otherwise than the options
+_ARGUMENTS = {  # options of arguments with another name in errors
     "source": "SOURCE",
     "claim": "--renyi",
     "input": "--pair",
@@ -120,7 +120,7 @@ _MOST_DRAWS = 1_000_000_000
 
 
 class _Parser(argparse.ArgumentParser):
-    """Options whose errors are one line; words that belong to none are left over."""
+    """A parser of options with errors of one line."""
 
     def __init__(self, table: str, usage: str, epilog: str = "") -> None:
         shape = argparse.RawDescriptionHelpFormatter
@@ -130,21 +130,21 @@ class _Parser(argparse.ArgumentParser):
         for line in filter(None, table.splitlines()):
             head, _, text = line.partition(" | ")
             name, *values = head.rstrip("*.").split()
-            more: dict[str, Any] = {"action": "store_true", "default": None}
+            settings: dict[str, Any] = {"action": "store_true", "default": None}
             if values:
-                several = "+" if head[-1] == "." else len(values) if len(values) > 1 else None
+                count = "+" if head[-1] == "." else len(values) if len(values) > 1 else None
                 shown = tuple(values) if len(values) > 1 else values[0]
-                more = {"action": _Once, "type": _TYPES.get(name[2:])}
-                more |= {"nargs": several, "metavar": shown}
+                settings = {"action": _Once, "type": _TYPES.get(name[2:])}
+                settings |= {"nargs": count, "metavar": shown}
             if head[-1] == "*":
-                more["action"], text = "append", f"{text} (repeatable)"
+                settings["action"], text = "append", f"{text} (repeatable)"
             if text:
-                group.add_argument(name, help=text, **more)
+                group.add_argument(name, help=text, **settings)
             else:
                 group = self.add_argument_group(line)
 
     def error(self, message: str) -> NoReturn:
-        """Raise an error of ours in place of usage and exit."""
+        """Raise `ArgumentError` in place of an exit."""
         option, _, rest = message.removeprefix("argument ").partition(": ")
         if rest.startswith("expected"):
             action = self._option_string_actions[option]
@@ -152,28 +152,28 @@ class _Parser(argparse.ArgumentParser):
             rest = f"{rest}; write {option} {' '.join(names)}"
         raise ArgumentError(option, rest)
 
-    def parsed(self, words: Sequence[str], place: str | None = None) -> argparse.Namespace:
-        """Return the options; the only word that belongs to none is the one of this name."""
-        options, rest = self.parse_known_args(list(words))
-        rest = [word for word in rest if word != "--"]
-        for word in rest:
-            if word.startswith("-") and not self._negative_number_matcher.match(word):
-                raise self._unknown(word.partition("=")[0])
-        if len(rest) > (place is not None):
+    def parsed(self, argv: Sequence[str], positional: str | None = None) -> argparse.Namespace:
+        """Return the options; at most one argument belongs to none, that of this name."""
+        options, rest = self.parse_known_args(list(argv))
+        rest = [argument for argument in rest if argument != "--"]
+        for argument in rest:
+            if argument.startswith("-") and not self._negative_number_matcher.match(argument):
+                raise self._unknown(argument.partition("=")[0])
+        if len(rest) > (positional is not None):
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
                 repr(rest[-1]), f"belongs to no option{hint}; quote what has spaces"
             )
-        if place:
-            setattr(options, place, rest[0] if rest else None)
+        if positional:
+            setattr(options, positional, rest[0] if rest else None)
         return options
 
     def _unknown(self, name: str) -> ArgumentError:
         known = [option for option in self._option_string_actions if len(option) > 2]
         near = [option for option in known if option.startswith(name)]
-        words = [option[2:] for option in known]  # all begin with the same two letters
-        close = difflib.get_close_matches(name.lstrip("-"), words, n=1, cutoff=0.65)
-        near = near or [f"--{word}" for word in close]
+        names = [option[2:] for option in known]  # all begin with the same two letters
+        close = difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
+        near = near or [f"--{match}" for match in close]
         hint = f"did you mean {near[0]!r}?" if near and len(name) > 2 else "--help lists them"
         return ArgumentError(name, f"is no option; {hint}")
 
@@ -245,7 +245,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else one_line(error)
+        reason = "nested too deeply" if isinstance(error, RecursionError) else one_line(error)
         hint = "; quote all of it for the shell, as in '[0, 1]'" if text[:1] in "[{" else ""
         if hint and "'" in text:
             hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
@@ -253,16 +253,16 @@ def _json(text: str) -> Any:
             hint = f"""; a word is written '"{text}"'"""
         from epsilometer.auditing.formats import clipped
 
-        message = f"{clipped(text, 40)!r} is no JSON: {why}{hint}"
+        message = f"{clipped(text, 40)!r} is no JSON: {reason}{hint}"
         raise argparse.ArgumentTypeError(message) from None
 
 
 def _declared(text: str) -> tuple[Any, str | None]:
-    """Return what is declared, and the file that it is from."""
+    """Return the declaration, and the file that it is from."""
     if text.lstrip()[:1] in "{[":
         return _json(text), None
     try:
-        held = Path(text).read_text(encoding="utf-8")
+        content = Path(text).read_text(encoding="utf-8")
     except FileNotFoundError:
         hint = """write JSON, as in '{"values": [0, 1]}', or a file of it"""
         raise argparse.ArgumentTypeError(f"{text!r} is not there; {hint}") from None
@@ -270,7 +270,7 @@ def _declared(text: str) -> tuple[Any, str | None]:
         message = f"{text!r} cannot be read: {one_line(error)}"
         raise argparse.ArgumentTypeError(message) from None
     try:
-        return _json(held), text
+        return _json(content), text
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
 
@@ -292,11 +292,11 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     **{"renyi": _order, "set": _parameter, "pair": _json, "domain": _declared, "samples": _draws},
 }
 
-# --- what is asked for ----------------------------------------------------------------------------
+# --- the objects of options -----------------------------------------------------------------------
 
 
 def spelled(argument: str, of_audit: bool = True) -> str:
-    """Return an argument of Python as the command line spells it, if it has it."""
+    """Return the option of an argument of Python, or the argument if there is none."""
     if argument == "pairs":
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
@@ -323,8 +323,8 @@ def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def accounted(options: argparse.Namespace) -> dict[str, Answer]:
-    """Put numbers in the places of functions that answer levels; return who answered, by name."""
+def resolve_accountants(options: argparse.Namespace) -> dict[str, Answer]:
+    """Replace the accountants in claims by their numbers; return their answers by name."""
     levels = ("epsilon", "delta", "gdp", "zcdp")
     named = {name: getattr(options, name, None) for name in levels}
     orders = options.renyi or []
@@ -338,23 +338,23 @@ def accounted(options: argparse.Namespace) -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
     parameters = parameters_of(options)
 
-    def level(name: str, said: Any, beside: Mapping[str, float]) -> float:
-        if isinstance(said, str):
-            try:
-                given = {**parameters, **beside}
-                answers[name] = ask(said, given, interpreter=interpreter, timeout=timeout)
-            except MechanismError as error:
-                option = "renyi" if name.startswith("order") else name
-                raise ArgumentError(option, str(error)) from error
-            said = answers[name].level
-        return float(said)
+    def number(name: str, level: Any, rest: Mapping[str, float]) -> float:
+        if not isinstance(level, str):
+            return float(level)
+        arguments = {**parameters, **rest}
+        try:
+            answers[name] = ask(level, arguments, interpreter=interpreter, timeout=timeout)
+        except MechanismError as error:
+            option = "renyi" if name.startswith("order") else name
+            raise ArgumentError(option, str(error)) from error
+        return answers[name].value
 
-    for name, said in named.items():
-        if said is not None:
-            setattr(options, name, level(name, said, numbers))
+    for name, level in named.items():
+        if level is not None:
+            setattr(options, name, number(name, level, numbers))
     if orders:
         options.renyi = [
-            (order, level(f"order {order:g}", said, {"order": order})) for order, said in orders
+            (order, number(f"order {order:g}", level, {"order": order})) for order, level in orders
         ]
     return answers
 
@@ -375,19 +375,19 @@ def claim_of(options: argparse.Namespace) -> AnyClaim:
 
 def parameters_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters that are set, by name."""
-    given = getattr(options, "set", None) or []
-    if len(dict(given)) < len(given):
+    pairs = getattr(options, "set", None) or []
+    if len(dict(pairs)) < len(pairs):
         raise ArgumentError("set", "gives a parameter twice")
-    return dict(given)
+    return dict(pairs)
 
 
 def source_of(options: argparse.Namespace) -> Source:
-    """Return what is drawn from; a worker may have been started."""
+    """Return the source of draws; a worker may have been started."""
     from epsilometer.auditing import question
 
-    place = chosen(options, "command", "python") | {"function": options.source}
-    more = chosen(options, "failures", "timeout")
-    return question.source_of(place, parameters=parameters_of(options), **more)
+    mechanism = chosen(options, "command", "python") | {"function": options.source}
+    settings = chosen(options, "failures", "timeout")
+    return question.source_of(mechanism, parameters=parameters_of(options), **settings)
 
 
 def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:

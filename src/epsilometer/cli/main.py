@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilometer.cli.arguments import (
-    accounted,
     audit_parser,
     check_options,
     chosen,
     claim_of,
     needed_parser,
     pairs_of,
+    resolve_accountants,
     source_of,
     spelled,
 )
@@ -54,21 +54,21 @@ _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
 class _Progress:
-    """One line on a terminal, rewritten; elsewhere a line now and then."""
+    """The progress of an audit: one changing line on a terminal; elsewhere a line now and then."""
 
     def __init__(self, quiet: bool, at_once: bool = False) -> None:
         self.part = 0.0
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
         self._started = time.monotonic()
-        self._told = self._started - _PAUSE * at_once
+        self._last = self._started - _PAUSE * at_once
 
     def __call__(self, part: float, line: str) -> None:
         self.part = part
         now = time.monotonic()
-        if self._quiet or not (self._terminal or now > self._told + _PAUSE):
+        if self._quiet or not (self._terminal or now > self._last + _PAUSE):
             return
-        self._told = now
+        self._last = now
         left = (now - self._started) * (1 - part) / part if part else 0.0
         text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
         if self._terminal:
@@ -78,7 +78,7 @@ class _Progress:
             print(_printable(text), file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line empty."""
+        """Clear the line."""
         if self._terminal and not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -90,10 +90,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _audit(words: Sequence[str]) -> int:
-    options = audit_parser().parsed(words, "source")
+def _audit(argv: Sequence[str]) -> int:
+    options = audit_parser().parsed(argv, "source")
     check_options(options)
-    who = accounted(options)
+    accountants = resolve_accountants(options)
     claim = claim_of(options)
     from epsilometer.auditing.rendering.files import Files
 
@@ -101,32 +101,31 @@ def _audit(words: Sequence[str]) -> int:
     read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
     alone = options.json == "-"
     files = Files(None if alone else options.json, options.junit, options.output, read)
-    progress, failed = _Progress(bool(options.quiet), options.budget is not None), None
+    progress, failure = _Progress(bool(options.quiet), options.budget is not None), None
     try:
-        found = _found(options, claim, progress)
+        if options.one_run is not None or options.canaries is not None:
+            verdict = _one_run(options, claim)
+        elif options.outputs:
+            verdict = _recorded(options, claim)
+        else:
+            verdict = _drawn(options, claim, progress)
     except MechanismError as error:
-        failed, found = error, _failed(options, claim, error)
+        failure, verdict = error, _failed(options, claim, error)
     finally:
         progress.end()
-    if who:
-        from epsilometer.auditing.sources.accounting import told
+    if accountants:
+        from epsilometer.auditing.sources.accounting import with_accountants
 
-        found = told(found, who)
-    verdict = replace(found, replay=_replay(words, found.draws, progress.part))
+        verdict = with_accountants(verdict, accountants)
+    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
         _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
-    elif failed is None:
+    elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
     files.write(verdict, claim)
-    if failed is not None:
-        raise failed
+    if failure is not None:
+        raise failure
     return verdict.exit_code
-
-
-def _found(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
-    if options.one_run is not None or options.canaries is not None:
-        return _one_run(options, claim)
-    return _recorded(options, claim) if options.outputs else _drawn(options, claim, progress)
 
 
 def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
@@ -169,14 +168,14 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
     began = time.monotonic()
     pairs = pairs_of(options)
     with contextlib.closing(source_of(options)) as source:
-        given = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
+        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
         if options.budget:  # a worker may have been started
-            given["budget"] -= min(time.monotonic() - began, options.budget / 2)
+            settings["budget"] -= min(time.monotonic() - began, options.budget / 2)
         verdict = audit(
             source,
             pairs,
             claim,
-            **given,
+            **settings,
             method="exact" if options.exact else "anytime",
             check_sampler=not options.no_checks,
             progress=progress,
@@ -195,13 +194,13 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
     same = sum(x == y for x, y in pairs.values())
     if not same:
         return verdict
-    words = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
-    note = {"name": "inputs", "result": "note", "words": words}
+    text = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
+    note = {"name": "inputs", "result": "note", "words": text}
     return replace(verdict, checks=[*verdict.checks, note])
 
 
 def _tables(options: argparse.Namespace) -> list[str]:
-    """Return the files that inputs are from."""
+    """Return the files of the inputs."""
     declared = (options.domain or (None, None))[1]
     return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
 
@@ -222,74 +221,75 @@ def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError)
     )
 
 
-def _replay(words: Sequence[str], draws: int, part: float) -> str:
-    """Return the command that makes the same draws: as many, not for as long, and no files."""
-    again, rest = [], iter(words)
-    for word in rest:
-        name, sign, _ = word.partition("=")
+def _replay(argv: Sequence[str], draws: int, part: float) -> str:
+    """Return the command for the same draws: with their number for a budget, and without files."""
+    kept, rest = [], iter(argv)
+    for argument in rest:
+        name, sign, _ = argument.partition("=")
         if name in _WRITTEN and not sign:
             next(rest, None)
-        elif name not in _WRITTEN and word != "--quiet":
-            again.append(word)
-    place = next((i for i, word in enumerate(again) if word.startswith("--budget")), None)
-    if place is not None and draws and part:
-        until = place + (1 if "=" in again[place] else 2)
-        again[place:until] = ["--samples", str(round(draws / part))]
-    return shlex.join(["epsilometer", "audit", *again])
+        elif name not in _WRITTEN and argument != "--quiet":
+            kept.append(argument)
+    index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
+    if index is not None and draws and part:
+        end = index + (1 if "=" in kept[index] else 2)
+        kept[index:end] = ["--samples", str(round(draws / part))]
+    return shlex.join(["epsilometer", "audit", *kept])
 
 
-def _needed(words: Sequence[str]) -> int:
-    options = needed_parser().parsed(words)
+def _needed(argv: Sequence[str]) -> int:
+    options = needed_parser().parsed(argv)
     check_options(options)
-    accounted(options)
+    resolve_accountants(options)
     claim = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer.auditing.statistics.power import POWER, samples_needed
 
-    given = chosen(options, "detect", "power", "alpha", "pairs", "event")
-    draws = samples_needed(claim, **given)
+    settings = chosen(options, "detect", "power", "alpha", "pairs", "event")
+    draws = samples_needed(claim, **settings)
     _print(
         f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
-        f"with probability {given.get('power', POWER):g}"
+        f"with probability {settings.get('power', POWER):g}"
     )
     return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; see docs/audit.md."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        return _command(words)
+        return _command(arguments)
     except KeyboardInterrupt:
-        return _say("interrupted", INTERRUPTED)
+        return _print_error("interrupted", INTERRUPTED)
     except MechanismError as error:
-        return _say(str(error), FAILED, error)
+        return _print_error(str(error), FAILED, error)
     except ArgumentError as error:
-        return _say(_worded(error, of_audit=words[:1] == ["audit"]), WRONG_USE, error)
+        text = _error_text(error, of_audit=arguments[:1] == ["audit"])
+        return _print_error(text, WRONG_USE, error)
     except (EpsilometerError, ImportError) as error:
-        return _say(str(error), WRONG_USE)
+        return _print_error(str(error), WRONG_USE)
     except Exception as error:
         traceback.print_exc()
-        return _say(f"a fault of ours, please tell us: {type(error).__name__}", OUR_FAULT)
+        return _print_error(f"a fault of ours, please tell us: {type(error).__name__}", OUR_FAULT)
 
 
-def _worded(error: ArgumentError, of_audit: bool) -> str:
-    """Return an error that names the option, and then what is wrong."""
+def _error_text(error: ArgumentError, of_audit: bool) -> str:
+    """Return the option of an error, and the problem."""
     message = str(error).removeprefix(f"{error.argument} ")
     if part := re.fullmatch(r"(domain|support)\b[. ]*(.+)", error.argument):
         return f"--{part[1]}: {part[2]} {message}"
     return f"{spelled(error.argument, of_audit)}: {message}"
 
 
-def _command(words: Sequence[str]) -> int:
-    name = words[0] if words else ""
+def _command(argv: Sequence[str]) -> int:
+    name = argv[0] if argv else ""
     try:
         if name in _COMMANDS:
-            return _COMMANDS[name](words[1:])
+            return _COMMANDS[name](argv[1:])
         if name in ("-h", "--help"):
             _print(_HELP)
             return 0
@@ -301,7 +301,7 @@ def _command(words: Sequence[str]) -> int:
 
         _print(f"epsilometer {__version__}")
         return 0
-    if not words:
+    if not argv:
         _print(_HELP)
         return WRONG_USE
     if not name or name.startswith("-"):
@@ -310,17 +310,17 @@ def _command(words: Sequence[str]) -> int:
 
 
 def _print(text: str) -> None:
-    """Write to stdout, whose reader may have gone."""
+    """Write to stdout, whose reader may have ended."""
     try:
         print(text, flush=True)
     except OSError as error:
-        with contextlib.suppress(OSError, ValueError):  # nor say so again at the end
+        with contextlib.suppress(OSError, ValueError):  # no second error at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
 
 
-def _say(message: str, code: int, error: Exception | None = None) -> int:
+def _print_error(message: str, code: int, error: Exception | None = None) -> int:
     lines = [f"epsilometer: {one_line(message)}", *getattr(error, "__notes__", ())]
     with contextlib.suppress(OSError):
         print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)
@@ -328,14 +328,11 @@ def _say(message: str, code: int, error: Exception | None = None) -> int:
 
 
 def _printable(text: str) -> str:
-    """Return a text that a terminal only shows: outputs and inputs may hold anything."""
+    """Return a text without control characters, which inputs and outputs may hold."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "audit": _audit,
-    "samples-needed": _needed,
-}
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"audit": _audit, "samples-needed": _needed}
 
 
 if __name__ == "__main__":

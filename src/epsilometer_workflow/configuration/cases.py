@@ -15,11 +15,11 @@ from typing import Any
 
 from epsilometer.auditing.question import Question, check_together, claim_of
 from epsilometer.auditing.sources.accounting import (
-    check_place,
+    check_spec,
     functions,
-    of_any_level,
-    unanswered,
-    with_given,
+    with_parameters,
+    with_placeholders,
+    without_levels,
 )
 from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
@@ -276,7 +276,7 @@ class Audits:
             return {"outputs": outputs, "columns": source.columns}, {}
         spec = filled(source if isinstance(source, str) else source.function)
         try:
-            check_place(spec)
+            check_spec(spec)
         except ArgumentError as error:
             raise ArgumentError("mechanism", str(error)) from None
         if isinstance(source, str):
@@ -338,7 +338,7 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
             raise ArgumentError(f"{key}.detect", "must be a number, or $name of one")
         if "renyi" in levels:
             levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
-        claim = with_given(levels, arguments)
+        claim = with_parameters(levels, arguments)
         try:
             _question(entry, claim, detect)
         except ArgumentError as error:
@@ -356,8 +356,8 @@ def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float 
     recorded = isinstance(entry.mechanism, audits.Recorded)
     return Question(
         audited="one run" if one_run else "recorded outputs" if recorded else "mechanism",
-        claim=claim_of(of_any_level(claim)),
-        detect=None if unanswered(claim) else detect,
+        claim=claim_of(with_placeholders(claim)),
+        detect=None if without_levels(claim) else detect,
         method=entry.method,
         outcomes=entry.outcomes,
         support=entry.support,
@@ -374,7 +374,7 @@ def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
         return level
     if ":" in level:
         try:
-            check_place(level)
+            check_spec(level)
         except ArgumentError as error:
             raise ArgumentError(key, str(error)) from None
         return {"function": level}

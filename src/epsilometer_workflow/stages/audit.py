@@ -21,9 +21,15 @@ from typing import Any
 
 from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.sampler import Check
-from epsilometer.auditing.formats import as_plain, input_words
+from epsilometer.auditing.formats import as_plain, input_text
 from epsilometer.auditing.question import claim_of, pairs_of, source_of
-from epsilometer.auditing.sources.accounting import ask_all, filled, of_any_level, told, unanswered
+from epsilometer.auditing.sources.accounting import (
+    ask_all,
+    with_accountants,
+    with_answers,
+    with_placeholders,
+    without_levels,
+)
 from epsilometer.auditing.sources.callables import Outputs, Source
 from epsilometer.auditing.sources.recorded import digest, read, read_scores
 from epsilometer.auditing.statistics.claims import AnyClaim
@@ -118,7 +124,7 @@ def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
 def _shown(x: Any) -> Any:
     """Return an input as it is where it is short, else in words."""
     plain = as_plain(x)
-    return plain if len(json.dumps(plain)) <= _SHOWN else input_words(x, _SHOWN)
+    return plain if len(json.dumps(plain)) <= _SHOWN else input_text(x, _SHOWN)
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -133,9 +139,9 @@ def _row(
 ) -> Row:
     """Return the row of a claim, also if it cannot be audited."""
     try:
-        plain, sources = filled(entry["claim"], accounts)
+        plain, accountants = with_answers(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = told(audit(claim, detect=entry["detect"]), sources)
+        verdict = with_accountants(audit(claim, detect=entry["detect"]), accountants)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
@@ -152,8 +158,8 @@ def _without(
     spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
 ) -> Row:
     """Return the row of a claim that cannot be audited, with the reason."""
-    claim = claim_of(of_any_level(entry["claim"]))
-    plain, claimed = unanswered(entry["claim"]) or (claim.to_plain(), claim.text())
+    claim = claim_of(with_placeholders(entry["claim"]))
+    plain, claimed = without_levels(entry["claim"]) or (claim.to_plain(), claim.text())
     verdict = Verdict(
         verdict="invalid",
         claim=plain,

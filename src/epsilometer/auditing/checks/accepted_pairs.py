@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from epsilometer.auditing.checks.sampler import Check
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.serving.outputs import Failure
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.errors import MechanismError
@@ -114,8 +114,8 @@ def accepted(
         else:
             taken, other = (y, x) if error is not None else (x, y)
             raise MechanismError(
-                f"{error or error_prime}: on {input_words(other, 40)}, but not on its neighbour "
-                f"{input_words(taken, 40)}, which may tell them apart ({name}); let failures be "
+                f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
+                f"{input_text(taken, 40)}, which may tell them apart ({name}); let failures be "
                 "outcomes, or declare inputs on which it draws"
             )
     if refused and not drawn and not failing:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.auditing.formats import input_words
+from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
 from epsilometer.events.arrays import Bools, Counts, Floats
 from epsilometer.events.arrays import Sample as Table
@@ -99,7 +99,7 @@ class Calls(Sample):
     """All draws on one input, call by call."""
 
     def __init__(self, x: Any, calls: Sequence[tuple[Call, Any]]) -> None:
-        super().__init__([outputs for _, outputs in calls], f"on input {input_words(x)}")
+        super().__init__([outputs for _, outputs in calls], f"on input {input_text(x)}")
         self.calls = [call for call, _ in calls]
         sizes = self.batches
         self.sizes = np.repeat(sizes, sizes)

@@ -1,8 +1,8 @@
-"""Additive noise, found by replay: outputs that are numbers plus multiples of what was drawn.
+"""Additive noise, found by replay: outputs that are numbers plus multiples of recorded draws.
 
-Over runs with other noise, such outputs are linear in the noise: where that is zero they are what
-they would be without noise, and the slopes are the scales that the noise has in the end, whatever
-was done with it. Both are exact, as nothing is random but the noise, which is known.
+Over runs with other noise, such outputs are linear in the noise: the intercept is the output
+without noise, and the slopes are the final scales of the noise. Both are exact, as only the noise
+is random, and it is known.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from scipy.special import logit, ndtri
 from epsilometer.auditing.explain.traces import Call, Run, Trace, Unit, as_numbers, same
 from epsilometer.events.arrays import Floats
 
-_EXACT = 1e-7  # of the spread of outputs, by which they may lie beside the line
-_LEAST = 3  # points of a line that is one
+_EXACT = 1e-7  # largest residual, in units of the spread of outputs
+_LEAST = 3  # points of a line
 _MOST = 64  # entries
 
-_LAWS = {
+_DISTRIBUTIONS = {
     "laplace": "Laplace",
     "normal": "normal",
     "standard_normal": "normal",
@@ -34,28 +34,28 @@ _LAWS = {
 class Additive:
     """Outputs that are numbers with additive noise."""
 
-    law: str  # Laplace, discrete Laplace, normal or logistic
+    distribution: str  # Laplace, discrete Laplace, normal or logistic
     call: Call  # the first that draws the noise
     count: int  # numbers of noise
-    scales: Floats  # of the noise in each entry on x, (d,); of a normal law standard deviations
+    scales: Floats  # of the noise in each entry on x, (d,); standard deviations of normal noise
     scales_prime: Floats  # on x'
-    shift: Floats  # by how much outputs on x' exceed those on x with the same noise, (d,)
-    differ: bool  # whether the noise is multiplied by other numbers on x and on x'
-    loss: float  # the level of privacy at this shift, infinite without a bound
+    shift: Floats  # outputs on x' minus those on x with the same noise, (d,)
+    differ: bool  # whether the noise has other factors on x than on x'
+    loss: float  # the privacy loss at this shift, infinite without a bound
 
     @property
     def unit(self) -> Unit:
-        """What the loss is told in."""
-        return "mu" if self.law == "normal" else "epsilon"
+        """The unit of the loss."""
+        return "mu" if self.distribution == "normal" else "epsilon"
 
     @property
     def distance(self) -> float:
-        """The distance that counts: of L2 for the normal law, of L1 for the others."""
-        return float(np.linalg.norm(self.shift, _norm(self.law)))
+        """The length of the shift: in L2 for normal noise, in L1 for the others."""
+        return float(np.linalg.norm(self.shift, _norm(self.distribution)))
 
 
 def additive(runs: Sequence[Run]) -> Additive | None:
-    """Return the additive noise of all outputs; None where they are anything else."""
+    """Return the additive noise of all outputs; None if they have another form."""
     sides = [[run.x for run in runs], [run.x_prime for run in runs]]
     outputs, outputs_prime = map(_outputs, sides)
     if outputs is None or outputs_prime is None or outputs.shape != outputs_prime.shape:
@@ -65,62 +65,66 @@ def additive(runs: Sequence[Run]) -> Additive | None:
         other = noises_prime.get(name, (call, np.zeros(0)))[1]
         if noise.shape != other.shape:
             continue
-        law = name.partition(" by ")[0]
+        distribution = name.partition(" by ")[0]
         for fit in (_each, _mixed):
-            ours, theirs = fit(noise, outputs), fit(other, outputs_prime)
-            if ours is not None and theirs is not None:
-                found = _compared(law, call, ours, theirs)
-                if found is not None:
-                    return found
+            fit_x, fit_x_prime = fit(noise, outputs), fit(other, outputs_prime)
+            if fit_x is not None and fit_x_prime is not None:
+                result = _compared(distribution, call, fit_x, fit_x_prime)
+                if result is not None:
+                    return result
     return None
 
 
-_Fit = tuple[Floats, Floats]  # outputs without noise, (d,), and slopes, (d, k)
+_Fit = tuple[Floats, Floats]  # intercepts, (d,), and slopes, (d, k)
 
 
-def _compared(law: str, call: Call, x: _Fit, x_prime: _Fit) -> Additive | None:
-    """Return what two fits say; None where no loss follows."""
+def _compared(distribution: str, call: Call, x: _Fit, x_prime: _Fit) -> Additive | None:
+    """Return the noise of two fits; None where no loss follows."""
     (start, slopes), (start_prime, slopes_prime) = x, x_prime
     shift = start_prime - start
     rounding = 1e-7 * (np.abs(start) + np.abs(slopes).max(axis=1))
     shift[np.abs(shift) < rounding] = 0.0
     differ = not np.allclose(slopes, slopes_prime, rtol=1e-6, atol=1e-9 * np.abs(slopes).max())
-    loss = math.inf if differ else _loss(law, slopes, shift)
+    loss = math.inf if differ else _loss(distribution, slopes, shift)
     if loss is None:
         return None
-    norm = 2 if law == "normal" else np.inf
-    scales = [np.linalg.norm(each, norm, axis=1) for each in (slopes, slopes_prime)]
-    return Additive(law, call, slopes.shape[1], scales[0], scales[1], shift, differ, loss)
+    norm = 2 if distribution == "normal" else np.inf
+    scales = [np.linalg.norm(side, norm, axis=1) for side in (slopes, slopes_prime)]
+    return Additive(distribution, call, slopes.shape[1], scales[0], scales[1], shift, differ, loss)
 
 
-def _loss(law: str, slopes: Floats, shift: Floats) -> float | None:
-    """Return the loss at a shift of what numbers of noise of scale 1 are mapped to by slopes."""
+def _loss(distribution: str, slopes: Floats, shift: Floats) -> float | None:
+    """Return the loss at a shift of noise of scale 1 that is multiplied by the slopes."""
     if not shift.any():
         return 0.0
     entries, count = slopes.shape
     if count == entries and not (slopes - np.diag(np.diag(slopes))).any():
-        return float(np.linalg.norm(shift / np.diag(slopes), _norm(law)))
+        return float(np.linalg.norm(shift / np.diag(slopes), _norm(distribution)))
     noise, _, rank, _ = np.linalg.lstsq(slopes, shift)
     if np.abs(slopes @ noise - shift).max() > 1e-6 * np.abs(shift).max():
         return math.inf  # a combination of entries has no noise
-    if law == "normal" or rank == count:
-        return float(np.linalg.norm(noise, _norm(law)))
+    if distribution == "normal" or rank == count:
+        return float(np.linalg.norm(noise, _norm(distribution)))
     return float(np.abs(shift[0]) / np.abs(slopes).max()) if entries == 1 else None
 
 
-def _norm(law: str) -> int:
-    return 2 if law == "normal" else 1
+def _norm(distribution: str) -> int:
+    return 2 if distribution == "normal" else 1
 
 
 def _outputs(traces: Sequence[Trace]) -> Floats | None:
     """Return outputs as numbers of shape ``(runs, d)``."""
     if any(trace.failed is not None for trace in traces):
         return None
-    found = [as_numbers(trace.output) for trace in traces]
-    sizes = {row.size for row in found}
+    return _table([as_numbers(trace.output) for trace in traces])
+
+
+def _table(rows: Sequence[Floats]) -> Floats | None:
+    """Return rows of one size as a table, if all are finite and there are not too many columns."""
+    sizes = {row.size for row in rows}
     if len(sizes) != 1 or not 0 < min(sizes) <= _MOST:
         return None
-    table = np.array(found)
+    table = np.array(rows)
     return table if np.isfinite(table).all() else None
 
 
@@ -146,12 +150,12 @@ def _mixed(noise: Floats, outputs: Floats) -> _Fit | None:
         return None
     design = np.column_stack([np.ones(runs), noise])
     fitted, _, rank, _ = np.linalg.lstsq(design, outputs)
-    found: Floats = np.asarray(fitted, np.float64)
-    if rank <= count or not _exact(outputs, design @ found):
+    plane: Floats = np.asarray(fitted, np.float64)
+    if rank <= count or not _exact(outputs, design @ plane):
         return None
-    slopes = found[1:].T
+    slopes = plane[1:].T
     slopes[np.abs(slopes) < 1e-9 * np.abs(slopes).max()] = 0.0
-    return (found[0], slopes) if slopes.any() else None
+    return (plane[0], slopes) if slopes.any() else None
 
 
 def _exact(outputs: Floats, fitted: Floats) -> bool:
@@ -164,35 +168,32 @@ def _exact(outputs: Floats, fitted: Floats) -> bool:
 
 
 def _noises(traces: Sequence[Trace]) -> dict[str, tuple[Call, Floats]]:
-    """Return what may be the noise of outputs, by its law: a call, and ``(runs, k)`` of scale 1."""
-    found: dict[str, tuple[Call, list[Floats]]] = {}
+    """Return candidates for the noise by distribution: a call, and ``(runs, k)`` of scale 1."""
+    candidates: dict[str, tuple[Call, list[Floats]]] = {}
     for trace in traces:
-        for law, call, noise in _of_one(trace):
-            found.setdefault(law, (call, []))[1].append(noise)
-    tables = {}
-    for law, (call, rows) in found.items():
-        sizes = {row.size for row in rows}
-        if len(rows) == len(traces) and len(sizes) == 1 and 0 < min(sizes) <= _MOST:
-            table = np.array(rows)
-            if np.isfinite(table).all():
-                tables[law] = call, table
-    return tables
+        for distribution, call, noise in _of_trace(trace):
+            candidates.setdefault(distribution, (call, []))[1].append(noise)
+    return {
+        distribution: (call, table)
+        for distribution, (call, rows) in candidates.items()
+        if len(rows) == len(traces) and (table := _table(rows)) is not None
+    }
 
 
-def _of_one(trace: Trace) -> Iterator[tuple[str, Call, Floats]]:
+def _of_trace(trace: Trace) -> Iterator[tuple[str, Call, Floats]]:
     groups: dict[str, list[Call]] = {}
     for call in trace.draws:
         family = "random" if call.family == "uniform" else call.family
-        groups.setdefault(_LAWS.get(family, family), []).append(call)
-    for law in dict.fromkeys(_LAWS.values()):
-        if law in groups:
-            yield law, groups[law][0], _values(groups[law], _unit)
+        groups.setdefault(_DISTRIBUTIONS.get(family, family), []).append(call)
+    for distribution in dict.fromkeys(_DISTRIBUTIONS.values()):
+        if distribution in groups:
+            yield distribution, groups[distribution][0], _values(groups[distribution], _unit)
     for family, combine in _COMBINED.items():
         units = _values(groups.get(family, []), _unit)
-        for law, each, function in combine:
-            if units.size and units.size % each == 0:
+        for distribution, size, function in combine:
+            if units.size and units.size % size == 0:
                 with np.errstate(all="ignore"):
-                    yield law, groups[family][0], function(units.reshape(-1, each).T)
+                    yield distribution, groups[family][0], function(units.reshape(-1, size).T)
     yield from _of_geometric(groups.get("geometric", []))
 
 
@@ -208,18 +209,18 @@ def _of_geometric(calls: Sequence[Call]) -> Iterator[tuple[str, Call, Floats]]:
 
 
 def _values(calls: Sequence[Call], unit: Callable[[Call, Floats], Floats] | None = None) -> Floats:
-    """Return all that calls returned, in order and in units; none if not all of it was told."""
-    found = []
+    """Return the results of calls, in order and in units; none if some were not recorded."""
+    results = []
     for call in calls:
         values = as_numbers(call.values)
         if values.size != call.count:
             return np.zeros(0)
-        found.append(unit(call, values) if unit else values)
-    return np.concatenate(found) if found else np.zeros(0)
+        results.append(unit(call, values) if unit else values)
+    return np.concatenate(results) if results else np.zeros(0)
 
 
 def _unit(call: Call, values: Floats) -> Floats:
-    """Return what a call returned as of scale 1 around 0; of a uniform law, in [0, 1]."""
+    """Return the results of a call as of scale 1 around 0; of a uniform distribution, in [0, 1]."""
     if call.family == "uniform":
         low, high = call.numbers("low", "a"), call.numbers("high", "b")
         return _divided(values, low, high - low if low.size == high.size else high)
@@ -228,13 +229,13 @@ def _unit(call: Call, values: Floats) -> Floats:
         return _divided(values, np.zeros(1), 1 / rate if rate.size and rate.all() else rate)
     if call.family == "exponential":
         return _divided(values, np.zeros(1), call.numbers("scale"))
-    if call.family in _LAWS and call.family != "standard_normal":
+    if call.family in _DISTRIBUTIONS and call.family != "standard_normal":
         return _divided(values, call.numbers("loc", "mu"), call.numbers("scale", "sigma"))
     return values
 
 
 def _divided(values: Floats, start: Floats, scale: Floats) -> Floats:
-    if any(each.size not in (1, values.size) for each in (start, scale)) or not scale.all():
+    if not {start.size, scale.size} <= {1, values.size} or not scale.all():
         return np.full(values.size, np.nan)
     return np.asarray((values - start) / scale, float)
 
@@ -244,7 +245,7 @@ def _laplace(u: Floats) -> Floats:
 
 
 def _half(u: Floats, v: Floats) -> Floats:
-    """Return half of a Laplace number, of Holohan and Braghin 2021, as diffprivlib draws it."""
+    """Return half of a Laplace number by the method of Holohan and Braghin (2021)."""
     return np.asarray(np.log1p(-u) * np.cos(np.pi * v), float)
 
 

@@ -1,7 +1,7 @@
-"""Why outputs on x and x' can be told apart: what draws with the same noise do otherwise.
+"""Causes of a difference between outputs on x and x': differences of draws with the same noise.
 
-What is found is what differs, not what is wrong: two inputs may well have other outputs. The
-findings that no level allows, and losses beyond what is claimed, come first.
+A finding is a difference, not necessarily a fault: two inputs may have other outputs. Findings that
+no claim allows, and losses beyond the claim, come first.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ from epsilometer.auditing.explain.traces import (
     parting,
     runs_of,
     same,
-    text_of,
-    value_words,
+    source_line,
+    value_text,
 )
 from epsilometer.auditing.formats import as_plain, short
-from epsilometer.auditing.serving.places import is_library
+from epsilometer.auditing.serving.errors import counted
+from epsilometer.auditing.serving.modules import is_library
 
-_ROWS = 3  # findings that are told in words
-_CHANCE = 1e-3  # that noise is said to be kept where it is not
-_PLACES = 3  # with the numbers around them
-_PARTS = 3  # of outputs that are told
-_FEW = 3  # runs with an output that never changes, by chance if there is noise in it
-_TOLD = ("epsilon", "eps", "delta", "sensitivity", "scale", "sigma", "rho", "mu", "bound", "clip")
+_ROWS = 3  # printed findings
+_CHANCE = 1e-3  # of a false finding that noise is kept
+_PLACES = 3  # printed calls with the numbers around them
+_PARTS = 3  # printed parts of outputs
+_FEW = 3  # runs that show noise in an output
+_NAMED = ("epsilon", "eps", "delta", "sensitivity", "scale", "sigma", "rho", "mu", "bound", "clip")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not the same on x and on x', or that is no noise.
+    """A difference between x and x', or a fault of the noise.
 
     Its ``kind`` is ``no noise``, ``without noise`` (a part of the output), ``constant seed``,
     ``drawn once``, ``kept`` (state), ``seed``, ``call``, ``number``, ``argument``, ``data``,
@@ -58,19 +59,19 @@ class Finding:
     line: str = ""  # the code there
     loss: float | None = None  # of privacy; infinite without a bound, None where it is unknown
     unit: Unit = "epsilon"  # of the loss
-    runs: int = 0  # in which it was seen
+    runs: int = 0  # that show it
     more: tuple[str, ...] = ()  # further lines
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What was found by draws on x and x' with the same noise, the most telling first."""
+    """Findings of draws on x and x' with the same noise, the most important first."""
 
     findings: tuple[Finding, ...]
     runs: int
 
     def lines(self) -> list[str]:
-        """Say it to a person."""
+        """Return the lines for a reader."""
         lines = []
         for finding in self.findings[:_ROWS]:
             often = "" if finding.runs >= self.runs else f" ({finding.runs} of {self.runs} runs)"
@@ -81,7 +82,7 @@ class Cause:
         return lines
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what JSON can hold; a loss without bound is the word "unbounded"."""
+        """Return its JSON values; a loss without bound is "unbounded"."""
         unbounded = {"loss": "unbounded"}
         findings = [
             as_plain(asdict(finding) | (unbounded if finding.loss == math.inf else {}))
@@ -94,10 +95,7 @@ class Cause:
 
 
 def cause_of(replay: Mapping[str, Any], claimed: Mapping[Unit, float] | None = None) -> Cause:
-    """Return the cause that shows in what was `replayed`.
-
-    ``claimed`` is the level that is claimed, of epsilon without delta or of mu, where it is one.
-    """
+    """Return the cause that a record of `replayed` shows; see `claimed_of` for ``claimed``."""
     runs = runs_of(replay)
     return Cause(tuple(_findings(runs, calls_of(replay["loaded"]), claimed or {})), len(runs))
 
@@ -111,25 +109,25 @@ def _findings(
     if not any(run.x.draws or run.x_prime.draws for run in runs):
         return [*(finding for _, finding in ranked), _without_calls(runs)]
     unseen = sum(run.again is not None for run in runs)
-    found = [_of_group(group, claimed) for group in _grouped(runs)]
-    fixed = any(rank == 0 for rank, _ in ranked) or any(one.kind == "seed" for one in found)
+    findings = [_of_group(group, claimed) for group in _grouped(runs)]
+    fixed = any(rank == 0 for rank, _ in ranked) or any(f.kind == "seed" for f in findings)
     if not fixed:
-        found += _of_what_is_told(runs, claimed, found, replayed=not unseen)
-    ranked += [(_rank(finding, len(runs), claimed), finding) for finding in found]
+        findings += _of_outputs(runs, claimed, findings, replayed=not unseen)
+    ranked += [(_rank(finding, len(runs), claimed), finding) for finding in findings]
     if unseen:
-        words = "a second draw on x with the same states is not the same: some noise is unseen, "
-        words += "drawn in compiled code, by threads or from the time"
-        ranked.append((7, Finding("unseen", words, runs=unseen)))
-    if not found and not fixed and not unseen:
-        words = "with the same noise, no call and no output differs: the cause is not known"
-        ranked.append((0, Finding("nothing", words, runs=len(runs))))
-    ranked.sort(key=lambda each: each[0])
+        text = "a second draw on x with the same states is not the same: some noise is unseen, "
+        text += "drawn in compiled code, by threads or from the time"
+        ranked.append((7, Finding("unseen", text, runs=unseen)))
+    if not findings and not fixed and not unseen:
+        text = "with the same noise, no call and no output differs: the cause is not known"
+        ranked.append((0, Finding("nothing", text, runs=len(runs))))
+    ranked.sort(key=lambda entry: entry[0])
     first, *rest = [finding for _, finding in ranked]
     return [_within(first, claimed), *rest]
 
 
 def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
-    """Return a finding that says so where its loss is what is claimed, or less."""
+    """Return a finding, with a line that says so if its loss is within the claim."""
     known = finding.unit in claimed and finding.loss is not None
     if finding.kind == "nothing" or not known or _exceeds(finding.loss, finding.unit, claimed):
         return finding
@@ -138,32 +136,31 @@ def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
 
 
 def _exceeds(loss: float | None, unit: Unit, claimed: Mapping[Unit, float]) -> bool:
-    """Tell whether a loss is unbounded, or beyond what is claimed."""
+    """Tell whether a loss is unbounded, or beyond the claim."""
     limit = claimed.get(unit, math.inf) * (1 + 1e-6)
     return loss is not None and (loss == math.inf or loss > limit)
 
 
-def _of_what_is_told(
+def _of_outputs(
     runs: Sequence[Run],
     claimed: Mapping[Unit, float],
-    found: Sequence[Finding],
+    of_calls: Sequence[Finding],
     *,
     replayed: bool,
 ) -> list[Finding]:
-    """Return what is found of outputs, beside that of calls; noise is not the same each time."""
-    bare = list(_without_noise(runs))
-    if bare:
+    """Return findings of outputs, besides those ``of_calls``."""
+    if bare := list(_without_noise(runs)):
         return bare
     noise = additive(runs) if replayed else None
     if noise is not None:
-        unbounded = noise.differ and any(finding.loss == math.inf for finding in found)
+        unbounded = noise.differ and any(finding.loss == math.inf for finding in of_calls)
         return [] if unbounded else [_of_noise(noise, len(runs), claimed)]
     alike = [run for run in runs if not any(differences(run.x, run.x_prime))]
-    return [*_together(runs, claimed), *(_of_outputs(alike) if replayed else ())]
+    return [*_together(runs, claimed), *(_of_equal_calls(alike) if replayed else ())]
 
 
 def _rank(finding: Finding, runs: int, claimed: Mapping[Unit, float]) -> int:
-    """Return how late a finding is told: 1 for what no claim allows and is there in most runs."""
+    """Return the rank of a finding: 1 if no claim allows it and most runs show it."""
     often = 2 * finding.runs >= runs
     early = {"without noise": 2, "shift": 3, "output": 4 if often else 6, "data": 7, "nothing": 7}
     loss = math.inf if finding.kind in ("call", "number", "seed") else finding.loss
@@ -176,7 +173,7 @@ def _rank(finding: Finding, runs: int, claimed: Mapping[Unit, float]) -> int:
 
 
 def _without_calls(runs: Sequence[Run]) -> Finding:
-    """Tell of what draws nothing that is seen."""
+    """Return the finding of a mechanism without recorded calls."""
     first = runs[0]
     stays = all(
         same(output, kept.result)
@@ -186,85 +183,84 @@ def _without_calls(runs: Sequence[Run]) -> Finding:
         if output is not None
     )
     if not stays or any(run.again for run in runs):
-        words = "no call was seen: the noise is drawn in compiled code, by another program, or by "
-        words += "a generator of its own"
-        return Finding("unseen", words, runs=len(runs))
+        text = "no call was seen: the noise is drawn in compiled code, by another program, or by "
+        text += "a generator of its own"
+        return Finding("unseen", text, runs=len(runs))
     both = _both(first.x.result, first.x_prime.result)
-    words = f"no noise is drawn, or it was kept before: the output is always the same, {both}"
-    return _placed(Finding("no noise", words, runs=len(runs)), first)
+    text = f"no noise is drawn, or it was kept before: the output is always the same, {both}"
+    return _placed(Finding("no noise", text, runs=len(runs)), first)
 
 
 def _of_constant_seeds(runs: Sequence[Run]) -> Iterator[tuple[int, Finding]]:
-    """Yield the seeds that do not change from run to run, nor from x to x', with their ranks."""
+    """Yield the seeds that are the same in all runs and on x and x', with their ranks."""
     if len(runs) < 2:
         return
-    seen: dict[tuple[str, str], list[Call]] = {}
+    calls_by_line: dict[tuple[str, str], list[Call]] = {}
     traces = [trace for run in runs for trace in (run.x, run.x_prime)]
     for call in (call for trace in traces for call in trace.calls if call.kind == "seed"):
-        seen.setdefault((call.name, call.place), []).append(call)
-    for calls in seen.values():
+        calls_by_line.setdefault((call.name, call.place), []).append(call)
+    for calls in calls_by_line.values():
         seed, sources = calls[0].arguments.get("seed"), {call.source for call in calls}
         fixed = all(same(call.arguments.get("seed"), seed) for call in calls)
         if seed is not None and fixed and len(calls) >= len(runs):
-            words = f"{calls[0].name} always gets the seed {value_words(seed)}: "
-            words += "its noise is the same each time"
-            finding = Finding("constant seed", words, **_at(calls[0]), runs=len(runs))
+            text = f"{calls[0].name} always gets the seed {value_text(seed)}: "
+            text += "its noise is the same each time"
+            finding = Finding("constant seed", text, **_at(calls[0]), runs=len(runs))
             yield _share(runs, sources), finding
 
 
 def _of_loading(runs: Sequence[Run], loaded: Sequence[Call]) -> Iterator[tuple[int, Finding]]:
-    """Yield what the mechanism's own files draw, or seed, as they are loaded; with their ranks."""
+    """Yield draws and seeds of the mechanism's own files at their load, with their ranks."""
     for call in loaded:
         if not call.frames or is_library(call.frames[0].file):
             continue
         if call.kind == "draw":
-            words = f"{call.name} draws when the file is loaded, once for all outputs"
-            yield 0, Finding("drawn once", words, **_at(call))
+            text = f"{call.name} draws when the file is loaded, once for all outputs"
+            yield 0, Finding("drawn once", text, **_at(call))
         elif call.arguments.get("seed") is not None and _share(runs, {call.source}) < 7:
-            seed = value_words(call.arguments["seed"])
-            words = f"{call.name} gets the seed {seed} when the file is loaded: "
-            words += "its noise is the same in each process"
-            yield _share(runs, {call.source}), Finding("constant seed", words, **_at(call))
+            seed = value_text(call.arguments["seed"])
+            text = f"{call.name} gets the seed {seed} when the file is loaded: "
+            text += "its noise is the same in each process"
+            yield _share(runs, {call.source}), Finding("constant seed", text, **_at(call))
 
 
 def _of_kept_state(runs: Sequence[Run]) -> Iterator[tuple[int, Finding]]:
-    """Yield what is kept from draw to draw, which shows in a process that has drawn before."""
-    seen = [run.x for run in runs if run.again is None and run.x.second is not None]
-    at = _at(seen[0].draws[0]) if seen and seen[0].draws else {}
-    pairs = [same(a.result, b.result) for a, b in combinations(seen, 2)] or [True]
-    chance = float(np.mean(pairs)) ** len(seen)
-    if chance < _CHANCE and all(same(trace.result, trace.second) for trace in seen):
-        words = "a later draw in the same process gives the first output again: noise is kept, "
-        yield 0, Finding("kept", words + "as in a cache", **at, runs=len(seen))
-    changed = sum(trace.changed for trace in seen)
-    if at and len(seen) >= _FEW and 2 * changed >= len(seen):  # or else its noise is unseen
-        words = "two draws in a row with the same noise are not the same: state is kept"
-        yield 1, Finding("kept", words, **at, runs=changed)
+    """Yield the state that a process keeps from draw to draw, with its ranks."""
+    traces = [run.x for run in runs if run.again is None and run.x.second is not None]
+    at = _at(traces[0].draws[0]) if traces and traces[0].draws else {}
+    pairs = [same(a.result, b.result) for a, b in combinations(traces, 2)] or [True]
+    chance = float(np.mean(pairs)) ** len(traces)
+    if chance < _CHANCE and all(same(trace.result, trace.second) for trace in traces):
+        text = "a later draw in the same process gives the first output again: noise is kept, "
+        yield 0, Finding("kept", text + "as in a cache", **at, runs=len(traces))
+    changed = sum(trace.changed for trace in traces)
+    if at and len(traces) >= _FEW and 2 * changed >= len(traces):  # or else its noise is unseen
+        text = "two draws in a row with the same noise are not the same: state is kept"
+        yield 1, Finding("kept", text, **at, runs=changed)
 
 
 def _share(runs: Sequence[Run], sources: set[int | None]) -> int:
     """Return 0 if all noise is drawn from these generators, 5 if some is, 7 if none is."""
-    drawn = [call.source for run in runs for call in (*run.x.draws, *run.x_prime.draws)]
-    own = [source in sources for source in drawn]
-    return 0 if all(own) else 5 if any(own) else 7
+    calls = [call for run in runs for call in (*run.x.draws, *run.x_prime.draws)]
+    from_these = [call.source in sources for call in calls]
+    return 0 if all(from_these) else 5 if any(from_these) else 7
 
 
 def _without_noise(runs: Sequence[Run]) -> Iterator[Finding]:
-    """Yield the parts of outputs that no noise reaches, but that are not the same on x and x'."""
+    """Yield the first part of outputs that has no noise, but is not the same on x and x'."""
     if len(runs) < _FEW:
         return
     sides = [
-        [dict(entries(made)) for trace in traces for made in (trace.result, trace.second)]
+        [dict(entries(output)) for trace in traces for output in (trace.result, trace.second)]
         for traces in ([run.x for run in runs], [run.x_prime for run in runs])
     ]
     for key in dict.fromkeys(key for side in sides for outputs in side for key in outputs):
         values = [[outputs.get(key, ABSENT) for outputs in side] for side in sides]
-        ours, theirs = values[0][0], values[1][0]
-        stays = all(same(v, ours) for v in values[0]) and all(same(v, theirs) for v in values[1])
-        if stays and not same(ours, theirs):
-            what = f"{key or 'the output'} {'are' if key.startswith('keys') else 'is'} always"
-            words = f"{what} {_both(ours, theirs)}: without noise"
-            yield _placed(Finding("without noise", words, runs=len(runs)), runs[0])
+        first = [side[0] for side in values]
+        if all(same(v, side[0]) for side in values for v in side) and not same(*first):
+            part = f"{key or 'the output'} {'are' if key.startswith('keys') else 'is'} always"
+            text = f"{part} {_both(*first)}: without noise"
+            yield _placed(Finding("without noise", text, runs=len(runs)), runs[0])
             return
 
 
@@ -276,10 +272,10 @@ _Group = list[tuple[Run, Difference]]
 
 
 def _grouped(runs: Sequence[Run]) -> list[_Group]:
-    """Return the differences of all runs, those first that come first in a run."""
+    """Return the differences of all runs, in the order of the calls."""
     groups: dict[tuple[Any, ...], _Group] = {}
     for run in runs:
-        skipped = set()  # what is not the same on x and on x either, and then what was counted
+        skipped = set()  # differences of x and x, and those that are counted already
         if run.again is not None:
             skipped = {difference.identity for difference in differences(run.x, run.again)}
         for difference in differences(run.x, run.x_prime):
@@ -292,51 +288,55 @@ def _grouped(runs: Sequence[Run]) -> list[_Group]:
 def _of_group(group: _Group, claimed: Mapping[Unit, float]) -> Finding:
     run, first = group[0]
     losses = [difference.loss for _, difference in group if difference.loss is not None]
-    loss, words = max(losses, default=None), _told(run, first)
+    loss, text = max(losses, default=None), _difference_text(run, first)
     if loss is not None:
-        words += f": {_loss_words(loss, first.unit, claimed)}"
+        text += f": {_loss_text(loss, first.unit, claimed)}"
     at = _at(first.call)
-    finding = Finding(first.kind, words, **at, loss=loss, unit=first.unit, runs=len(group))
+    finding = Finding(first.kind, text, **at, loss=loss, unit=first.unit, runs=len(group))
     return _placed(finding, run) if first.kind in ("call", "number") else finding
 
 
-def _told(run: Run, found: Difference) -> str:
-    x, y, name = found.x, found.x_prime, found.call.name
+def _difference_text(run: Run, difference: Difference) -> str:
+    x, y, name = difference.x, difference.x_prime, difference.call.name
     if x is None or y is None:
-        return _one_sided(run, found)
-    if found.kind == "call":
-        ours, theirs = (f"{c.told()}{f' at {c.place}' if c.place else ''}" for c in (x, y))
-        return f"call {found.index + 1} is {ours} on x, {theirs} on x'"
-    if found.kind == "number":
+        return _one_sided(run, difference)
+    if difference.kind == "call":
+        text_x, text_x_prime = (
+            f"{c.text_with_arguments()}{f' at {c.place}' if c.place else ''}" for c in (x, y)
+        )
+        return f"call {difference.index + 1} is {text_x} on x, {text_x_prime} on x'"
+    if difference.kind == "number":
         return f"{name} draws {x.count} numbers on x, {y.count} on x'"
-    both = _both(*(call.arguments.get(found.parameter) for call in (x, y)))
-    if found.kind == "data":
+    both = _both(*(call.arguments.get(difference.parameter) for call in (x, y)))
+    if difference.kind == "data":
         return f"{name} draws from {both}"
-    words = f"{name} gets {found.parameter} = {both}"
-    return f"the seed depends on the input: {words}" if found.kind == "seed" else words
+    text = f"{name} gets {difference.parameter} = {both}"
+    return f"the seed depends on the input: {text}" if difference.kind == "seed" else text
 
 
 def _both(x: Any, x_prime: Any) -> str:
-    return f"{value_words(x)} on x, {value_words(x_prime)} on x'"
+    return f"{value_text(x)} on x, {value_text(x_prime)} on x'"
 
 
-def _one_sided(run: Run, found: Difference) -> str:
-    side, other, rest = ("x'", "x", run.x) if found.x is None else ("x", "x'", run.x_prime)
-    what = f"there are {found.index} call{'' if found.index == 1 else 's'} and no more"
+def _one_sided(run: Run, difference: Difference) -> str:
+    side, other, rest = ("x'", "x", run.x) if difference.x is None else ("x", "x'", run.x_prime)
+    problem = f"there are {counted(difference.index, 'call')} and no more"
     if rest.failed is not None:
-        what = f"it fails, {rest.failed}"
+        problem = f"it fails, {rest.failed}"
     elif not rest.calls:
-        what = "there is no noise"
-    return f"{found.call.told()} is drawn on {side} only; on {other} {what}"
+        problem = "there is no noise"
+    return f"{difference.call.text_with_arguments()} is drawn on {side} only; on {other} {problem}"
 
 
 def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Finding]:
-    """Yield the loss of all calls of a run together, where several differ: that of the worst."""
+    """Yield the loss of all calls of a run together, where several differ: the largest of runs."""
     worst: tuple[float, int, Difference] | None = None
     for run in runs:
-        found = list(differences(run.x, run.x_prime))
-        known = [d for d in found if d.kind == "argument" and d.loss not in (None, math.inf)]
-        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(found):
+        all_differences = list(differences(run.x, run.x_prime))
+        known = [
+            d for d in all_differences if d.kind == "argument" and d.loss not in (None, math.inf)
+        ]
+        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(all_differences):
             continue
         losses = [float(d.loss or 0.0) for d in known]
         loss = sum(losses) if known[0].unit == "epsilon" else math.hypot(*losses)
@@ -344,34 +344,39 @@ def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Fi
             worst = loss, len(known), known[0]
     if worst is not None:
         loss, count, first = worst
-        tail, call = _loss_words(loss, first.unit, claimed), first.call
-        words = f"{count} calls get other arguments, together {tail}"
-        yield Finding("together", words, **_at(call), loss=loss, unit=first.unit, runs=len(runs))
+        tail, call = _loss_text(loss, first.unit, claimed), first.call
+        text = f"{count} calls get other arguments, together {tail}"
+        yield Finding("together", text, **_at(call), loss=loss, unit=first.unit, runs=len(runs))
 
 
 # --- outputs --------------------------------------------------------------------------------------
 
 
 def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Finding:
-    call, loss, law = noise.call, noise.loss, noise.law
-    scales = value_words(_few(noise.scales)), value_words(_few(noise.scales_prime))
-    tail, size = _loss_words(loss, noise.unit, claimed), noise.shift.size
+    call, loss, distribution = noise.call, noise.loss, noise.distribution
+    scales = value_text(_few(noise.scales)), value_text(_few(noise.scales_prime))
+    tail, size = _loss_text(loss, noise.unit, claimed), noise.shift.size
     if noise.differ:
-        kind, words = "scale", f"the {law} noise in the output has scale {scales[0]} on x, "
-        words += f"{scales[1]} on x': {tail}"
+        kind, text = "scale", f"the {distribution} noise in the output has scale {scales[0]} on x, "
+        text += f"{scales[1]} on x': {tail}"
         if scales[0] == scales[1]:
-            words = f"the {law} noise has other weights in the output on x' than on x: {tail}"
+            text = (
+                f"the {distribution} noise has other weights in the output on x' than on x: {tail}"
+            )
     elif loss == math.inf:
-        numbers = f"{noise.count} number{'' if noise.count == 1 else 's'}"
-        kind, words = "shared", f"{size} entries share {numbers} of {law} noise: "
-        words += f"it can be taken out, and what is left differs: {tail}"
+        numbers = counted(noise.count, "number")
+        kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
+        text += f"it can be taken out, and what is left differs: {tail}"
     elif not loss:
-        kind, words = "nothing", f"{law} noise of scale {scales[0]}, no difference of x and x'"
+        kind, text = (
+            "nothing",
+            f"{distribution} noise of scale {scales[0]}, no difference of x and x'",
+        )
     else:
         norm = "" if size == 1 else " in L2" if noise.unit == "mu" else " in L1"
-        kind, words = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "
-        words += f"the same {law} noise of scale {scales[0]}: {tail}"
-    return Finding(kind, words, **_at(call), loss=loss, unit=noise.unit, runs=runs)
+        kind, text = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "
+        text += f"the same {distribution} noise of scale {scales[0]}: {tail}"
+    return Finding(kind, text, **_at(call), loss=loss, unit=noise.unit, runs=runs)
 
 
 def _few(numbers: Any) -> Any:
@@ -380,29 +385,29 @@ def _few(numbers: Any) -> Any:
     return values[0] if len(set(values)) == 1 else values
 
 
-def _of_outputs(alike: Sequence[Run]) -> Iterator[Finding]:
-    """Tell of outputs that are not the same although all calls are."""
-    seen = [run for run in alike if not same(run.x.result, run.x_prime.result)]
-    if not seen:
+def _of_equal_calls(runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the finding of runs with the same calls on x and x', but other outputs."""
+    differing = [run for run in runs if not same(run.x.result, run.x_prime.result)]
+    if not differing:
         return
-    run = seen[0]
-    words = f"same calls and noise, another output: {_differing(run.x.result, run.x_prime.result)}"
-    values = [(run.x.result, run.x_prime.result) for run in seen]
-    if len(seen) > 1 and all(type(value) in (int, float) for pair in values for value in pair):
+    run = differing[0]
+    text = f"same calls and noise, another output: {_differing(run.x.result, run.x_prime.result)}"
+    values = [(run.x.result, run.x_prime.result) for run in differing]
+    if len(values) > 1 and all(type(value) in (int, float) for pair in values for value in pair):
         shifts = [y - x for x, y in values]
         if np.ptp(shifts) <= 1e-9 * max(map(abs, shifts)):
-            words = f"same calls and noise, outputs {short(abs(shifts[0]))} apart"
+            text = f"same calls and noise, outputs {short(abs(shifts[0]))} apart"
     entries = len(run.x.result) if isinstance(run.x.result, list) else 1
-    drawn = sum(call.count for call in run.x.draws)
-    more = f"{drawn} number{'' if drawn == 1 else 's'} drawn for an output of {entries} entries"
-    finding = Finding("output", words, runs=len(seen), more=(more,) if drawn < entries else ())
+    count = sum(call.count for call in run.x.draws)
+    more = f"{counted(count, 'number')} drawn for an output of {entries} entries"
+    finding = Finding("output", text, runs=len(differing), more=(more,) if count < entries else ())
     yield _placed(finding, run, numbers=True)
 
 
 def _differing(x: Any, x_prime: Any) -> str:
-    """Say what two outputs are, or where they are long the first parts in which they differ."""
-    ours, theirs = value_words(x), value_words(x_prime)
-    if ours == theirs or ", ... of " in ours + theirs:
+    """Return the texts of two outputs; of long ones, their first parts that differ."""
+    text, text_prime = value_text(x), value_text(x_prime)
+    if text == text_prime or ", ... of " in text + text_prime:
         parts, parts_prime = dict(entries(x)), dict(entries(x_prime))
         values = [
             (k, parts.get(k, ABSENT), parts_prime.get(k, ABSENT)) for k in parts | parts_prime
@@ -411,29 +416,29 @@ def _differing(x: Any, x_prime: Any) -> str:
         if differ:
             more = f"; {len(differ) - _PARTS} more differ" if len(differ) > _PARTS else ""
             return "; ".join(differ[:_PARTS]) + more
-    return f"{ours} on x, {theirs} on x'"
+    return f"{text} on x, {text_prime} on x'"
 
 
 def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
-    """Return a finding with the lines where the draws part, and numbers where calls were made."""
+    """Return a finding with the lines where the draws diverge, and the numbers around calls."""
     more = list(finding.more)
     for side, line in zip(("x", "x'"), parting(run.x, run.x_prime), strict=True):
         if line is not None:
             place = f"{line[0].rpartition('/')[2]}:{line[1]}"
             if place != finding.place:
-                more.append(f"only {side} runs {place}: {text_of(*line)}".rstrip(": "))
+                more.append(f"only {side} runs {place}: {source_line(*line)}".rstrip(": "))
     place, text = finding.place, finding.line
-    for call, words in list(_numbers(run.x, run.x_prime))[: _PLACES if numbers else 0]:
+    for call, numbers_text in list(_numbers(run.x, run.x_prime))[: _PLACES if numbers else 0]:
         at = _at(call)
         if not place:
             place, text = at["place"], at["line"]
             more += at["more"]
-        more.append(words)
+        more.append(numbers_text)
     return replace(finding, more=tuple(more), place=place, line=text)
 
 
 def _at(call: Call) -> dict[str, Any]:
-    """Return where a call was made; where it is a library's, from which line of one's own."""
+    """Return the line of a call; for a call by a library, also the user's line."""
     own = next((frame for frame in call.frames if not is_library(frame.file)), None)
     more: tuple[str, ...] = ()
     if own is not None and own is not call.frames[0]:
@@ -442,10 +447,10 @@ def _at(call: Call) -> dict[str, Any]:
 
 
 def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
-    """Yield calls around which numbers are not the same, each with these in words, once."""
-    told: set[tuple[Any, ...]] = set()
-    for ours, theirs in zip(x.calls, x_prime.calls, strict=False):
-        for a, b in zip(ours.frames, theirs.frames, strict=False):
+    """Yield calls with numbers around them that differ, and a text of these, each once."""
+    reported: set[tuple[Any, ...]] = set()
+    for call, call_prime in zip(x.calls, x_prime.calls, strict=False):
+        for a, b in zip(call.frames, call_prime.frames, strict=False):
             if a.function != b.function:
                 break
             names = [
@@ -454,19 +459,19 @@ def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
             if names:
                 differ = [f"{n} = {_both(a.numbers[n], b.numbers[n])}" for n in names[:3]]
                 kept = [
-                    f"{n} = {value_words(v)}"
+                    f"{n} = {value_text(v)}"
                     for n, v in a.numbers.items()
-                    if n not in names and n.rpartition(".")[2].strip("_") in _TOLD
+                    if n not in names and n.rpartition(".")[2].strip("_") in _NAMED
                 ]
                 both = f"; {', '.join(kept)} on both" if kept else ""
-                if (a.function, *differ) not in told:
-                    told.add((a.function, *differ))
-                    yield ours, f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
+                if (a.function, *differ) not in reported:
+                    reported.add((a.function, *differ))
+                    yield call, f"in {a.function} at {a.place}: {', '.join(differ)}{both}"
                 break
 
 
-def _loss_words(loss: float, unit: Unit, claimed: Mapping[Unit, float]) -> str:
+def _loss_text(loss: float, unit: Unit, claimed: Mapping[Unit, float]) -> str:
     if loss == math.inf:
         return "a loss without bound"
-    kept = f" ({short(claimed[unit])} is claimed)" if unit in claimed else ""
-    return f"a loss of {unit} = {short(loss)}{kept}"
+    claim_text = f" ({short(claimed[unit])} is claimed)" if unit in claimed else ""
+    return f"a loss of {unit} = {short(loss)}{claim_text}"

@@ -1,7 +1,7 @@
-"""The cause of a violation: draws on x and x' with the same noise, told call by call.
+"""The cause of a violation: draws on x and x' with the same noise, compared call by call.
 
-Nothing of the mechanism is edited. It runs in another process, a fork for every draw, whose sources
-of randomness are recorded and put into the same states for x and for x'.
+The mechanism is not edited. It runs in another process, a fork for every draw, whose sources of
+randomness are recorded and put into the same states for x and for x'.
 """
 
 from __future__ import annotations
@@ -47,36 +47,36 @@ def explain(
     seed: int = 0,
     seconds: float = _SECONDS,
 ) -> Cause:
-    """Find out what a mechanism does otherwise on x' than on x with the same noise.
+    """Find the differences of a mechanism on x and on x' with the same noise.
 
-    Calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random`` and
-    ``secrets``, and ``os.urandom`` are seen; noise that compiled code draws is not.
+    It records calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random``
+    and ``secrets``, and ``os.urandom``; it cannot record noise of compiled code.
 
     Parameters
     ----------
     mechanism
-        As for `audit`: ``file.py:function`` or ``package.module:function``, which a process of its
-        own loads afresh; a source of these; or a callable, in a fork of this process, where calls
-        of NumPy generators that were made before are not seen.
+        As for `audit`: ``file.py:function`` or ``package.module:function``, which another process
+        loads; a source of these; or a callable, in a fork of this process, which cannot record
+        calls of existing NumPy generators.
     pair
         The inputs, ``(x, x')``.
     claim
-        What is claimed; losses beyond it are told first.
+        The claim; losses beyond it come first.
     runs
         With different noise each.
     seed
         All noise follows from it.
     seconds
-        After which no run is begun.
+        No run begins after these.
 
     Returns
     -------
-    The cause, which prints in a few lines: `Cause.findings`, the most telling first.
+    The cause, which prints in a few lines: `Cause.findings`, the most important first.
 
     Raises
     ------
     ArgumentError
-        If it is no Python function.
+        If it is not a Python function.
     MechanismError
         If the process that runs it fails.
     """
@@ -86,15 +86,15 @@ def explain(
     checks.positive("seconds", seconds)
     source = source_of(mechanism, failures=False)
     rng = generator(checks.integer("seed", seed, minimum=0), "explain")
-    seeds = [int(one) for one in rng.choice(2**31, runs, replace=False)]
+    seeds = rng.choice(2**31, runs, replace=False).tolist()
     if not isinstance(source, CallableSource | PythonWorker):
         message = "can be explained where it is a Python function: file.py:function"
         raise ArgumentError("mechanism", message)
-    found = _replayed(source, (pair[0], pair[1]), seeds, seconds)
-    if not found.get("runs"):
-        raise MechanismError(f"{source.description}: {found.get('failed', 'no run was recorded')}")
-    cause = cause_of(found, claimed_of(claim))
-    if not any(one.kind in ("constant seed", "drawn once") for one in cause.findings):
+    record = _replayed(source, (pair[0], pair[1]), seeds, seconds)
+    if not record.get("runs"):
+        raise MechanismError(f"{source.description}: {record.get('failed', 'no run was recorded')}")
+    cause = cause_of(record, claimed_of(claim))
+    if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
         others = other_process(source, pair[0], 0, seeds[0], 1.0)
         if others.result == "failed":
             first = Finding("constant seed", others.text)
@@ -103,21 +103,21 @@ def explain(
 
 
 def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
-    """Return a verdict with the cause on its pair, where it is violated or invalid.
+    """Return a violated or invalid verdict with the cause on its pair; others as they are.
 
-    What is no sampler is explained by its seeds only, as that needs no x'. Where no cause can be
-    looked for, it says why; the verdict stays.
+    The cause of an invalid one is in its seeds only, as that needs no x'. An error takes the place
+    of the cause; the verdict stays.
     """
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict
     try:
         cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed)
     except EpsilometerError as error:
-        words = [f"could not be looked for: {error}"]
-        return replace(verdict, cause={"runs": 0, "words": words, "findings": []})
+        lines = [f"could not be looked for: {error}"]
+        return replace(verdict, cause={"runs": 0, "words": lines, "findings": []})
     if verdict.verdict == "invalid":
-        seeds = tuple(one for one in cause.findings if one.kind in _OF_SEEDS)
-        cause = replace(cause, findings=seeds)
+        findings = tuple(finding for finding in cause.findings if finding.kind in _OF_SEEDS)
+        cause = replace(cause, findings=findings)
     return replace(verdict, cause=cause.to_plain()) if cause.findings else verdict
 
 
@@ -130,7 +130,7 @@ def _replayed(
     if origin is not None and all(map(_is_json, pair)):
         try:
             return python_replay(origin, pair, seeds, seconds)
-        except EpsilometerError:  # what is found in this process only
+        except EpsilometerError:  # it exists in this process only
             pass
 
     limit = 60 + 4 * seconds
@@ -141,7 +141,7 @@ def _replayed(
 
 
 def _is_json(x: Any) -> bool:
-    """Tell whether an input is the same once it was JSON."""
+    """Tell whether JSON can hold an input without a change."""
     try:
         return bool(json.loads(json.dumps(x)) == x)
     except (TypeError, ValueError):
@@ -149,17 +149,17 @@ def _is_json(x: Any) -> bool:
 
 
 def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:
-    """Return what a claim allows, of epsilon and of mu, where it is one of one number.
+    """Return the epsilon or mu that a claim allows, where it gives one.
 
-    Noise of a normal law with mu has rho = mu^2 / 2, and a Rényi divergence of mu^2 a / 2.
+    Normal noise with mu has rho = mu^2 / 2, and a Rényi divergence of order a of mu^2 a / 2.
     """
-    found: dict[Unit, float] = {}
+    limits: dict[Unit, float] = {}
     for part in parts(claim) if claim is not None else ():
         if isinstance(part, Pure) and not part.delta:
-            found["epsilon"] = part.epsilon
+            limits["epsilon"] = part.epsilon
         elif isinstance(part, Gaussian):
-            found["mu"] = part.mu
+            limits["mu"] = part.mu
         elif isinstance(part, Concentrated | Renyi):
             rho = part.rho if isinstance(part, Concentrated) else part.rho / part.order
-            found["mu"] = min(math.sqrt(2 * rho), found.get("mu", math.inf))
-    return found
+            limits["mu"] = min(math.sqrt(2 * rho), limits.get("mu", math.inf))
+    return limits

@@ -1,4 +1,4 @@
-"""What two draws with the same noise did, call by call, and where they are not the same."""
+"""Records of draws with the same noise, and their differences, call by call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epsilometer.events.arrays import Floats
 Unit = Literal["epsilon", "mu"]
 Kind = Literal["call", "number", "seed", "argument", "data"]
 
-_CLOSE = 1e-9  # numbers that differ by less of their size are told to be the same
+_CLOSE = 1e-9  # relative difference below which numbers count as the same
 _LOCATIONS = ("loc", "mu", "mean")
 _SCALES = ("scale", "sigma", "cov")
 _SIZES = ("size", "k")
@@ -43,12 +43,12 @@ _BOUNDLESS = frozenset(
         *("planck", "geom", "dlaplace", "t", "standard_t"),
     )
 )
-"""Laws whose likelihood ratio has no bound, or other supports, where a parameter differs."""
+"""Distributions whose likelihood ratio has no bound where a parameter differs."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A line of a function that called, and the single numbers it had."""
+    """A line of a calling function, and its single numbers."""
 
     function: str
     file: str
@@ -63,7 +63,7 @@ class Frame:
     @property
     def text(self) -> str:
         """The line itself, "" where its file cannot be read."""
-        return text_of(self.file, self.line)
+        return source_line(self.file, self.line)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Call:
 
     @property
     def family(self) -> str:
-        """The law, by NumPy's name."""
+        """The distribution, by NumPy's name."""
         parts = [part for part in self.name.split(".") if part != "rvs"]
         return _FAMILIES.get(parts[-1], parts[-1])
 
@@ -104,18 +104,18 @@ class Call:
                 return as_numbers(self.arguments[name])
         return np.zeros(0)
 
-    def told(self) -> str:
-        """Name it with what it was given."""
-        given = [f"{k}={value_words(v)}" for k, v in self.arguments.items() if v is not None]
-        return f"{self.name}({', '.join(given)})"
+    def text_with_arguments(self) -> str:
+        """Return its name with its arguments."""
+        passed = [f"{k}={value_text(v)}" for k, v in self.arguments.items() if v is not None]
+        return f"{self.name}({', '.join(passed)})"
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A draw: its calls, the lines that were run, with the number of calls before, the output.
+    """A draw: its calls, its lines with the number of calls before each, its output.
 
-    ``second`` is the output of a draw after it, in the same process; it has ``changed`` if two more
-    with the same noise are not the same.
+    ``second`` is the output of a draw after it, in the same process; ``changed`` tells whether two
+    more draws with the same noise differ.
     """
 
     calls: tuple[Call, ...]
@@ -127,7 +127,7 @@ class Trace:
 
     @property
     def draws(self) -> tuple[Call, ...]:
-        """The calls that drew anything."""
+        """The calls that drew."""
         return tuple(call for call in self.calls if call.kind == "draw")
 
     @cached_property
@@ -138,7 +138,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Run:
-    """Draws on x, on x' and, if that was another, on x again, at the same seed."""
+    """Draws on x, on x' and, if that differed, on x again, at the same seed."""
 
     x: Trace
     x_prime: Trace
@@ -150,8 +150,8 @@ class Difference:
     """A call that is not the same on x and on x'.
 
     ``kind``: another ``call``, or one on one side only; another ``number`` of values; another
-    ``seed``, ``argument`` (the ``parameter``), or other ``data`` that are drawn from. ``loss`` is
-    that of who sees what the call returns, infinite without a bound, None where it is unknown.
+    ``seed``, ``argument`` (the ``parameter``), or ``data`` to draw from. ``loss`` is that of the
+    call's result, infinite without a bound, None if unknown.
     """
 
     kind: Kind
@@ -171,13 +171,13 @@ class Difference:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What is the same for the same difference in other runs."""
+        """A key of the difference, equal in all runs."""
         sides = self.x is None, self.x_prime is None
         return self.kind, self.call.name, self.call.place, self.parameter, sides
 
 
 def runs_of(replay: Mapping[str, Any]) -> list[Run]:
-    """Return what was `replayed`."""
+    """Return the runs of what was `replayed`."""
     return [
         Run(**{side: trace and _trace(trace) for side, trace in run.items()})
         for run in replay["runs"]
@@ -195,16 +195,16 @@ def calls_of(records: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
 def _trace(record: Mapping[str, Any]) -> Trace:
     files = record.get("files", ())
     lines = {(files[i], line): calls for i, line, calls in record.get("lines", ())}
-    held = {key: record.get(key) for key in ("output", "failed", "second")}
+    fields = {key: record.get(key) for key in ("output", "failed", "second")}
     changed = record.get("changed", False)
-    return Trace(calls_of(record.get("calls", ())), lines, **held, changed=changed)
+    return Trace(calls_of(record.get("calls", ())), lines, **fields, changed=changed)
 
 
 # --- differences ----------------------------------------------------------------------------------
 
 
 def differences(x: Trace, x_prime: Trace) -> Iterator[Difference]:
-    """Yield the calls that are not the same, until the draws have parted."""
+    """Yield the calls that are not the same, until the sequences of calls diverge."""
     for i, (a, b) in enumerate(zip_longest(x.calls, x_prime.calls)):
         if a is None or b is None or (a.name, a.place) != (b.name, b.place):
             yield Difference("call", i, a, b)
@@ -231,9 +231,9 @@ def differences(x: Trace, x_prime: Trace) -> Iterator[Difference]:
 
 
 def loss_of(x: Call, x_prime: Call) -> tuple[float | None, Unit]:
-    """Return the privacy loss of what a call returns, where it is given other parameters.
+    """Return the privacy loss of a call's result, where its arguments differ, and its unit.
 
-    In epsilon; in mu for normal laws, of Gaussian differential privacy. None where it is unknown.
+    The unit is epsilon; for normal noise mu, of Gaussian differential privacy. None if unknown.
     """
     family = x.family
     if family in ("laplace", "normal", "logistic"):
@@ -281,7 +281,7 @@ def _ratio(p: Floats, q: Floats) -> float:
 
 
 def _broadcast(a: Floats, b: Floats, operation: Any = np.add) -> Floats:
-    """Return what an operation makes of arrays of one size, or of a number and any; else none."""
+    """Return an operation on arrays of one size, or on a number and any; else no numbers."""
     if not a.size or not b.size or (a.size != b.size and 1 not in (a.size, b.size)):
         return np.zeros(0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,7 +289,7 @@ def _broadcast(a: Floats, b: Floats, operation: Any = np.add) -> Floats:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Tell whether two values that were told are the same, but for the rounding of floats."""
+    """Tell whether two recorded values are the same, but for the rounding of floats."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -302,12 +302,11 @@ def same(a: Any, b: Any) -> bool:
 
 
 def as_numbers(value: Any) -> Floats:
-    """Return a value as numbers of shape ``(n,)``, of none where it is not made of numbers."""
+    """Return a value as numbers of shape ``(n,)``; of shape ``(0,)`` if it has other parts."""
     try:
-        found = np.ravel(np.asarray(value, float))
+        return np.ravel(np.asarray([] if isinstance(value, str | bool | None) else value, float))
     except (TypeError, ValueError, OverflowError):
         return np.zeros(0)
-    return found if not isinstance(value, str | bool | None) else np.zeros(0)
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -315,35 +314,32 @@ def as_numbers(value: Any) -> Floats:
 
 def parting(x: Trace, x_prime: Trace) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
     """Return the first line that only the draw on x runs, and the first of only that on x'."""
-    first, second = (
-        next((line for line in a.lines if line not in b.lines), None)
-        for a, b in ((x, x_prime), (x_prime, x))
-    )
-    return first, second
+    first = next((line for line in x.lines if line not in x_prime.lines), None)
+    return first, next((line for line in x_prime.lines if line not in x.lines), None)
 
 
-def text_of(file: str, line: int) -> str:
+def source_line(file: str, line: int) -> str:
     """Return a line of a file in short."""
     return shortened(" ".join(linecache.getline(file, line).split()), 100)
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- texts ----------------------------------------------------------------------------------------
 
 
-def value_words(value: Any) -> str:
-    """Return a value that was told, in short."""
+def value_text(value: Any) -> str:
+    """Return a recorded value in short."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):
         first, rest = (value, "") if len(value) <= 8 else (value[:3], f", ... of {len(value)}")
-        return f"[{', '.join(map(value_words, first))}{rest}]"
+        return f"[{', '.join(map(value_text, first))}{rest}]"
     if not isinstance(value, dict):
         return shortened(repr(value))
     if "keys" in value:
-        inside = [f"{value_words(key)}: {value_words(part)}" for key, part in value["keys"][:8]]
+        inside = [f"{value_text(key)}: {value_text(part)}" for key, part in value["keys"][:8]]
         return shortened(f"{{{', '.join(inside)}}}")
     if "digest" in value:
-        return f"{value_words(value['first'])} ... of shape {value['shape']}"
+        return f"{value_text(value['first'])} ... of shape {value['shape']}"
     known = (value[key] for key in ("failure", "value", "type") if key in value)
     return shortened(str(next(known, value)), 80)
 
@@ -352,16 +348,16 @@ ABSENT = {"value": "absent"}
 
 
 def entries(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an output by name, and how many there are."""
+    """Yield the parts of an output by name, and their number."""
     of, start = (f" of {name}", f"{name}, ") if name else ("", "")
     if isinstance(output, list):
         yield f"length{of}", len(output)
         for i, part in enumerate(output[:64]):
             yield from entries(part, f"{start}entry {i}")
     elif isinstance(output, dict) and "keys" in output:
-        keys = sorted(value_words(key) for key, _ in output["keys"])
+        keys = sorted(value_text(key) for key, _ in output["keys"])
         yield f"keys{of}", {"value": f"{{{', '.join(keys)}}}"}
         for key, part in output["keys"][:64]:
-            yield from entries(part, f"{start}key {value_words(key)}")
+            yield from entries(part, f"{start}key {value_text(key)}")
     else:
         yield name, output

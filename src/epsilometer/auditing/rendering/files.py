@@ -1,4 +1,4 @@
-"""Where a verdict is written to: found out before anything is drawn, and put there at once."""
+"""The files of a verdict: their names are checked before any draw, and each is written at once."""
 
 from __future__ import annotations
 
@@ -14,20 +14,10 @@ _PAGE, _VERDICT = "index.html", "verdict.json"
 
 
 class Files:
-    """JSON, JUnit's XML and a folder with a page; each of them only if it is asked for.
+    """JSON, JUnit's XML and a folder with a page, each optional.
 
-    Parameters
-    ----------
-    json, junit, folder
-        Their names.
-    read
-        Names of files that are audited, which none of them may be.
-
-    Raises
-    ------
-    ArgumentError
-        If one cannot be written, or the folder holds other things; argument is ``json``, ``junit``
-        or ``output``.
+    None of them may be an audited file, as ``read`` names these. Raise `ArgumentError` about
+    ``json``, ``junit`` or ``output`` if it cannot be written, or the folder holds other files.
     """
 
     def __init__(
@@ -40,26 +30,23 @@ class Files:
             raise ArgumentError("junit", "names the same file as --json")
 
     def write(self, verdict: Verdict, claim: AnyClaim) -> None:
-        """Make all of them, then put each in its place at once.
+        """Make all texts, then write each file at once.
 
-        Raises
-        ------
-        ArgumentError
-            If one cannot be written after all.
+        Raise `ArgumentError` if one cannot be written after all.
         """
-        made: list[tuple[str, Path, str]] = []
+        texts: list[tuple[str, Path, str]] = []
         if self._folder is not None:
             from epsilometer.auditing.rendering.page import html_of
 
-            made.append(("output", self._folder / _PAGE, html_of(verdict, claim)))
-            made.append(("output", self._folder / _VERDICT, verdict.to_json() + "\n"))
+            texts.append(("output", self._folder / _PAGE, html_of(verdict, claim)))
+            texts.append(("output", self._folder / _VERDICT, verdict.to_json() + "\n"))
         if self._json is not None:
-            made.append(("json", self._json, verdict.to_json() + "\n"))
+            texts.append(("json", self._json, verdict.to_json() + "\n"))
         if self._junit is not None:
             from epsilometer.auditing.rendering.junit import xml_of
 
-            made.append(("junit", self._junit, xml_of(verdict)))
-        for option, path, text in made:
+            texts.append(("junit", self._junit, xml_of(verdict)))
+        for option, path, text in texts:
             try:
                 if option == "output":
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +56,7 @@ class Files:
 
 
 def _target(option: str, name: str, read: Sequence[str]) -> Path:
-    """Return the file to be written, with links followed; a device or a pipe as it is."""
+    """Return the file to write, with links followed; a device or a pipe as it is."""
     path = Path(name)
     try:
         if path.is_dir():
@@ -89,23 +76,23 @@ def _target(option: str, name: str, read: Sequence[str]) -> Path:
 
 
 def _folder(name: str) -> Path:
-    """Return the folder to be written; one that exists is empty, or one of ours."""
+    """Return the folder to write; an existing one must be empty, or hold an earlier verdict."""
     try:
-        import jinja2  # noqa: F401 - told before anything is drawn
+        import jinja2  # noqa: F401 - an error before any draw
         import matplotlib.figure  # noqa: F401
     except ImportError:
         message = "needs jinja2 and matplotlib for the page: pip install jinja2 matplotlib"
         raise ArgumentError("output", message) from None
     folder = Path(name)
     try:
-        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        if not there.is_dir():
-            raise ArgumentError("output", f"{name!r}: {str(there)!r} is a file; name a folder")
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise ArgumentError("output", f"{name!r}: {str(there)!r} may not be written")
-        found = sorted(path.name for path in folder.iterdir()) if there == folder else []
-        if found and not _is_ours(folder, found):
-            other = next((file for file in found if file not in {_PAGE, _VERDICT}), found[0])
+        parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not parent.is_dir():
+            raise ArgumentError("output", f"{name!r}: {str(parent)!r} is a file; name a folder")
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise ArgumentError("output", f"{name!r}: {str(parent)!r} may not be written")
+        files = sorted(path.name for path in folder.iterdir()) if parent == folder else []
+        if files and not _is_ours(folder, files):
+            other = next((file for file in files if file not in {_PAGE, _VERDICT}), files[0])
             message = f"{name!r} holds other things ({other!r}); name a new folder or an empty one"
             raise ArgumentError("output", message)
     except OSError as error:
@@ -113,14 +100,14 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _is_ours(folder: Path, found: Sequence[str]) -> bool:
+def _is_ours(folder: Path, files: Sequence[str]) -> bool:
     from epsilometer.auditing.rendering.page import MARK
 
     page = folder / _PAGE
-    if not set(found) <= {_PAGE, _VERDICT} or not page.is_file():
+    if not set(files) <= {_PAGE, _VERDICT} or not page.is_file():
         return False
-    with page.open("rb") as file:
-        return MARK.encode() in file.read(1000)
+    with page.open("rb") as stream:
+        return MARK.encode() in stream.read(1000)
 
 
 def _put(path: Path, data: bytes) -> None:

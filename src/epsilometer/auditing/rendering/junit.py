@@ -17,42 +17,38 @@ _PASSED = ("not refuted", "holds")
 def xml_of(verdict: Verdict) -> str:
     """Return a suite of one test for each claim: of every order, where several are claimed.
 
-    What is violated or undecided is a failure of this type, what is no sampler, or failed, an
-    error.
+    A violated or undecided claim is a failure of this type; an invalid audit is an error.
     """
     claims = _claims(verdict)
-    words = [_word(verdict, bound) for _, bound in claims]
-    errors = words.count("invalid")
-    failures = len(words) - errors - sum(word in _PASSED for word in words)
+    results = [_result(verdict, bound) for _, bound in claims]
+    errors = results.count("invalid")
+    failures = len(results) - errors - sum(result in _PASSED for result in results)
     seconds = f'time="{verdict.seconds:.3f}"'
     when = str(verdict.provenance.get("time", ""))
-    stamp = f' timestamp="{_text(when)}"' if when else ""
-    counts = f'tests="{len(words)}" failures="{failures}" errors="{errors}" skipped="0"'
+    stamp = f' timestamp="{_escaped(when)}"' if when else ""
+    counts = f'tests="{len(results)}" failures="{failures}" errors="{errors}" skipped="0"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name="epsilometer" {counts} {seconds}>',
         f'<testsuite name="epsilometer audit" {counts} {seconds}{stamp}>',
     ]
-    told = verdict.lines()
-    for (name, _), word in zip(claims, words, strict=True):
-        title = _text(one_line(f"{name}: {verdict.source}"))
+    message, text = _escaped(one_line(verdict.lines()[0])), _escaped(str(verdict))
+    for (name, _), result in zip(claims, results, strict=True):
+        title = _escaped(one_line(f"{name}: {verdict.source}"))
         lines.append(f'<testcase classname="epsilometer.audit" name="{title}" {seconds}>')
-        if word not in _PASSED:
-            kind = "error" if word == "invalid" else "failure"
-            message = _text(one_line(told[0]))
-            text = _text("\n".join(told))
-            lines.append(f'<{kind} type="{word}" message="{message}">{text}</{kind}>')
-        lines.append(f"<system-out>{_text(chr(10).join(told))}</system-out>")
-        lines.append("</testcase>")
+        if result not in _PASSED:
+            kind = "error" if result == "invalid" else "failure"
+            lines.append(f'<{kind} type="{result}" message="{message}">{text}</{kind}>')
+        lines += [f"<system-out>{text}</system-out>", "</testcase>"]
     return "\n".join([*lines, "</testsuite>", "</testsuites>", ""])
 
 
 def legal(text: str) -> str:
-    """Return a text without what neither XML nor HTML may hold: it is named in its place."""
-    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Return a text with escapes for the characters that neither XML nor HTML may hold."""
+    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _text(text: str) -> str:
+def _escaped(text: str) -> str:
     return html.escape(legal(text))
 
 
@@ -68,8 +64,8 @@ def _claims(verdict: Verdict) -> list[tuple[str, Bound | None]]:
     ]
 
 
-def _word(verdict: Verdict, bound: Bound | None) -> str:
-    """Return what is said of one claim; of several, only those are violated whose bound says so."""
+def _result(verdict: Verdict, bound: Bound | None) -> str:
+    """Return the verdict on one claim; of several, only those with a larger bound are violated."""
     if bound is None or verdict.verdict != "violated":
         return verdict.verdict
     return "violated" if bound.lower >= bound.claimed and bound.lower > 0 else "not refuted"

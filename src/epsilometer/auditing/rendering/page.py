@@ -1,4 +1,4 @@
-"""A verdict as a page of HTML: one file with its figures in it, which asks for no other."""
+"""A verdict as a page of HTML: one file with its figures in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import numpy as np
 
-from epsilometer.auditing.formats import input_words, percent_sure, short
+from epsilometer.auditing.formats import input_text, percent_sure, short
 from epsilometer.auditing.rendering.junit import legal
 from epsilometer.auditing.statistics.claims import AnyClaim, EventClaim, Renyi, parts
 from epsilometer.auditing.verdict import Verdict, Witness, guesses_rows
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARK = '<meta name="generator" content="epsilometer'
-"""By this a page of ours is known again."""
+"""The mark of a page that this module has made."""
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -32,13 +32,13 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-for _filter in (guesses_rows, input_words, percent_sure, short):
+for _filter in (guesses_rows, input_text, percent_sure, short):
     _TEMPLATES.filters[_filter.__name__] = _filter
-_SEEN, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
+_MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 
 
 def html_of(verdict: Verdict, claim: AnyClaim) -> str:
-    """Return the page; ``claim`` is what the verdict is about."""
+    """Return the page of a verdict on a claim."""
     return html_of_all([(verdict, claim)])
 
 
@@ -49,7 +49,7 @@ def html_of_all(verdicts: Sequence[tuple[Verdict, AnyClaim]]) -> str:
 
 
 def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
-    """Return what the template shows of a verdict: tables, figures, and what needs the claim."""
+    """Return the values for the template: tables, figures, and facts that need the claim."""
     limit = len(parts(claim)) / verdict.alpha
     bounds = [
         {
@@ -79,7 +79,7 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return rows as texts, the names of the columns first; a column that is empty is left out."""
+    """Return rows as texts, the names of the columns first, without empty columns."""
     keys = dict.fromkeys(key for row in rows for key, value in row.items() if _cell(value))
     return [list(keys), *([_cell(row.get(key)) for key in keys] for row in rows)]
 
@@ -97,7 +97,7 @@ def _drawn_evidence(verdict: Verdict, limit: float) -> Figure:
     figure, ax = _axes(2.9)
     shares = [float(look["share"]) for look in verdict.evidence]
     values = [float(look["log10 e-value"]) for look in verdict.evidence]
-    ax.plot([0.0, *shares], [0.0, *values], color=_SEEN, linewidth=1.6)
+    ax.plot([0.0, *shares], [0.0, *values], color=_MEASURED, linewidth=1.6)
     ax.axhline(math.log10(limit), color=_CLAIMED, linestyle="--", linewidth=1.2)
     crossed = values[-1] > math.log10(limit) if values else False
     ax.annotate(  # on the side of the line where the curve does not end
@@ -117,19 +117,19 @@ def _drawn_evidence(verdict: Verdict, limit: float) -> Figure:
     return figure
 
 
-def _drawn_witness(seen: Witness, claim: AnyClaim) -> Figure:
+def _drawn_witness(witness: Witness, claim: AnyClaim) -> Figure:
     figure, ax = _axes(2.2)
-    p = _interval(seen.count, seen.draws)
-    q = _interval(seen.count_prime, seen.draws_prime)
-    allowed = (_allowed(claim, q[0]), _allowed(claim, q[1]), _allowed(claim, q[2]))
+    p = _interval(witness.count, witness.draws)
+    q = _interval(witness.count_prime, witness.draws_prime)
+    allowed = _allowed(claim, q[0]), _allowed(claim, q[1]), _allowed(claim, q[2])
     rows = (
-        ("first side", p, _SEEN),
+        ("first side", p, _MEASURED),
         ("allowed there", allowed, _CLAIMED),
-        ("other side", q, _SEEN),
+        ("other side", q, _MEASURED),
     )
     for y, (_, (low, middle, high), colour) in enumerate(rows):
         ax.plot([low, high], [-y, -y], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt")
-        ax.plot([middle], [-y], "o" if colour == _SEEN else "D", color=colour, markersize=6)
+        ax.plot([middle], [-y], "o" if colour == _MEASURED else "D", color=colour, markersize=6)
         ax.annotate(
             f"{middle:.3g}", (middle, -y), xytext=(0, 7), textcoords="offset points", ha="center"
         )
@@ -146,12 +146,12 @@ def _allowed(claim: AnyClaim, q: float) -> float:
     A Rényi divergence of order a of at most rho allows (e^rho q)^((a-1)/a), by Hölder's inequality.
     """
     most = 1.0
-    for one in parts(claim):
-        if isinstance(one, EventClaim):
-            most = min(most, float(one.likelier(np.array(q), one.level)))
+    for part in parts(claim):
+        if isinstance(part, EventClaim):
+            most = min(most, float(part.likelier(np.array(q), part.level)))
             continue
-        for order in one.orders:
-            rho = one.level if isinstance(one, Renyi) else one.level * order
+        for order in part.orders:
+            rho = part.level if isinstance(part, Renyi) else part.level * order
             log = (rho + math.log(q)) * (order - 1) / order if q > 0 else -math.inf
             most = min(most, math.exp(min(log, 0.0)))
     return most
@@ -173,7 +173,7 @@ def _axes(height: float) -> tuple[Figure, Axes]:
 
 
 def _svg(figure: Figure) -> str:
-    """Return a figure as SVG in base64, the same bytes at any time."""
+    """Return a figure as SVG in base64, without its time."""
     import matplotlib as mpl
 
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Asks an accountant: a function that answers with the level that is claimed."""
+"""Calls of an accountant: a function that returns the claimed level."""
 
 from __future__ import annotations
 
@@ -10,49 +10,44 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import Broken, Misuse, described, shortened, what_is
+from .errors import Broken, Misuse, error_text, shortened, type_text
 from .loading import find
-from .sampling import Made
+from .sampling import ObjectFactory
 from .signatures import by_name, parameters_of
 
 
 def account(
     spec: str, folder: str | os.PathLike[str] = ".", parameters: Mapping[str, Any] | None = None
 ) -> float:
-    """Return the number that ``file.py:function`` or ``package.module:function`` answers.
+    """Return the number that ``file.py:function`` or ``package.module:function`` returns.
 
-    The function is given those of the ``parameters`` that it names.
-
-    Raises
-    ------
-    Misuse
-        If it cannot be found or loaded, or needs other parameters.
-    Broken
-        If it fails, or what it returns is not one finite positive number.
+    The function gets those of the ``parameters`` that it names. Raise `Misuse` if it cannot be
+    found or loaded, or needs other parameters. Raise `Broken` if it fails, or returns anything but
+    one finite positive number.
     """
-    function, name, place = find(spec, folder)
-    function = function.first if isinstance(function, Made) else function
+    function, name, home = find(spec, folder)
+    function = function.first if isinstance(function, ObjectFactory) else function
     if inspect.isclass(function) or not callable(function):
-        what = "a class" if inspect.isclass(function) else what_is(function)
-        raise Misuse(name, f"is no function but {what}")
-    given = _named(function, dict(parameters or {}), name)
-    with place.entered(), contextlib.redirect_stdout(sys.stderr):
+        kind = "a class" if inspect.isclass(function) else type_text(function)
+        raise Misuse(name, f"is no function but {kind}")
+    arguments = _arguments(function, dict(parameters or {}), name)
+    with home.entered(), contextlib.redirect_stdout(sys.stderr):
         try:
-            answer = function(**given)
+            answer = function(**arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Broken(described(error)) from error
+            raise Broken(error_text(error)) from error
     return _number(answer)
 
 
-def _named(function: Any, known: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return what a function names of the parameters that are known."""
-    wanted = parameters_of(function) or []
-    if any(p.kind is p.VAR_KEYWORD for p in wanted):
+def _arguments(function: Any, known: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the known parameters that a function names."""
+    own = parameters_of(function) or []
+    if any(p.kind is p.VAR_KEYWORD for p in own):
         return known
-    named = by_name(wanted)
-    for p in wanted:
+    named = by_name(own)
+    for p in own:
         if p.default is p.empty and p.kind is not p.VAR_POSITIONAL:
             if p.name not in named:
                 raise Misuse(name, f"takes {p.name!r} by position; it is given parameters by name")
@@ -66,7 +61,7 @@ def _number(answer: Any) -> float:
     with contextlib.suppress(Exception):
         answer = answer.item()  # NumPy's numbers, and arrays of one
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        raise Broken(f"returned {what_is(answer)}; an accountant returns one number")
+        raise Broken(f"returned {type_text(answer)}; an accountant returns one number")
     try:
         number = float(answer)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Answers requests for draws as ``docs/worker.md`` has it."""
+"""Answers to requests for draws, as defined in ``docs/worker.md``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from .sampling import Sampler
 def main(spec: str, options: str = "{}") -> None:
     """Answer requests from standard input until it ends; the mechanism has neither it nor stdout.
 
-    ``options``, in JSON, are those of `load`. A request ``{"describe": true}`` is answered by the
-    ``description`` of the source, whether it is ``seeded`` and makes ``many`` draws a call, a
-    ``constant`` seed by default, and its ``digest``; a request
-    ``{"account": {...}}``, by the ``number`` that the function, an accountant, answers to these
-    parameters, and its ``digest``; ``{"printed": true}``, by the ``words`` for what the mechanism
-    has printed. A request ``{"replay": {...}}``, with ``pair``, ``seeds`` and
-    ``seconds``, is the only one of its process, and answered by what is `replayed`.
+    ``options``, in JSON, are those of `load`. The other requests and their answers:
+
+    - ``{"describe": true}``: the ``description`` of the source, whether it is ``seeded`` and makes
+      ``many`` draws a call, its ``constant`` seed by default, and its ``digest``
+    - ``{"account": parameters}``: the ``number`` that the accountant returns, and its ``digest``
+    - ``{"printed": true}``: ``words`` about the mechanism's prints
+    - ``{"replay": {"pair": ..., "seeds": ..., "seconds": ...}}``: the result of `replayed`; it is
+      the only request of its process
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -39,8 +40,8 @@ def main(spec: str, options: str = "{}") -> None:
                 number = account(spec, parameters=request["account"])
                 reply = _line({"number": number, "digest": source_digests(spec)})
             elif "replay" in request:
-                found = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
-                reply = _line({**found, "digest": source_digests(spec)})
+                record = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
+                reply = _line({**record, "digest": source_digests(spec)})
             else:
                 sampler = sampler or load(spec, **json.loads(options))
                 reply = _answer(sampler, spec, request)
@@ -49,7 +50,7 @@ def main(spec: str, options: str = "{}") -> None:
             reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})
         except Broken as error:
             for printed in sampler.printed.last if sampler else ():
-                sys.stderr.write(f"{printed}\n")  # where the last lines are read
+                sys.stderr.write(f"{printed}\n")  # the parent process reads the last lines
             sys.stderr.flush()
             reply = _line({"error": str(error), "fatal": True})
         answers.write(reply)
@@ -58,20 +59,20 @@ def main(spec: str, options: str = "{}") -> None:
 
 def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
     if "describe" in request:
-        found = {"description": sampler.description, "seeded": sampler.seeded}
-        own = {"constant": sampler.signature.constant, "many": sampler.signature.many}
-        return _line({**found, **own, "digest": source_digests(spec)})
+        facts = {"description": sampler.description, "seeded": sampler.seeded}
+        call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
+        return _line({**facts, **call, "digest": source_digests(spec)})
     if "printed" in request:
-        return _line({"words": sampler.printed.words(), "digest": {}})
-    return _written(sampler.draw(request["input"], request["size"], request["seed"]))
+        return _line({"words": sampler.printed.summary(), "digest": {}})
+    return _encoded(sampler.draw(request["input"], request["size"], request["seed"]))
 
 
-def _line(found: Any) -> bytes:
-    return json.dumps(found, default=str).encode() + b"\n"
+def _line(value: Any) -> bytes:
+    return json.dumps(value, default=str).encode() + b"\n"
 
 
-def _written(outputs: Any) -> bytes:
-    """Return outputs as the protocol has them: raw numbers, or a line of JSON each."""
+def _encoded(outputs: Any) -> bytes:
+    """Return outputs in the protocol's form: raw numbers, or a line of JSON each."""
     kind = getattr(outputs, "dtype", None)
     if kind is not None and kind.kind in "iuf" and kind != "uint64" and outputs.ndim <= 2:
         raw = "float64" if kind.kind == "f" else "int64"

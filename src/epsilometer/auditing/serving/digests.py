@@ -1,4 +1,4 @@
-"""What a source is made of: digests of files, versions of packages."""
+"""The content of a source: digests of files, versions of packages."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from pathlib import Path
 
 from .errors import Misuse
 from .loading import check_file, parsed
-from .places import Place, is_library
+from .modules import ModuleFolder, is_library
 
 _STDLIB_NAMES = frozenset(getattr(sys, "stdlib_module_names", ()))  # from Python 3.10 on
 
 
 def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
-    """Return what a source is made of, without running it.
+    """Return the digests of a source without running it.
 
-    The SHA-256 of its file and of all that it imports from the same tree of folders; versions of
-    Python and of the packages that these import.
+    SHA-256 of its file and of its imports from the same tree of folders; versions of Python and of
+    the packages that these import.
     """
-    where, _, is_file = parsed(spec)
+    module, _, is_file = parsed(spec)
     base = Path(folder).resolve()
     if is_file:
-        check_file(base / where, where)
-        return file_digests((base / where).resolve())
-    top, *rest = where.split(".")
-    with Place(base).entered():
+        check_file(base / module, module)
+        return file_digests((base / module).resolve())
+    top, *rest = module.split(".")
+    with ModuleFolder(base).entered():
         try:
-            found = importlib.util.find_spec(top)
+            module_spec = importlib.util.find_spec(top)
         except ValueError:
-            found = None
-    if found is None:
-        raise Misuse(where, f"cannot be imported: no module {top!r}")
-    home = next(iter(found.submodule_search_locations or ()), None)
-    file = _module_file(Path(home), rest) if home else Path(found.origin or "")
+            module_spec = None
+    if module_spec is None:
+        raise Misuse(module, f"cannot be imported: no module {top!r}")
+    home = next(iter(module_spec.submodule_search_locations or ()), None)
+    file = _module_file(Path(home), rest) if home else Path(module_spec.origin or "")
     if file is None or not file.is_file() or top in _STDLIB_NAMES:
         return {"python": platform.python_version()}
     root = (Path(home).parent if home else file.parent).resolve()
@@ -52,38 +52,37 @@ def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str,
 
 
 def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
-    """Return the digests of a file of Python and of what it imports from its tree, and versions."""
+    """Return the digests of a Python file and of its imports from its tree, and versions."""
     root = root or file.parent
-    seen: dict[str, str] = {}
+    digests: dict[str, str] = {}
     names: set[str] = set()
     queue = [file]
     while queue:
         path = queue.pop()
         key = path.relative_to(root).as_posix()
-        if key in seen:
+        if key in digests:
             continue
-        seen[key] = sha256(path)
+        digests[key] = sha256(path)
         for module, level in _imports(path):
             start = path.parents[min(level, len(path.parents)) - 1] if level else root
             parts = module.split(".") if module else []
             reached = [_module_file(start, parts[:i]) for i in range(1, len(parts) + 1)]
-            queue += [found for found in reached if found and root in found.parents]
+            queue += [source for source in reached if source and root in source.parents]
             if not level and not any(reached):
                 names.add(parts[0])
     versions: dict[str, str] = {}
     for name in sorted(names):
         versions.update(_version(name))
-    files = {key: seen[key] for key in sorted(seen)}
-    return {**files, "python": platform.python_version(), **versions}
+    return {**dict(sorted(digests.items())), "python": platform.python_version(), **versions}
 
 
 def sha256(file: Path) -> str:
     """Return the digest of a file of any size."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with file.open("rb") as stream:
         while chunk := stream.read(1 << 20):
-            found.update(chunk)
-    return found.hexdigest()
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
@@ -100,15 +99,15 @@ def _imports(path: Path) -> set[tuple[str, int]]:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
-    found: set[tuple[str, int]] = set()
+    modules: set[tuple[str, int]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {(alias.name, 0) for alias in node.names}
+            modules |= {(alias.name, 0) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 name = ".".join(filter(None, [node.module, alias.name]))
-                found.add((name, node.level))
-    return found
+                modules.add((name, node.level))
+    return modules
 
 
 def _version(module: str) -> dict[str, str]:
@@ -123,7 +122,7 @@ def _version(module: str) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=8)
 def _installed_along(*_path: str) -> Mapping[str, Sequence[str]]:
-    """Return the packages of every module on `sys.path`: takes .3 s, so asked once a process."""
-    of_all = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
-    known: dict[str, list[str]] = of_all()
-    return known
+    """Return the packages of every module on `sys.path`: it takes .3 s, so only once a process."""
+    find = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
+    packages: dict[str, list[str]] = find()
+    return packages

@@ -1,4 +1,4 @@
-"""What goes wrong, told in one line."""
+"""Errors of serving, each in one line."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .places import is_library
+from .modules import is_library
 
 _HERE = str(Path(__file__).parent)
 
 
-class Misuse(Exception):  # noqa: N818 - told as an error by who catches it
-    """A source that cannot be used; ``choices`` are those that ``wanted`` may have meant."""
+class Misuse(Exception):  # noqa: N818 - becomes an ArgumentError in this package
+    """A source that cannot be used; ``choices`` are valid values near ``wanted``."""
 
     def __init__(
         self, argument: str, message: str, wanted: str = "", choices: Sequence[str] | None = None
@@ -27,12 +27,12 @@ class Broken(Exception):  # noqa: N818
     """A mechanism that failed while it was sampled."""
 
 
-def is_ours(frame: traceback.FrameSummary) -> bool:
-    """Tell whether a frame is one of these modules, which stand before the mechanism."""
+def in_serving(frame: traceback.FrameSummary) -> bool:
+    """Tell whether a frame is in one of these modules, which call the mechanism."""
     return str(Path(frame.filename).parent) == _HERE
 
 
-def described(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an exception in one line: type, message, file and line in the user's code."""
     if isinstance(error, SystemExit):
         text = f"called sys.exit({error.code!r})"
@@ -46,11 +46,12 @@ def described(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not is_ours(frame) and not frame.filename.startswith("<frozen")
+        if not in_serving(frame) and not frame.filename.startswith("<frozen")
     ]
     own = [frame for frame in frames if not is_library(frame.filename)]
-    place = (own or frames)[-1:]
-    return text + "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in place)
+    for frame in (own or frames)[-1:]:
+        text += f" ({Path(frame.filename).name}:{frame.lineno})"
+    return text
 
 
 def shortened(text: str, length: int = 60) -> str:
@@ -58,6 +59,11 @@ def shortened(text: str, length: int = 60) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def what_is(value: Any) -> str:
-    """Say what a value is that should be another."""
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in ``2 outputs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def type_text(value: Any) -> str:
+    """Name the type of a wrong value."""
     return "None" if value is None else f"an object of type {type(value).__name__}"

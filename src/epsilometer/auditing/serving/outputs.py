@@ -1,4 +1,4 @@
-"""Outputs of a function: arrays where nothing is lost by it, plain values elsewhere."""
+"""Outputs of a function: arrays where that loses nothing, plain values elsewhere."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from numbers import Number
 from pathlib import PurePath
 from typing import Any
 
-from .errors import Broken, what_is
+from .errors import Broken, type_text
 from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
-FACTS = "$"  # the key under which a mapping says which type of record or table it stands for
+FACTS = "$"  # the key in a mapping for the type of its record or table
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -41,7 +41,7 @@ class Failure:
         """Return the outcome that an exception is."""
         try:
             return cls(type(error).__name__, str(error))
-        except Exception:  # a message that cannot be made
+        except Exception:  # its text cannot be made
             return cls(type(error).__name__)
 
 
@@ -51,8 +51,8 @@ class Plain(list):  # type: ignore[type-arg]
 
 def of_array(array: Any) -> Any:
     """Return outputs that are an array of any type as an array of numbers, or a list."""
-    if array.dtype.kind in "VMm":  # what `tolist` makes of records and dates is less than they are
-        return compact([plain(each) for each in array])
+    if array.dtype.kind in "VMm":  # `tolist` would lose parts of records and dates
+        return compact([plain(output) for output in array])
     if isinstance(array, np.ma.MaskedArray):
         array = np.array(array.tolist(), object) if array.mask.any() else array.data
     if array.dtype.kind == "c":
@@ -63,11 +63,11 @@ def of_array(array: Any) -> Any:
 
 
 def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
-    """Return outputs as an array where nothing is lost by it, as a list of plain values otherwise.
+    """Return outputs as an array where that loses nothing, as a list of plain values otherwise.
 
-    Plain are numbers, words, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
-    dates and other values of the standard library that their text tells apart; those of the types
-    ``done`` are so already.
+    Plain are numbers, texts, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
+    dates and other values of the standard library that differ in their text. Values of the types
+    ``done`` are plain already.
     """
     if np is not None and values and all(type(value) is np.ndarray for value in values):
         shapes = {(value.shape, value.dtype) for value in values}
@@ -99,9 +99,9 @@ def _numbers(values: list[Any]) -> Any:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
-    """Return one output as numbers, words, None, tuples, sets and dictionaries of these.
+    """Return one output as numbers, texts, None, tuples, sets and dictionaries of these.
 
-    What has labels becomes a dictionary from these, which has its type under the key ``$``.
+    A value with labels becomes a dictionary from these, with its type under the key ``$``.
     """
     if type(value) in ATOMS or isinstance(value, Failure):
         return value
@@ -119,8 +119,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
         return None
-    if (found := _labelled(value)) is not None:
-        return found
+    if (labelled := _labelled(value)) is not None:
+        return labelled
     for kinds, convert in _CONTAINERS:
         if isinstance(value, kinds):
             return convert(value)
@@ -135,7 +135,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         value.close()
         raise Broken("returned a coroutine; it must return its outputs")
     raise Broken(
-        f"returned {what_is(value)}; return numbers, words, None, lists, dictionaries, "
+        f"returned {type_text(value)}; return numbers, words, None, lists, dictionaries, "
         "dataclasses, arrays or tables"
     )
 
@@ -208,30 +208,30 @@ def _type(dtype: Any) -> str:
 
 
 def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
-    """Return values by their labels, or pairs of both where a label is there twice."""
-    found = [(_frozen(plain(label)), plain(value)) for label, value in pairs]
-    labels = {label for label, _ in found}
-    if len(labels) < len(found) or FACTS in labels or not all(map(operator.eq, labels, labels)):
-        return str(facts), *found
-    return {**dict(found), **({FACTS: str(facts)} if facts else {})}
+    """Return values by their labels, or pairs of both where a label occurs twice."""
+    entries = [(_frozen(plain(label)), plain(value)) for label, value in pairs]
+    labels = {label for label, _ in entries}
+    if len(labels) < len(entries) or FACTS in labels or not all(map(operator.eq, labels, labels)):
+        return str(facts), *entries
+    return {**dict(entries), **({FACTS: str(facts)} if facts else {})}
 
 
 def _frozen(value: Any) -> Any:
-    """Return a plain value as one that may be a key or a member."""
+    """Return a plain value in a hashable form."""
     if isinstance(value, dict):
         return tuple((key, _frozen(entry)) for key, entry in value.items())
     return tuple(map(_frozen, value)) if isinstance(value, tuple) else value
 
 
 def rows(table: Any, *, index: bool = True) -> Any:
-    """Return outputs of which a table holds one a row: dictionaries of its columns, or values.
+    """Return the rows of a table as outputs: dictionaries of its columns, or values.
 
     Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
-    ``index`` the labels of rows are part of the outputs, where they are not just numbers.
+    ``index`` the labels of rows are part of the outputs, unless they only count the rows.
     """
     if (columns := _columns(table)) is None:
         if hasattr(table, "coords") and hasattr(table, "to_dict"):
-            raise Broken(f"returned {what_is(table)} for many outputs; return a list or an array")
+            raise Broken(f"returned {type_text(table)} for many outputs; return a list or an array")
         return table
     labels = getattr(table, "index", None)
     plainly = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
@@ -252,7 +252,7 @@ _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
 
 
 def as_json(value: Any) -> Any:  # noqa: PLR0911
-    """Return a plain output as JSON has it; sets, and keys that are no words, behind a ``$``."""
+    """Return a plain output for JSON; sets, and mappings whose keys are not texts, behind ``$``."""
     if isinstance(value, Failure):
         message = {"message": value.message} if value.message else {}
         return {"error": value.type_name, **message}
@@ -269,13 +269,13 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
     return value if type(value) in (float, int, bool, str, type(None)) else str(value)
 
 
-def from_json(found: dict[str, Any]) -> Any:
-    """Return a set, or a dictionary, that `as_json` wrote as this object; others as they are."""
-    with contextlib.suppress(ValueError, TypeError):  # somebody else's object
-        if set(found) == {"$set"}:
-            return frozenset(plain(member) for member in found["$set"])
-        if set(found) == {"$items"}:
-            return {_frozen(plain(key)): entry for key, entry in found["$items"]}
-        if set(found) == {"$bytes"}:
-            return bytes.fromhex(found["$bytes"])
-    return found
+def from_json(json_object: dict[str, Any]) -> Any:
+    """Return the set or dictionary that `as_json` wrote as this object; others as they are."""
+    with contextlib.suppress(ValueError, TypeError):  # an object from another program
+        if set(json_object) == {"$set"}:
+            return frozenset(plain(member) for member in json_object["$set"])
+        if set(json_object) == {"$items"}:
+            return {_frozen(plain(key)): entry for key, entry in json_object["$items"]}
+        if set(json_object) == {"$bytes"}:
+            return bytes.fromhex(json_object["$bytes"])
+    return json_object

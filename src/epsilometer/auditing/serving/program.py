@@ -1,7 +1,7 @@
-"""What another interpreter runs: ``python program.py survey.py:noisy_mean``.
+"""The program for another interpreter: ``python program.py survey.py:noisy_mean``.
 
-What lies beside this file is a package of a name of its own there, as `epsilometer` need not be
-installed, and none of it is the mechanism's to import. Requests are answered by `answering`.
+It imports this folder as a package of another name, as `epsilometer` need not be installed there,
+and the mechanism cannot import any of it. `answering` answers the requests.
 """
 
 from __future__ import annotations

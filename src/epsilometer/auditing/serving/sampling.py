@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import Broken, Misuse, described, is_ours, shortened, what_is
+from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
+from .modules import ModuleFolder
 from .optional import np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
-from .places import Place
 from .signatures import Signature, by_name, defaults, distinct_seeds, folded, parameters_of
 
 _KINDS = ("Generator", "BitGenerator", "RandomState", "SeedSequence")
@@ -25,69 +25,66 @@ _GENERATORS = (random.Random, *(getattr(np.random, kind) for kind in _KINDS if n
 
 
 class Sampler:
-    """A function with all that is needed to draw from it.
+    """A function, and everything that draws from it.
 
     Parameters
     ----------
     function
         A callable whose parameters `Signature` understands, or returns an awaitable of them; a
-        class whose objects can be called, or what is `Made` by one.
+        class whose objects can be called, or an `ObjectFactory`.
     name
-        How errors call it.
+        Its name in errors.
     failures
         Whether an exception is an outcome, where a call is one draw.
-    place
-        Where its modules are found.
+    home
+        The folder of its modules.
     """
 
     def __init__(
-        self, function: Any, name: str, *, failures: bool = False, place: Place | None = None
+        self, function: Any, name: str, *, failures: bool = False, home: ModuleFolder | None = None
     ) -> None:
         if inspect.isclass(function) and _makes_callables(function):
-            function = Made(function, name)
-        self._made = function if isinstance(function, Made) else None
-        function = self._made.first if self._made else function
+            function = ObjectFactory(function, name)
+        self._factory = function if isinstance(function, ObjectFactory) else None
+        self.per_draw = self._factory is not None and self._factory.per_draw
+        function = self._factory.first if self._factory else function
         if not callable(function):
-            raise Misuse(name, f"is no function but {what_is(function)}")
+            raise Misuse(name, f"is no function but {type_text(function)}")
         called = inspect.unwrap(getattr(function, "func", function))
         called = called if inspect.isroutine(called) else type(called).__call__
         self._waits = inspect.iscoroutinefunction(called)
         self.function, self.name, self.failures = function, name, failures
         self.signature = Signature(function, name)
         self.seeded = bool(self.signature.randomness)
-        self.anew = bool(self._made and self._made.anew)  # each draw has an object of its own
-        self.place = place or Place()
+        self.home = home or ModuleFolder()
         self.printed = Printed()
 
     @property
     def description(self) -> str:
-        """One line: what was found out."""
+        """One line: how it is called."""
         calls = "many draws a call" if self.signature.many else "one draw a call"
-        left = [*(self._made.defaults if self._made else ()), *self.signature.defaults]
+        if self.per_draw:
+            calls = "one draw a call, each of a new object"
+        defaults = [*(self._factory.defaults if self._factory else ()), *self.signature.defaults]
         parts = (
             f"{self.name}{self.signature.text}",
-            "one draw a call, each of a new object" if self.anew else calls,
+            calls,
             "" if self.seeded else "unseeded",
-            f"{', '.join(left)} by default" if left else "",
+            f"{', '.join(defaults)} by default" if defaults else "",
         )
         return ", ".join(filter(None, parts))
 
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
 
-        The global generators of Python and NumPy, from which a mechanism may draw, follow from the
-        seed meanwhile.
-
-        Raises
-        ------
-        Broken
-            If the mechanism fails or does not return that many.
+        Meanwhile the global generators of Python and NumPy follow from the seed. Raise `Broken` if
+        the mechanism fails or does not return that many.
         """
         with _globals_seeded(seed):
             return self.drawn(x, size, seed)
 
     def drawn(self, x: Any, size: int, seed: int) -> Any:
-        """Return the same, where global generators are as they were left."""
+        """Return the same, with the global generators as they are."""
         if not self._waits:
             return self._drawn(x, size, seed)
         import asyncio
@@ -99,41 +96,40 @@ class Sampler:
 
         if asyncio._get_running_loop() is None:
             return waited()
-        with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop, and takes no second
-            return beside.submit(waited).result()
+        with ThreadPoolExecutor(1) as executor:  # a notebook's thread has a loop already
+            return executor.submit(waited).result()
 
     def _drawn(self, x: Any, size: int, seed: int) -> Any:
-        with self.place.entered(), contextlib.redirect_stdout(self.printed):
+        with self.home.entered(), contextlib.redirect_stdout(self.printed):
             try:
-                x = self.signature.given(x)
+                x = self.signature.converted(x)
                 if not self.signature.many:
                     return self._one_by_one(x, size, seed)
-                if not self.anew:
+                if not self.per_draw:
                     return self._together(x, size, seed)
                 seeds = distinct_seeds(seed, size)
-                return compact([self._together(x, 1, own)[0] for own in seeds])
+                return compact([self._together(x, 1, each)[0] for each in seeds])
             except (Broken, KeyboardInterrupt):
                 raise
             except BaseException as error:
-                message = described(error)
+                message = error_text(error)
                 if self.failures and self.signature.many:
                     message += "; an exception is an outcome only where a call is one draw"
                 raise Broken(message) from error
 
-    def _call(self, x: Any, size: int, source: Any) -> Any:
-        function = self._made.another() if self._made and self.anew else self.function
-        result = self.signature.call(function, x, size, source)
+    def _call(self, x: Any, size: int, randomness: Any) -> Any:
+        function = self._factory.make() if self._factory and self.per_draw else self.function
+        result = self.signature.call(function, x, size, randomness)
         return self._loop.run_until_complete(result) if self._waits else result
 
     def _together(self, x: Any, size: int, seed: int) -> Any:
-        source = self.signature.source(seed)
-        result = self._call(copier(x)(), size, source)
+        result = self._call(copier(x)(), size, self.signature.randomness_of(seed))
         if isinstance(result, Iterator):
             result = list(itertools.islice(result, size + 1))
             if len(result) > size:
                 raise Broken(f"returned more outputs than the {size} asked for")
         result = rows(result)
-        wanted = f"where {size} {'was' if size == 1 else 'were'} asked for"
+        expected = f"where {size} {'was' if size == 1 else 'were'} asked for"
         if np is not None and hasattr(result, "__array__") and not isinstance(result, np.generic):
             array = np.array(result) if not isinstance(result, np.ma.MaskedArray) else result.copy()
             if array.ndim:
@@ -141,18 +137,20 @@ class Sampler:
                     swapped = array.ndim > 1 and array.shape[1] == size
                     shape = f" of shape {array.shape}" if array.ndim > 1 else ""
                     hint = ": outputs are the rows; transpose it" if swapped else ""
-                    raise Broken(f"returned {_outputs(len(array))}{shape} {wanted}{hint}")
+                    outputs = counted(len(array), "output")
+                    raise Broken(f"returned {outputs}{shape} {expected}{hint}")
                 return of_array(array)
             result = array.item()
         if isinstance(result, Sequence) and not isinstance(result, (str, bytes, bytearray)):
             if len(result) != size:
-                raise Broken(f"returned {_outputs(len(result))} {wanted}")
+                raise Broken(f"returned {counted(len(result), 'output')} {expected}")
             return compact(list(result))
         if result is None or isinstance(result, (dict, set, frozenset)):
-            raise Broken(f"returned {what_is(result)} {wanted}: return a list or an array")
+            raise Broken(f"returned {type_text(result)} {expected}: return a list or an array")
         raise Broken(
-            f"returned one {type(result).__name__} where a list or an array of {_outputs(size)} "
-            f"is needed: without the parameter {self.signature.size!r} it is called for every draw"
+            f"returned one {type(result).__name__} where a list or an array of "
+            f"{counted(size, 'output')} is needed: without the parameter {self.signature.size!r} "
+            "it is called for every draw"
         )
 
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
@@ -160,7 +158,7 @@ class Sampler:
         if self.signature.randomness == "seed":
             sources = distinct_seeds(seed, size)
         else:
-            sources = itertools.repeat(self.signature.source(seed), size)
+            sources = itertools.repeat(self.signature.randomness_of(seed), size)
         fresh, values = copier(x), []
         for source in sources:
             try:
@@ -176,45 +174,41 @@ class Sampler:
         return compact(values, (*ATOMS, tuple, dict, frozenset))
 
 
-class Made:
-    """Objects of a class that can be called, or a method of objects.
+class ObjectFactory:
+    """A class whose objects can be called, or have the method that draws.
 
-    All draws share the ``first``, unless two of them differ otherwise than in their generators, as
-    they do where the constructor draws noise: then there is one ``anew`` for each draw.
-    ``parameters`` are the constructor's, or the method's; ``defaults``: the constructor's others.
-
-    Raises
-    ------
-    Misuse
-        If it takes no parameter of such a name, or its constructor fails.
+    All draws share the ``first`` object. If two objects differ in more than their generators, as
+    where the constructor draws noise, there is one ``per_draw``. ``parameters`` are those of the
+    constructor, or of the method; ``defaults`` are the constructor's others. Raise `Misuse` if it
+    takes no parameter of such a name, or its constructor fails.
     """
 
     def __init__(
         self, cls: Any, name: str, method: str = "", parameters: Mapping[str, Any] | None = None
     ) -> None:
-        own = {} if method else dict(parameters or {})
-        _refuse_unknown(cls, own, name)
-        self.defaults = defaults(cls, own)
+        options = {} if method else dict(parameters or {})
+        _refuse_unknown(cls, options, name)
+        self.defaults = defaults(cls, options)
 
-        def of(found: Any) -> Any:
-            return bound(getattr(found, method), parameters, name) if method else found
+        def callable_of(value: Any) -> Any:
+            return bind(getattr(value, method), parameters, name) if method else value
 
         try:
-            first = cls(**own)
+            first = cls(**options)
         except Exception as error:
-            helps = "" if own else "; name an object of it"
-            what = f"is {'a method' if method else 'a class'}, and {cls.__name__}() fails"
-            raise Misuse(name, f"{what}: {described(error)}{helps}") from error
-        self.first = of(first)
-        self.another: Callable[[], Any] = lambda: of(cls(**own))
+            hint = "" if options else "; name an object of it"
+            problem = f"is {'a method' if method else 'a class'}, and {cls.__name__}() fails"
+            raise Misuse(name, f"{problem}: {error_text(error)}{hint}") from error
+        self.first = callable_of(first)
+        self.make: Callable[[], Any] = lambda: callable_of(cls(**options))
         try:
-            self.anew = not _alike(first, cls(**own))
-        except Exception:  # it holds what cannot be compared
-            self.anew = True
+            self.per_draw = not _alike(first, cls(**options))
+        except Exception:  # parts of it cannot be compared
+            self.per_draw = True
 
 
 def _alike(a: Any, b: Any) -> bool:  # noqa: PLR0911
-    """Tell whether two objects hold the same; generators, whose draws go on, are all alike."""
+    """Tell whether two objects hold equal values; all generators count as equal."""
     if type(a) is not type(b):
         return False
     if a is b or isinstance(a, _GENERATORS):
@@ -237,7 +231,7 @@ def _alike(a: Any, b: Any) -> bool:  # noqa: PLR0911
 
 
 class Printed:
-    """Stands where stdout was: counts the lines that are printed, and keeps the first and last."""
+    """A replacement of stdout, which counts printed lines and keeps the first and the last."""
 
     def __init__(self) -> None:
         self.first: list[str] = []
@@ -245,7 +239,7 @@ class Printed:
         self._count, self._open = 0, ""
 
     def write(self, text: str) -> int:
-        """Take what is printed."""
+        """Take a text; return its length."""
         *lines, rest = (self._open + text).split("\n")
         self._open = rest[:200]
         lines = [shortened(line, 120) for line in lines if line.strip()]
@@ -254,8 +248,8 @@ class Printed:
         self.last += lines
         return len(text)
 
-    def words(self) -> str:
-        """Say it in one line; nothing where nothing was printed."""
+    def summary(self) -> str:
+        """Return one line about the prints; "" without any."""
         more = self._count - len(self.first)
         rest = f" ... and {more:,} more line{'s' if more > 1 else ''}" if more else ""
         return f"it prints {', '.join(map(repr, self.first))}{rest}" if self.first else ""
@@ -266,14 +260,14 @@ class Printed:
 
 @contextlib.contextmanager
 def _globals_seeded(seed: int) -> Iterator[None]:
-    """Let the global generators follow from a seed, unlike what is given; then put them back."""
-    own = folded(-1 - seed)
+    """Let the global generators follow from a seed, unlike a call's own; then restore them."""
+    global_seed = folded(-1 - seed)
     state = random.getstate()
     numbers = None if np is None else np.random.get_state(legacy=False)
-    random.seed(own)
+    random.seed(global_seed)
     if np is not None:
-        with contextlib.suppress(TypeError):  # of another kind, which somebody has put there
-            np.random.seed(own)
+        with contextlib.suppress(TypeError):  # somebody has replaced it by another kind
+            np.random.seed(global_seed)
     try:
         yield
     finally:
@@ -282,22 +276,19 @@ def _globals_seeded(seed: int) -> Iterator[None]:
             np.random.set_state(numbers)
 
 
-def bound(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
-    """Return a function that is given parameters by name; what it takes beside them is unchanged.
+def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
+    """Return a function with parameters bound by name; its other parameters are unchanged.
 
-    Raises
-    ------
-    Misuse
-        If it takes no parameter of such a name.
+    Raise `Misuse` if it takes no parameter of such a name.
     """
-    if not parameters or isinstance(function, Made) or not callable(function):
-        return function  # what is none will be told
+    if not parameters or isinstance(function, ObjectFactory) or not callable(function):
+        return function  # `Sampler` refuses it
     if isinstance(function, type) and _makes_callables(function):
-        return Made(function, name, parameters=parameters)
+        return ObjectFactory(function, name, parameters=parameters)
     _refuse_unknown(function, parameters, name)
-    given = functools.partial(function, **parameters)
-    if (rest := parameters_of(given)) is None:
-        return given
+    partial = functools.partial(function, **parameters)
+    if (rest := parameters_of(partial)) is None:
+        return partial
 
     @functools.wraps(function, updated=())
     def call(*arguments: Any, **options: Any) -> Any:
@@ -308,12 +299,12 @@ def bound(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any
     return call
 
 
-def _refuse_unknown(function: Any, given: Mapping[str, Any], name: str) -> None:
-    wanted = parameters_of(function)
-    if wanted is None or any(p.kind is p.VAR_KEYWORD for p in wanted):
+def _refuse_unknown(function: Any, parameters: Mapping[str, Any], name: str) -> None:
+    own = parameters_of(function)
+    if own is None or any(p.kind is p.VAR_KEYWORD for p in own):
         return
-    known = by_name(wanted)
-    for unknown in (key for key in given if key not in known):
+    known = by_name(own)
+    for unknown in (key for key in parameters if key not in known):
         raise Misuse(name, f"takes no parameter {unknown!r}", unknown, known)
 
 
@@ -324,11 +315,11 @@ def _makes_callables(cls: type) -> bool:
 def _never_ran(error: BaseException) -> bool:
     """Tell whether the call itself was wrong, so that it would fail on every input alike."""
     frames = traceback.extract_tb(error.__traceback__)
-    return isinstance(error, TypeError) and all(map(is_ours, frames))
+    return isinstance(error, TypeError) and all(map(in_serving, frames))
 
 
 def copier(x: Any) -> Callable[[], Any]:
-    """Return what gives each call an input of its own; cheap for numbers, lists and arrays."""
+    """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
     if isinstance(x, ATOMS) or (isinstance(x, tuple) and all(isinstance(v, ATOMS) for v in x)):
         return lambda: x
     if type(x) is list and all(isinstance(v, ATOMS) for v in x):
@@ -340,7 +331,3 @@ def copier(x: Any) -> Callable[[], Any]:
     if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
         return x.copy
     return lambda: copy.deepcopy(x)
-
-
-def _outputs(count: int) -> str:
-    return f"{count} output{'' if count == 1 else 's'}"

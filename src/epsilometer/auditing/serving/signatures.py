@@ -1,4 +1,4 @@
-"""What a function takes, by the names of its parameters, and the seeds that it is given."""
+"""The arguments of a function, by the names of its parameters, and its seeds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _role(parameter: inspect.Parameter) -> str:
 
 
 def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]:
-    """Return the role of each parameter that will be given: x, size, seed or a generator."""
+    """Return the role of each parameter that gets a value: x, size, seed or a generator."""
     roles = {p.name: role for p in parameters if (role := _role(p))}
     rest = [p for p in parameters if p.name not in roles]
     required = [p for p in rest if p.default is p.empty]
@@ -56,7 +56,7 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
         and first.default is first.empty
         and (not required or required[0].name in _LEVELS)
     ):
-        x = first.name  # f(count, rng), f(samples, epsilon): these are no numbers of draws
+        x = first.name  # f(count, rng), f(samples, epsilon): these do not count draws
         counts.remove(x)
     elif rest:
         x = (required or rest)[0].name
@@ -74,9 +74,9 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
             f"needs {' and '.join(map(repr, unknown))} beside its input {x!r}: give it a default "
             f"or wrap it in a function; understood are {_UNDERSTOOD}",
         )
-    for twice, what in ((counts, "a number of draws"), (_random(roles), "a seed or generator")):
-        if len(twice) > 1:
-            raise Misuse(name, f"has two parameters for {what}: {' and '.join(twice)}")
+    for names, title in ((counts, "a number of draws"), (_random(roles), "a seed or generator")):
+        if len(names) > 1:
+            raise Misuse(name, f"has two parameters for {title}: {' and '.join(names)}")
     return roles
 
 
@@ -85,7 +85,7 @@ def _random(roles: dict[str, str]) -> list[str]:
 
 
 def parameters_of(function: Any) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function; None where it has no signature, as C functions often."""
+    """Return the parameters of a function; None without a signature, as for many C functions."""
     try:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -93,23 +93,23 @@ def parameters_of(function: Any) -> list[inspect.Parameter] | None:
 
 
 def by_name(parameters: Sequence[inspect.Parameter]) -> list[str]:
-    """Return the names of those that can be given by name."""
+    """Return the names of those that can be passed by name."""
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Return those that can be given, or nothing where the signature does not name any."""
-    if (given := parameters_of(function)) is None:
+    """Return the named parameters; None where there are none, but ``*args``."""
+    if (known := parameters_of(function)) is None:
         return None
-    named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return named if named or all(p.kind is not p.VAR_POSITIONAL for p in given) else None
+    named = [p for p in known if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return named if named or all(p.kind is not p.VAR_POSITIONAL for p in known) else None
 
 
-def defaults(function: Callable[..., Any], given: Collection[str]) -> list[str]:
-    """Return the parameters that are not ``given`` and have defaults, with their values."""
-    own = {*given, *(getattr(function, "keywords", None) or ())}  # those of a partial function
+def defaults(function: Callable[..., Any], bound: Collection[str]) -> list[str]:
+    """Return the parameters that are not ``bound`` and have defaults, with their values."""
+    passed = {*bound, *(getattr(function, "keywords", None) or ())}  # those of a partial function
     left = [p for p in _parameters(function) or () if p.default is not p.empty]
-    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in own}
+    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in passed}
     return [n if s[:1] == "<" else f"{n} = {shortened(s, 30)}" for n, s in shown.items()]
 
 
@@ -118,18 +118,18 @@ def _filled(kind: Any, x: Any) -> Any:
 
 
 class Signature:
-    """Which arguments a function is given, by the names of its parameters.
+    """The arguments of a function's calls, by the names of its parameters.
 
-    ``text`` shows them; ``many``: a call returns many draws; ``randomness``: the kind of seed or
-    generator that it takes, "" for none; ``constant``: that with its default; ``defaults``: what it
-    is not given, and has values for.
+    ``text`` shows them. ``many``: a call returns many draws. ``randomness``: the kind of its seed
+    or generator, "" for none; ``constant``: that with its default. ``defaults``: the other
+    parameters with their values.
     """
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._positional: list[str] = []
         self._named: dict[str, str] = {}
         self._values: dict[str, Any] = {}
-        self._kind: Any = None  # of input that it asks for
+        self._kind: Any = None  # annotation of its input
         self.constant = ""
         parameters = _parameters(function)
         if parameters is None:
@@ -149,12 +149,12 @@ class Signature:
         if isinstance(self._kind, str):
             called: Any = inspect.unwrap(function)
             called = called if hasattr(called, "__globals__") else type(called).__call__
-            with contextlib.suppress(Exception):  # what it names cannot be found
+            with contextlib.suppress(Exception):  # a name in it cannot be found
                 hint = types.SimpleNamespace(__annotations__={"x": self._kind})
                 self._kind = get_type_hints(hint, called.__globals__)["x"]
 
-    def given(self, x: Any) -> Any:
-        """Return an input as the kind that it is annotated as: an array, or of a dataclass.
+    def converted(self, x: Any) -> Any:
+        """Return an input as its annotated type: an array, or a dataclass.
 
         A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``.
         """
@@ -191,13 +191,13 @@ class Signature:
                 by_position = False
 
     def call(self, function: Callable[..., Any], x: Any, size: int, randomness: Any) -> Any:
-        """Call the function with what it takes of these."""
+        """Call the function with those arguments that it takes."""
         values = {**self._values, "x": x, "size": size, self.randomness or "seed": randomness}
         named = {name: values[role] for name, role in self._named.items()}
         return function(*[values[role] for role in self._positional], **named)
 
-    def source(self, seed: int) -> Any:
-        """Return the seed or generator that a call is given."""
+    def randomness_of(self, seed: int) -> Any:
+        """Return the seed or generator of a call."""
         if not self.randomness:
             return None
         if self.randomness == "seed":

@@ -1,7 +1,7 @@
-"""Claims by an accountant: a level may be what a function answers, in place of a number.
+"""Claims by an accountant: a function that returns a level, in place of a number.
 
-In a plain claim such a level is a mapping: the ``function`` and what it is ``given``, of which it
-takes what it names.
+In a plain claim such a level is a mapping: the ``function`` and the parameters that it may take,
+as ``given``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from epsilometer.auditing.serving.accounting import account
-from epsilometer.auditing.serving.errors import Broken, Misuse
+from epsilometer.auditing.serving.errors import Broken
 from epsilometer.auditing.serving.loading import parsed
-from epsilometer.auditing.sources.callables import Origin, as_argument_error, digests
+from epsilometer.auditing.sources.callables import Origin, argument_errors, digests
 from epsilometer.auditing.sources.worker import python_account
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ArgumentError, MechanismError, one_line
@@ -23,166 +23,154 @@ from epsilometer.errors import ArgumentError, MechanismError, one_line
 
 @dataclass(frozen=True)
 class Answer:
-    """A level, the function that answered it, and what that is made of."""
+    """A level, the function that returned it, and digests of that function's files."""
 
-    level: float
-    place: str
+    value: float
+    spec: str
     digest: Mapping[str, str]
 
 
-def check_place(spec: str) -> None:
-    """Raise `ArgumentError` unless a text can name a function, which is not looked for."""
-    try:
+def check_spec(spec: str) -> None:
+    """Raise `ArgumentError` unless a text can name a function; it need not exist."""
+    with argument_errors():
         parsed(spec)
-    except Misuse as error:
-        raise as_argument_error(error) from None
 
 
 def ask(
-    place: str,
-    given: Mapping[str, Any],
+    spec: str,
+    parameters: Mapping[str, Any],
     *,
     interpreter: str | None = None,
     timeout: float = 60.0,
     folder: str | os.PathLike[str] = ".",
 ) -> Answer:
-    """Ask an accountant for a level.
+    """Call an accountant for a level.
+
+    Raise `ArgumentError` if there is no such function. Raise `MechanismError` if it fails, or
+    returns anything but one finite positive number.
 
     Parameters
     ----------
-    place
+    spec
         ``file.py:function`` or ``package.module:function``.
-    given
-        Parameters by name; it takes those that it names.
+    parameters
+        By name; the function gets those that it names.
     interpreter
         That of the mechanism, where it is another.
     timeout
         Seconds within which another interpreter must have answered.
     folder
-        What files are relative to.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such function.
-    MechanismError
-        If it fails, or answers with what is not one finite positive number.
+        Files are relative to it.
     """
     if interpreter is not None:
-        origin = Origin(place, folder, interpreter=interpreter)
-        level, made_of = python_account(origin, given, timeout=timeout)
-        return Answer(level, place, made_of)
+        origin = Origin(spec, folder, interpreter=interpreter)
+        value, digest = python_account(origin, parameters, timeout=timeout)
+        return Answer(value, spec, digest)
     try:
-        level = account(place, folder, given)
-    except Misuse as error:
-        raise as_argument_error(error) from error.__cause__
+        with argument_errors():
+            value = account(spec, folder, parameters)
     except Broken as error:
-        raise MechanismError(f"{place}: {error}") from error.__cause__
-    return Answer(level, place, digests(place, folder=folder))
+        raise MechanismError(f"{spec}: {error}") from error.__cause__
+    return Answer(value, spec, digests(spec, folder=folder))
 
 
-def told(verdict: Verdict, answers: Mapping[str, Answer]) -> Verdict:
-    """Return a verdict that says where its claim is from: levels by name, and who answered."""
+def with_accountants(verdict: Verdict, answers: Mapping[str, Answer]) -> Verdict:
+    """Return a verdict that names the accountants of its claim, from answers by level."""
     if not answers:
         return verdict
-    places = {name: answer.place for name, answer in answers.items()}
+    specs = {name: answer.spec for name, answer in answers.items()}
     made_of = dict(verdict.provenance.get("made of", {}))
     for answer in answers.values():
         made_of = {**answer.digest, **made_of}
     return replace(
         verdict,
-        claim={**verdict.claim, "from": places},
-        claimed=f"{verdict.claimed} {_from(places.values())}",
+        claim={**verdict.claim, "from": specs},
+        claimed=f"{verdict.claimed} {_from(specs.values())}",
         provenance={**verdict.provenance, "made of": made_of},
     )
 
 
-def _from(places: Iterable[str]) -> str:
-    return f"(from {' and '.join(dict.fromkeys(places))})"
+def _from(specs: Iterable[str]) -> str:
+    return f"(from {' and '.join(dict.fromkeys(specs))})"
 
 
 # --- plain claims ---------------------------------------------------------------------------------
 
 
-def with_given(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plain claim whose functions are given parameters, and what is claimed beside them.
+def with_parameters(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plain claim whose functions get parameters, and the rest of the claim.
 
-    For an epsilon that is the ``delta``, for a delta the ``epsilon``, if it is a number; for a
-    Rényi divergence the ``order``.
+    That is ``delta`` for an epsilon and ``epsilon`` for a delta, if it is a number; ``order`` for a
+    Rényi divergence.
     """
     numbers = {
         key: claim[key] for key in ("epsilon", "delta") if isinstance(claim.get(key), int | float)
     }
 
-    def given(_: str, level: Mapping[str, Any], order: float | None) -> dict[str, Any]:
-        beside = numbers if order is None else {"order": order}
-        return {**level, "given": {**parameters, **beside}}
+    def completed(_: str, level: Mapping[str, Any], order: float | None) -> dict[str, Any]:
+        rest = numbers if order is None else {"order": order}
+        return {**level, "given": {**parameters, **rest}}
 
-    return _replaced(claim, given)
+    return _replaced(claim, completed)
 
 
-def of_any_level(claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plain claim with some number where another will be answered."""
+def with_placeholders(claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plain claim with some number in place of each function."""
     return _replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
 
 
 def ask_all(claims: Sequence[Mapping[str, Any]], **options: Any) -> list[dict[str, Any]]:
-    """Return the answers to all that plain claims ask for, each once, as JSON holds it.
+    """Return the answers of all accountants of plain claims, each once, as JSON holds them.
 
-    ``options`` are those of `ask`. An accountant that is wrong has a ``problem`` for a level.
+    ``options`` are those of `ask`. An accountant that fails has a ``problem`` for a level.
     """
     answers: dict[str, dict[str, Any]] = {}
-    for level in (level for claim in claims for level in _asked(claim).values()):
+    for level in (level for claim in claims for level in _function_levels(claim).values()):
         if _key(level) in answers:
             continue
         try:
             answer = ask(level["function"], level["given"], **options)
-            said = {"level": answer.level, "digest": dict(answer.digest)}
+            result = {"level": answer.value, "digest": dict(answer.digest)}
         except (ArgumentError, MechanismError) as error:
-            said = {"problem": one_line(error)}
-        answers[_key(level)] = {"asked": level, **said}
+            result = {"problem": one_line(error)}
+        answers[_key(level)] = {"asked": level, **result}
     return list(answers.values())
 
 
-def filled(
+def with_answers(
     claim: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, Answer]]:
-    """Return a plain claim with numbers from `ask_all`, and who answered them, by their names.
+    """Return a plain claim with the numbers of `ask_all`, and the answers by level.
 
-    Raises
-    ------
-    MechanismError
-        If an accountant is wrong.
+    Raise `MechanismError` if an accountant failed.
     """
     by_key = {_key(answer["asked"]): answer for answer in answers}
-    levels: dict[str, Answer] = {}
-    for name, level in _asked(claim).items():
+    by_name: dict[str, Answer] = {}
+    for name, level in _function_levels(claim).items():
         answer = by_key[_key(level)]
         if "problem" in answer:
             raise MechanismError(answer["problem"])
-        levels[name] = Answer(answer["level"], level["function"], answer["digest"])
-    return _replaced(claim, lambda name, *_: levels[name].level), levels
+        by_name[name] = Answer(answer["level"], level["function"], answer["digest"])
+    return _replaced(claim, lambda name, *_: by_name[name].value), by_name
 
 
 def functions(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the functions that plain claims ask for levels."""
-    return list(dict.fromkeys(x["function"] for claim in claims for x in _asked(claim).values()))
+    """Return the functions of plain claims."""
+    levels = (level for claim in claims for level in _function_levels(claim).values())
+    return list(dict.fromkeys(level["function"] for level in levels))
 
 
-def unanswered(claim: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
-    """Return what is said of a plain claim without its levels, for programs and for people.
-
-    None where it asks nobody.
-    """
-    places = {name: level["function"] for name, level in _asked(claim).items()}
-    if not places:
+def without_levels(claim: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
+    """Return a plain claim without its levels, as JSON and as text; None without functions."""
+    specs = {name: level["function"] for name, level in _function_levels(claim).items()}
+    if not specs:
         return None
     notion = next(key for key in claim if key != "delta")
-    return {"notion": notion, "from": places}, f"{' and '.join(places)} {_from(places.values())}"
+    return {"notion": notion, "from": specs}, f"{' and '.join(specs)} {_from(specs.values())}"
 
 
-def _asked(claim: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the levels of a plain claim that are to be answered, by their names."""
+def _function_levels(claim: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the levels of a plain claim that name functions, by name."""
     levels: dict[str, Mapping[str, Any]] = {}
     _replaced(claim, lambda name, level, _: levels.setdefault(name, level))
     return levels
@@ -195,10 +183,10 @@ def _replaced(claim: Mapping[str, Any], number: Callable[..., Any]) -> dict[str,
         return number(name, level, order) if isinstance(level, Mapping) else level
 
     return {
-        key: [[order, new(f"order {order:g}", level, order)] for order, level in said]
+        key: [[order, new(f"order {order:g}", level, order)] for order, level in value]
         if key == "renyi"
-        else new(key, said)
-        for key, said in claim.items()
+        else new(key, value)
+        for key, value in claim.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""Programs that run: asked through pipes, and ended with all that they have started."""
+"""Running programs: requests go through pipes, and a program ends with all that it has started."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from epsilometer.auditing.sources.replies import Reply, shown
 from epsilometer.errors import MechanismError, one_line
 
 _CHUNK = 1 << 18
-_GRACE = 0.5  # seconds to end after what it reads has ended
-_LAST = 5  # lines of what it wrote to stderr that are shown
+_GRACE = 0.5  # seconds to end after the end of its input
+_LAST = 5  # lines of its stderr in an error
 
 
 class EndedError(MechanismError):
-    """A program that ended otherwise than well; ``how``, without what it printed."""
+    """A program that failed; ``reason`` leaves out its prints."""
 
-    def __init__(self, message: str, how: str) -> None:
+    def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
-        self.how = how
+        self.reason = reason
 
 
 class Process:
@@ -35,7 +35,7 @@ class Process:
 
     def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
         self._name = name
-        self._tail = b""  # the last that it wrote to stderr
+        self._tail = b""  # the end of its stderr
         self._answered = 0
         self._popen = subprocess.Popen(  # noqa: S603 - the user's command
             argv,
@@ -56,18 +56,16 @@ class Process:
     ) -> None:
         """Send a request and read until the reply is complete, or the program has ended.
 
-        Raises
-        ------
-        MechanismError
-            If it hangs, dies, or prints what is no reply; its last lines on stderr are notes of it.
+        Raise `MechanismError` if it hangs, dies, or prints no reply; its last lines on stderr are
+        notes of the error.
         """
         try:
             self._exchange(request, reply, timeout, to_the_end)
         except MechanismError as error:
             self._drain(self._popen.stderr)
-            said = self._lines()[-_LAST:]
-            if len(said) > 1 or not str(error).endswith(self._said()):
-                for line in said:
+            lines = self._lines()[-_LAST:]
+            if len(lines) > 1 or not str(error).endswith(self._last_line()):
+                for line in lines:
                     error.add_note(f"  {shortened(line, 120)}")
             raise
 
@@ -87,7 +85,8 @@ class Process:
             while to_the_end or not reply.complete:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or time.monotonic() > deadline:
-                    raise MechanismError(f"{self._name}: {reply.missing(timeout)}{self._said()}")
+                    problem = f"{reply.missing(timeout)}{self._last_line()}"
+                    raise MechanismError(f"{self._name}: {problem}")
                 files = {key.fileobj for key, _ in ready}
                 if stdin in files:
                     left = left[self._write(stdin, left) :]
@@ -126,16 +125,16 @@ class Process:
             return len(left)
 
     def _drain(self, stderr: Any) -> bool:
-        """Read what there is; tell whether there may be more."""
+        """Read the available bytes; tell whether there may be more."""
         with suppress(BlockingIOError):
             chunk = os.read(stderr.fileno(), _CHUNK)
             self._tail = (self._tail + chunk)[-4096:]
             return bool(chunk)
         return True
 
-    def _said(self) -> str:
-        said = self._lines()
-        return f"; its last words: {shortened(one_line(said[-1]), 120)}" if said else ""
+    def _last_line(self) -> str:
+        lines = self._lines()
+        return f"; its last words: {shortened(one_line(lines[-1]), 120)}" if lines else ""
 
     def _lines(self) -> list[str]:
         text = self._tail.decode(errors="replace")
@@ -145,7 +144,7 @@ class Process:
         """Return the exit code once the program has ended; none if it does not."""
         if not _ends(self._popen, seconds):
             return None
-        for _ in range(100):  # what is left in the pipe
+        for _ in range(100):  # the rest in the pipe
             before = self._tail
             if not self._drain(self._popen.stderr) or self._tail == before:
                 break
@@ -154,22 +153,23 @@ class Process:
 
     def _died(self, reply: Reply) -> MechanismError:
         code = self._wait(0.5)
-        how = "closed its output" if code is None else _how(code)
+        reason = "closed its output" if code is None else _reason(code)
         after = reply.so_far()
         if code == 0 and self._answered and not reply.received:
             after += " (a worker answers until its input ends)"
-        return EndedError(f"{self._name}: {how} {after}{self._said()}", how)
+        return EndedError(f"{self._name}: {reason} {after}{self._last_line()}", reason)
 
     def _ended_well(self, reply: Reply, deadline: float, timeout: float) -> None:
         code = self._wait(max(0.0, deadline - time.monotonic()))
         if code is None:
-            raise MechanismError(f"{self._name}: did not end within {timeout:g} s{self._said()}")
+            problem = f"did not end within {timeout:g} s{self._last_line()}"
+            raise MechanismError(f"{self._name}: {problem}")
         if code != 0:
-            raise EndedError(f"{self._name}: {_how(code)}{self._said()}", _how(code))
+            raise EndedError(f"{self._name}: {_reason(code)}{self._last_line()}", _reason(code))
         reply.end()
         self._refuse(reply)
         if not reply.complete:
-            raise MechanismError(f"{self._name}: ended {reply.so_far()}{self._said()}")
+            raise MechanismError(f"{self._name}: ended {reply.so_far()}{self._last_line()}")
 
     def close(self, grace: float = _GRACE) -> None:
         """Let it end by itself for a moment; then kill it with all that it has started."""
@@ -183,7 +183,7 @@ def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
 
 
 def _has_ended(popen: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a program has ended, without forgetting its number: it names its group, too."""
+    """Tell whether a program has ended, and keep its number, which is also that of its group."""
     if popen.returncode is not None:
         return True
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -209,7 +209,7 @@ def _kill(popen: subprocess.Popen[bytes]) -> None:
 
 
 def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
-    """Kill a program and its children; nothing in a fork of who started it."""
+    """Kill a program and its children, in the process that started it only."""
     if os.getpid() == owner:
         _kill(popen)
         popen.wait()
@@ -222,10 +222,8 @@ def _close(popen: subprocess.Popen[bytes]) -> None:
             stream.close()
 
 
-def _how(code: int) -> str:
+def _reason(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
-    try:
-        return f"was ended by signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was ended by signal {-code}"
+    named = -code in set(signal.Signals)
+    return f"was ended by signal {signal.Signals(-code).name if named else -code}"

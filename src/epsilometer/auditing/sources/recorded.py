@@ -13,7 +13,7 @@ import numpy as np
 
 from epsilometer.auditing.outcomes.reals import EXACT
 from epsilometer.auditing.serving.digests import sha256
-from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.serving.errors import counted, shortened
 from epsilometer.auditing.serving.outputs import compact, of_array
 from epsilometer.auditing.sources.callables import Outputs
 from epsilometer.errors import ArgumentError, one_line, suggest
@@ -32,19 +32,16 @@ _SHOWN = 12
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the outputs on x and on x' that files hold.
 
+    Raise `ArgumentError` if a file cannot be read or has other columns.
+
     Parameters
     ----------
     paths
         One file with two columns (npy: two rows or two columns), or two files with a column each,
         or with several: vectors, in columns of equal names. A CSV file has a header or none; a
-        missing field is NaN among numbers and None among words.
+        missing field is NaN among numbers and None among texts.
     columns
-        Names: of the two columns of one file, or of those to take from each of two.
-
-    Raises
-    ------
-    ArgumentError
-        If a file cannot be read or has other columns.
+        Names: of the two columns of one file, or of the columns to take from each of two.
     """
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
@@ -56,7 +53,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
         raise ArgumentError(
-            second, f"has {_counted(list(x_prime))}, but {first} has {_counted(list(x))}"
+            second, f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
         )
     if len(x) > 1 and list(x) != list(x_prime):
         if set(x) != set(x_prime):
@@ -69,10 +66,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
     """Return the types of a CSV or Parquet table's columns by name, and its rows as lists.
 
-    Raises
-    ------
-    ArgumentError
-        If it is no such table, or is empty.
+    Raise `ArgumentError` if it is no such table, or is empty.
     """
     if Path(path).suffix == ".npy":
         raise ArgumentError(path, "is no table; write CSV or Parquet")
@@ -90,22 +84,22 @@ def digest(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _of_one(path: str, names: Sequence[str] | None) -> tuple[Outputs, Outputs]:
-    found = _two(path, names, " of a single file", sides=True)
-    if len(found) != 2:
-        hint = "name a second file" if len(found) == 1 else "choose two of them"
-        if len(found) == 1 and ";" in next(iter(found)):
+    columns = _two(path, names, " of a single file", sides=True)
+    if len(columns) != 2:
+        hint = "name a second file" if len(columns) == 1 else "choose two of them"
+        if len(columns) == 1 and ";" in next(iter(columns)):
             hint = "separate them by commas"
         raise ArgumentError(
-            path, f"has {_counted(list(found))}; outputs on x and on x' are wanted: {hint}"
+            path, f"has {_column_list(list(columns))}; outputs on x and on x' are wanted: {hint}"
         )
-    x, x_prime = found.values()
+    x, x_prime = columns.values()
     return x, x_prime
 
 
 def _two(
     path: str, names: Sequence[str] | None, which: str, *, sides: bool = False
 ) -> dict[str, Outputs]:
-    """Return columns by name, of a table those that are named, or all; an array has two."""
+    """Return columns by name: of a table the named ones, or all; an array has two."""
     if names is not None and len(names) != 2:
         raise ArgumentError("columns", f"must be two{which}, got {len(names)}")
     if _file(path).suffix != ".npy" or names is not None:
@@ -122,34 +116,30 @@ def _two(
 def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the scores of canaries and which were included, from two columns of a file.
 
+    Raise `ArgumentError` if a file cannot be read or has other columns.
+
     Parameters
     ----------
     path
         CSV, Parquet, or npy of shape (m, 2) or (2, m).
     columns
-        Their names, in this order; ``score`` and ``included`` if there are such, or else the two
-        that there are.
-
-    Raises
-    ------
-    ArgumentError
-        If a file cannot be read or has other columns.
+        Their names, in this order; by default ``score`` and ``included``, or the only two.
     """
-    wanted = ["score", "included"]
-    found = _two(path, columns, ", SCORE and INCLUDED")
-    if columns is None and set(wanted) <= set(found):
-        found = {name: found[name] for name in wanted}
-    if len(found) != 2:
-        message = f"has {_counted(list(found))}; a score and inclusion of each canary are wanted"
+    default = ["score", "included"]
+    pair = _two(path, columns, ", SCORE and INCLUDED")
+    if columns is None and set(default) <= set(pair):
+        pair = {name: pair[name] for name in default}
+    if len(pair) != 2:
+        message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
         raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
-    scores, included = found.values()
+    scores, included = pair.values()
     return scores, included
 
 
-def _counted(names: list[str]) -> str:
+def _column_list(names: list[str]) -> str:
     shown = ", ".join(name or "''" for name in names[:_SHOWN])
     more = ", ..." if len(names) > _SHOWN else ""
-    return f"{len(names)} column{'' if len(names) == 1 else 's'} ({shown}{more})"
+    return f"{counted(len(names), 'column')} ({shown}{more})"
 
 
 def _file(path: str) -> Path:
@@ -198,7 +188,7 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
 
 
 def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
-    """Refuse a column that only ends before the other: what is missing there is no outcome."""
+    """Refuse a column that ends before the other: its missing fields are not outcomes."""
     for name, column in columns.items():
         missing = np.asarray(column.is_null())
         first = len(missing) - column.null_count
@@ -247,8 +237,8 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
     parse = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(first) > 1)
 
     def read(**options: Any) -> pa.Table:
-        how = reader.ReadOptions(**options), parse, convert
-        return reader.read_csv(io.BytesIO(data + b"\n"), *how)
+        layout = reader.ReadOptions(**options)
+        return reader.read_csv(io.BytesIO(data + b"\n"), layout, parse, convert)
 
     try:
         table = read(autogenerate_column_names=True)
@@ -264,19 +254,19 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
 
 
 def _is_header(first: list[str], table: pa.Table) -> bool:
-    """Tell whether the first row names the columns: words, of which none comes again below."""
-    words = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    if any(not word.strip() or _is_number(word) for word in words):
+    """Tell whether the first row names the columns: texts, of which none comes again below."""
+    texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
+    if any(not text.strip() or _is_number(text) for text in texts):
         return False
     below = [column.slice(1) for column in table.columns]
     return not any(
-        str(column.type) == "string" and word in set(column.to_pylist())
-        for word, column in zip(first, below, strict=True)
+        str(column.type) == "string" and text in set(column.to_pylist())
+        for text, column in zip(first, below, strict=True)
     )
 
 
-def _is_number(word: str) -> bool:
-    return bool(_NUMBER.fullmatch(word.strip()))
+def _is_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text.strip()))
 
 
 def _parquet(file: Path, path: str) -> pa.Table:
@@ -291,7 +281,7 @@ def _parquet(file: Path, path: str) -> pa.Table:
 
 
 def _values(column: pa.ChunkedArray, path: str) -> Outputs:
-    """Return a column's values: an array of numbers, or a list of words, numbers and None."""
+    """Return a column's values: an array of numbers, or a list of texts, numbers and None."""
     import pyarrow as pa
 
     kind = column.type
@@ -304,15 +294,15 @@ def _values(column: pa.ChunkedArray, path: str) -> Outputs:
     values = column.to_pylist()
     if pa.types.is_integer(kind):
         exact = all(value is None or abs(value) <= EXACT for value in values)
-        made = float if exact else int
-        values = [float("nan") if value is None else made(value) for value in values]
+        number = float if exact else int
+        values = [float("nan") if value is None else number(value) for value in values]
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values = [_word(value) for value in values]
+        values = [_text_or_number(value) for value in values]
     return compact(values)  # type: ignore[no-any-return]
 
 
-def _word(value: str | None) -> str | int | float | None:
-    """Return a number that stands among words as a number: an output may be either."""
+def _text_or_number(value: str | None) -> str | int | float | None:
+    """Return a number among texts as a number: an output may be either."""
     if value is None or not _is_number(value):
         return value
     return int(value) if value.strip().lstrip("+-").isdigit() else float(value)
@@ -325,8 +315,8 @@ def _array(path: str) -> Any:
     try:
         array = np.load(_file(path), allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        why = "it holds Python objects" if "pickle" in str(error) else one_line(error)
-        raise ArgumentError(path, f"cannot be read: {shortened(why, 150)}") from None
+        reason = "it holds Python objects" if "pickle" in str(error) else one_line(error)
+        raise ArgumentError(path, f"cannot be read: {shortened(reason, 150)}") from None
     if array.ndim == 0 or array.size == 0:
         raise ArgumentError(path, "is empty" if array.ndim else "holds one number only")
     return array

@@ -1,4 +1,4 @@
-"""Reads what a program prints in answer to a request, as ``docs/worker.md`` has it."""
+"""A program's answer to a request, as defined in ``docs/worker.md``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.auditing.serving.errors import shortened
+from epsilometer.auditing.serving.errors import counted, shortened
 from epsilometer.auditing.serving.outputs import Failure, compact, from_json
 from epsilometer.errors import one_line
 
@@ -21,13 +21,13 @@ _LINE = 1 << 24  # bytes: no output is as long
 
 
 class ReplyError(Exception):
-    """A reply that is no outputs."""
+    """A reply without outputs."""
 
 
 class Reply:
-    """What a program has printed so far in answer to one request.
+    """Prints of a program so far in answer to one request.
 
-    ``complete``: all is there; ``problem``: what is wrong with it.
+    ``complete`` tells whether all is there; ``problem`` is an error in it.
     """
 
     def __init__(self, size: int, failures: bool) -> None:
@@ -36,17 +36,17 @@ class Reply:
         self.problem = ""
         self._data = bytearray()
         self._lines = 0  # ends of lines so far
-        self._last = 0  # where the last line that has ended ends
+        self._last = 0  # position of the end of the last complete line
         self._raw: tuple[np.dtype[Any], int] | None = None  # type and columns; 0 for plain numbers
-        self._start = self._needed = 0  # where what is raw starts, and how many bytes it has
+        self._start = self._needed = 0  # of raw outputs: position, and number of bytes
 
     @property
     def received(self) -> bool:
-        """Whether anything came."""
+        """Whether any byte arrived."""
         return bool(self._data)
 
     def feed(self, chunk: bytes) -> None:
-        """Take what came next."""
+        """Append bytes."""
         start = len(self._data)
         self._data += chunk
         if self._raw is None:
@@ -56,15 +56,15 @@ class Reply:
             if self._lines and self._data.startswith(b"{"):
                 self._read_header()
         if self._raw is None:
-            self._look_at_lines()
+            self._check_lines()
             return
-        came = len(self._data) - self._start
-        self.complete = came == self._needed
-        if came > self._needed:
+        received = len(self._data) - self._start
+        self.complete = received == self._needed
+        if received > self._needed:
             self.problem = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
 
     def end(self) -> None:
-        """Take what came as all that comes; the last line needs no end."""
+        """Complete the reply; its last line needs no end."""
         if self._raw is None and len(self._data) > self._last:
             self.feed(b"\n")
 
@@ -85,30 +85,30 @@ class Reply:
                 self._raw = np.dtype(f"<{kind[0]}8"), columns
                 self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
 
-    def _look_at_lines(self) -> None:
-        began = self._data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
-        if self._lines and _ERROR.match(self._data, began):
-            last = bytes(self._data[began : self._last])
+    def _check_lines(self) -> None:
+        start = self._data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
+        if self._lines and _ERROR.match(self._data, start):
+            last = bytes(self._data[start : self._last])
             if (error := _error(last)) and (error[1] or not self.failures):
                 self.problem = shortened(error[0], 300)
                 return
         if self._lines > self.size or (self._lines == self.size and self._last < len(self._data)):
             extra = bytes(self._data).split(b"\n")[self.size]
-            asked = f"the {self.size} output{'' if self.size == 1 else 's'} asked for"
-            self.problem = f"printed more than {asked}: {shown(extra)}"
+            expected = counted(self.size, "output")
+            self.problem = f"printed more than the {expected} asked for: {shown(extra)}"
         elif len(self._data) - self._last > _LINE:
             self.problem = f"line {self._lines + 1} does not end: {shown(self._data[:99])}"
         self.complete = self._lines == self.size
 
     def so_far(self) -> str:
-        """Return how much came, in words."""
+        """Return a text: how much arrived."""
         if self._raw is not None:
-            came = len(self._data) - self._start
-            return f"after {came} of {self._needed} bytes of raw outputs"
-        return f"after {self._lines} of {self.size} output{'' if self.size == 1 else 's'}"
+            received = len(self._data) - self._start
+            return f"after {received} of {self._needed} bytes of raw outputs"
+        return f"after {self._lines} of {counted(self.size, 'output')}"
 
     def missing(self, timeout: float) -> str:
-        """Return what is told of a program that says no more."""
+        """Return the error of a program that prints no more."""
         hint = ""
         if not self._data:
             hint = " (does it flush its output?)"
@@ -117,12 +117,11 @@ class Reply:
         return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
 
     def message(self) -> dict[str, Any]:
-        """Return the one object of a reply that is no outputs."""
-        try:
-            found = json.loads(bytes(self._data))
-        except ValueError:
-            found = None
-        return found if isinstance(found, dict) else {}
+        """Return the one object of a reply without outputs."""
+        with suppress(ValueError):
+            if isinstance(reply := json.loads(bytes(self._data)), dict):
+                return reply
+        return {}
 
     def outputs(self) -> NDArray[Any] | list[Any]:
         """Return the outputs of a complete reply, or raise `ReplyError`."""
@@ -152,7 +151,7 @@ class Reply:
 
 
 def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
-    """Return lines that all are arrays of as many plain numbers; none otherwise."""
+    """Return lines that all are arrays of as many plain numbers; None otherwise."""
     if data.count(b"[") != size or data.count(b"]\n[") != size - 1 or data[-2:] != b"]\n":
         return None
     commas = {line.count(b",") for line in data.split(b"\n")[:-1]}
@@ -165,56 +164,53 @@ def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
 
 
 def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None:
-    """Return lines that all are plain numbers, integers where all are; none otherwise."""
+    """Return lines that all are plain numbers, integers where all are; None otherwise."""
     left = data.translate(None, b"0123456789-\n\r")
-    words = data.split()
-    if len(words) != size or data.count(b"\n") != size or max(map(len, words)) > 64:
+    fields = data.split()
+    if len(fields) != size or data.count(b"\n") != size or max(map(len, fields)) > 64:
         return None
     try:
         if not left:
-            return np.array(words).astype(np.int64)
+            return np.array(fields).astype(np.int64)
         if not left.translate(None, b".eE+nafiNIty"):
-            if not mixed and any(map(bytes.isdigit, words)):  # 1 is not 1.0
+            if not mixed and any(map(bytes.isdigit, fields)):  # 1 is not 1.0
                 return None
-            return np.array(words).astype(np.float64)
+            return np.array(fields).astype(np.float64)
     except (ValueError, OverflowError):  # no numbers after all, or large ones
-        return None
+        pass
     return None
 
 
-def _unusual(text: bytes, place: str) -> Any:
-    """Return an output that C or awk would print, but JSON does not know: .5, nan, [inf, 1]."""
+def _unusual(text: bytes, subject: str) -> Any:
+    """Return an output as C or awk prints it, but not JSON: .5, nan, [inf, 1]."""
     if _NUMBER.fullmatch(text):
         return int(text) if text.lstrip(b"+-").isdigit() else float(text)
     if b'"' not in text:
-        words = {"nan": "NaN", "inf": "Infinity"}
+        spellings = {"nan": "NaN", "inf": "Infinity"}
 
         def as_json(match: re.Match[str]) -> str:
-            word = words[match[2][:3].lower()]
+            word = spellings[match[2][:3].lower()]
             return word if word == "NaN" else match[1].replace("+", "") + word
 
         with suppress(ValueError, RecursionError):
             return json.loads(_BARE.sub(as_json, text.decode()))
     if not text:
-        raise ReplyError(f"{place} empty")
+        raise ReplyError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""
-    raise ReplyError(f"{place} no output in JSON: {shown(text)}{hint}")
+    raise ReplyError(f"{subject} no output in JSON: {shown(text)}{hint}")
 
 
 def _error(line: bytes) -> tuple[str, bool] | None:
-    """Return the message of a line ``{"error": ...}``, and whether it ends all."""
+    """Return the message of a line ``{"error": ...}``, and whether it is fatal."""
     with suppress(ValueError):
-        found = json.loads(line)
-        if (
-            isinstance(found, dict)
-            and "error" in found
-            and set(found) <= {"error", "message", "fatal"}
-        ):
-            return one_line(found["error"]), bool(found.get("fatal"))
+        value = json.loads(line)
+        keys = set(value) if isinstance(value, dict) else set()
+        if "error" in keys and keys <= {"error", "message", "fatal"}:
+            return one_line(value["error"]), bool(value.get("fatal"))
     return None
 
 
 def shown(line: object) -> str:
-    """Return a line that is told to be wrong, in short."""
+    """Return a wrong line in short, for an error."""
     text = bytes(line).decode(errors="replace") if isinstance(line, bytes | bytearray) else line
     return repr(shortened(one_line(text)))

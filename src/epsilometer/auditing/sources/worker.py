@@ -21,24 +21,26 @@ from epsilometer.auditing.serving.errors import Misuse, shortened
 from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.serving.outputs import Failure, compact
 from epsilometer.auditing.serving.signatures import distinct_seeds, folded
-from epsilometer.auditing.sources.callables import Origin, Outputs, as_argument_error
+from epsilometer.auditing.sources.callables import Origin, Outputs, argument_errors
 from epsilometer.auditing.sources.processes import EndedError, Process
 from epsilometer.auditing.sources.replies import Reply, ReplyError
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
-_PLACES = ("input", "size", "seed")
-_PLACE = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}}, which stands for it
+_FIELDS = ("input", "size", "seed")
+_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}}, which stands for it
 
 
 class WorkerSource:
     """A program that draws, in any language.
 
+    Raise `ArgumentError` if there is no such program.
+
     Parameters
     ----------
     command
         The program and its arguments, a line (split like a shell's, but no shell runs it) or a
-        list. With ``{input}`` in it, and perhaps ``{size}`` and ``{seed}``, it is run with these
-        filled in: once a batch, or once a draw without ``{size}``, and prints an output a line.
+        list. With ``{input}``, and perhaps ``{size}`` and ``{seed}``, it is run with these filled
+        in: once a batch, or once a draw without ``{size}``, and prints an output a line.
         Otherwise one process answers all requests. ``{{word}}`` stands for ``{word}``.
     timeout
         Seconds within which a batch must be answered.
@@ -46,16 +48,11 @@ class WorkerSource:
         Whether a failure is an outcome: an output ``{"error": ...}``, or the exit code of a program
         that is run once a draw.
     folder
-        Where it runs.
+        Its working directory.
     env
         Variables beside those of this process.
     name
-        What errors call it; the command by default.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such program.
+        Its name in errors; the command by default.
     """
 
     def __init__(
@@ -78,16 +75,16 @@ class WorkerSource:
         self._env = {**os.environ, **(env or {})}
         self._program = _program(self._argv[0], self._folder, self._env.get("PATH"))
         self._process: Process | None = None
-        places = _places(self._argv)
-        self._one_run, self._one_draw = bool(places), bool(places) and "size" not in places
+        fields = _fields(self._argv)
+        self._one_run, self._one_draw = bool(fields), bool(fields) and "size" not in fields
         self.many = not self._one_draw
-        self.seeded = not places or "seed" in places
-        if places and "input" not in places:
-            message = f"has no {{input}} beside {{{min(places)}}}: {self.name}"
+        self.seeded = not fields or "seed" in fields
+        if fields and "input" not in fields:
+            message = f"has no {{input}} beside {{{min(fields)}}}: {self.name}"
             raise ArgumentError("command", message)
         runs = f"one {'run a batch' if self.many else 'draw a run'}"
-        how = runs if places else "one worker for all draws"
-        self.description = f"{self.name}, {how}{'' if self.seeded else ', unseeded'}"
+        mode = runs if fields else "one worker for all draws"
+        self.description = f"{self.name}, {mode}{'' if self.seeded else ', unseeded'}"
 
     @staticmethod
     def _seed(seed: int) -> int:
@@ -95,17 +92,17 @@ class WorkerSource:
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
-        text = _json(x)
+        input_text = _json(x)
         if not self._one_draw:
-            return self._batch(text, size, self._seed(seed))
+            return self._batch(input_text, size, self._seed(seed))
         values: list[Any] = []
-        for own in distinct_seeds(seed, size):
+        for draw_seed in distinct_seeds(seed, size):
             try:
-                values += list(self._batch(text, 1, own))
+                values += list(self._batch(input_text, 1, draw_seed))
             except EndedError as error:
                 if not self._failures:
                     raise
-                values.append(Failure(error.how))
+                values.append(Failure(error.reason))
         return compact(values)  # type: ignore[no-any-return]
 
     def _batch(self, text: str, size: int, seed: int) -> Outputs:
@@ -130,31 +127,31 @@ class WorkerSource:
 
         Of a Python file, also of what it imports from its folder.
         """
-        found = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
+        digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
             with suppress(OSError):  # too long for a name, for one
                 path = (self._folder / word).resolve()
                 if path.suffix == ".py" and path.is_file():
                     files = file_digests(path)
-                    found[word] = files.pop(path.name)
-                    found.update({key: value for key, value in files.items() if "." in key})
+                    digests[word] = files.pop(path.name)
+                    digests.update({key: value for key, value in files.items() if "." in key})
                 elif path.is_file():
-                    found[word] = sha256(path)
-        return found
+                    digests[word] = sha256(path)
+        return digests
 
     def forked(self) -> None:
         """Begin anew in a fork of this process, and leave its worker alone."""
         self._parents, self._process = self._process, None
 
     def close(self) -> None:
-        """End the worker, and whatever it has started."""
+        """End the worker, with its own processes."""
         process, self._process = self._process, None
         if process is not None:
             process.close()
 
-    def _start(self, filled: Mapping[str, str]) -> Process:
+    def _start(self, values: Mapping[str, str]) -> Process:
         argv = [
-            _PLACE.sub(lambda match: match[0][1:-1] if match[1] else filled[match[2]], word)
+            _FIELD.sub(lambda match: match[0][1:-1] if match[1] else values[match[2]], word)
             for word in self._argv
         ]
         try:
@@ -180,60 +177,49 @@ class WorkerSource:
 
 
 class PythonProgram(WorkerSource):
-    """A Python function in another interpreter, which `serving` asks there.
+    """A Python function in another interpreter, which `serving` calls there.
 
-    Parameters
-    ----------
-    origin
-        The function, its interpreter (Python 3.8 or later, with NumPy or without) and its folder.
-    timeout, failures
-        As for `WorkerSource`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter.
+    ``origin`` names both, and a folder; the options are those of `WorkerSource`. Raise
+    `ArgumentError` if there is no such interpreter.
     """
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
         self.origin = origin
-        try:
-            where, function, is_file = parsed(origin.spec)
-        except Misuse as error:
-            raise as_argument_error(error) from None
+        with argument_errors():
+            module, function, is_file = parsed(origin.spec)
         path = Path(origin.folder, origin.interpreter)
         if path.is_dir():
             inside = path / "bin" / "python"
-            near = f"{origin.interpreter}/bin/python"
-            hint = f"; did you mean {near!r}?" if inside.exists() else ""
+            suggestion = f"{origin.interpreter}/bin/python"
+            hint = f"; did you mean {suggestion!r}?" if inside.exists() else ""
             raise ArgumentError("python", f"{origin.interpreter!r} is a folder{hint}")
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
         server = str(Path(program.__file__).resolve())
         words = [origin.interpreter, server, origin.spec, options]
         super().__init__(
-            [_PLACE.sub(lambda match: f"{{{match[0]}}}", word) for word in words],
+            [_FIELD.sub(lambda match: f"{{{match[0]}}}", word) for word in words],
             timeout=timeout,
             failures=failures,
             folder=origin.folder,
             env=origin.env,
-            name=f"{Path(where).name if is_file else where}:{function}",
+            name=f"{Path(module).name if is_file else module}:{function}",
         )
 
     def ask(self, request: str) -> dict[str, Any]:
-        """Return the answer to a request that is not for draws; it has a digest."""
+        """Return the answer to a request for anything but draws; it has a digest."""
         reply = Reply(1, failures=False)
         self._exchange(f"{request}\n", reply)
-        found = reply.message()
-        if "error" in found:
+        answer = reply.message()
+        if "error" in answer:
             self.close()
-            argument, wanted = str(found.get("argument", "python")), found.get("wanted", "")
-            misuse = Misuse(argument, str(found["error"]), wanted, found.get("choices"))
-            raise as_argument_error(misuse)
-        if "digest" not in found:
+            argument, wanted = str(answer.get("argument", "python")), answer.get("wanted", "")
+            with argument_errors():
+                raise Misuse(argument, str(answer["error"]), wanted, answer.get("choices"))
+        if "digest" not in answer:
             self.close()
             message = f"{self.origin.interpreter!r} is no interpreter of Python"
             raise ArgumentError("python", message)
-        return {**found, "digest": {**found["digest"], "interpreter": self.origin.interpreter}}
+        return {**answer, "digest": {**answer["digest"], "interpreter": self.origin.interpreter}}
 
 
 class PythonWorker(PythonProgram):
@@ -248,23 +234,23 @@ class PythonWorker(PythonProgram):
     def __init__(self, origin: Origin, **options: Any) -> None:
         super().__init__(origin, **options)
         try:
-            found = self.ask('{"describe": true}')
+            answer = self.ask('{"describe": true}')
         except MechanismError as error:
             wrong = ArgumentError("python", f"{origin.interpreter!r} does not run it: {error}")
             wrong.__notes__ = getattr(error, "__notes__", [])
             raise wrong from None
-        self.seeded, self.many = bool(found["seeded"]), bool(found["many"])
-        self.constant = str(found.get("constant", ""))
-        self.description = f"{found['description']}, in {origin.interpreter}"
-        self._digest: dict[str, str] = found["digest"]
+        self.seeded, self.many = bool(answer["seeded"]), bool(answer["many"])
+        self.constant = str(answer.get("constant", ""))
+        self.description = f"{answer['description']}, in {origin.interpreter}"
+        self._digest: dict[str, str] = answer["digest"]
 
     def printed(self) -> str:
-        """Say in one line what the mechanism has printed, if anything."""
-        alone = self._process is None  # it has failed, or been closed
-        return "" if alone else str(self.ask('{"printed": true}')["words"])
+        """Return one line about the mechanism's prints, "" without any."""
+        ended = self._process is None  # it has failed, or been closed
+        return "" if ended else str(self.ask('{"printed": true}')["words"])
 
     def digest(self) -> dict[str, str]:
-        """Return what the other interpreter finds: SHA-256 of files, versions, and itself."""
+        """Return SHA-256 of files, versions and the interpreter, as found there."""
         return dict(self._digest)
 
 
@@ -280,18 +266,10 @@ def python_worker(
 ) -> PythonWorker:
     """Return the source of ``file.py:function`` or ``package.module:function`` elsewhere.
 
-    Parameters
-    ----------
-    interpreter
-        A program, as in ``../venv/bin/python``: Python 3.8 or later, with NumPy or without; a
-        function that wants a generator gets `random.Random` where there is no NumPy.
-    spec, parameters
-        As for `sources.load`.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter, or the source cannot be found, loaded or sampled there.
+    The interpreter is a program, as in ``../venv/bin/python``: Python 3.8 or later. Without NumPy a
+    function with a generator gets `random.Random`. The other options are those of `load` and
+    `WorkerSource`. Raise `ArgumentError` if there is no such interpreter, or the source cannot be
+    found, loaded or sampled there.
     """
     origin = Origin(spec, folder or ".", parameters, interpreter, env)
     return PythonWorker(origin, timeout=timeout, failures=failures)
@@ -300,33 +278,23 @@ def python_worker(
 def python_account(
     origin: Origin, parameters: Mapping[str, Any], *, timeout: float = 60.0
 ) -> tuple[float, dict[str, str]]:
-    """Return what an accountant answers in another interpreter, and what it is made of.
+    """Return the level of an accountant in another interpreter, and its digests.
 
-    It is given what it names of the ``parameters``.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such interpreter or function.
-    MechanismError
-        If it fails, or answers with no level.
+    The function gets those of the ``parameters`` that it names. Raise `ArgumentError` if there is
+    no such interpreter or function. Raise `MechanismError` if it fails, or returns no level.
     """
     with closing(PythonProgram(origin, timeout=timeout)) as accountant:
-        found = accountant.ask(json.dumps({"account": dict(parameters)}))
-    return float(found["number"]), found["digest"]
+        answer = accountant.ask(json.dumps({"account": dict(parameters)}))
+    return float(answer["number"]), answer["digest"]
 
 
 def python_replay(
     origin: Origin, pair: tuple[Any, Any], seeds: Sequence[int], seconds: float
 ) -> dict[str, Any]:
-    """Return what draws with the same noise do, in a process of their own; see `replayed`.
+    """Return the record of draws with the same noise, in a process of their own; see `replayed`.
 
-    Raises
-    ------
-    ArgumentError
-        If it cannot be loaded there, or the inputs are not known to JSON.
-    MechanismError
-        If the process fails.
+    Raise `ArgumentError` if it cannot be loaded there, or the inputs cannot be written as JSON.
+    Raise `MechanismError` if the process fails.
     """
     request = _json({"replay": {"pair": pair, "seeds": list(seeds), "seconds": seconds}})
     with closing(PythonProgram(origin, timeout=60 + 4 * seconds)) as replayer:
@@ -340,17 +308,17 @@ def _split(command: str | Sequence[str]) -> list[str]:
         raise ArgumentError("command", f"{str(command)!r}: {one_line(error)}") from None
     if not argv or not argv[0]:
         raise ArgumentError("command", "names no program")
-    for name in _places(argv):
-        if name not in _PLACES:
-            near = suggest(name, _PLACES)
+    for name in _fields(argv):
+        if name not in _FIELDS:
+            near = suggest(name, _FIELDS)
             message = f"has no place {name!r} to be filled{near}; {{{{{name}}}}} is {{{name}}}"
             raise ArgumentError("command", message)
     return argv
 
 
-def _places(argv: Sequence[str]) -> list[str]:
-    """Return the names in braces that are to be filled."""
-    return [name for word in argv for double, name in _PLACE.findall(word) if not double]
+def _fields(argv: Sequence[str]) -> list[str]:
+    """Return the names in single braces."""
+    return [name for word in argv for double, name in _FIELD.findall(word) if not double]
 
 
 def _name(argv: Sequence[str]) -> str:
@@ -364,8 +332,8 @@ def _name(argv: Sequence[str]) -> str:
 def _program(word: str, folder: Path, search: str | None) -> Path:
     """Return the file of a program, or raise `ArgumentError`."""
     if os.sep not in word:
-        found = shutil.which(word, path=search)
-        if found is None:
+        file = shutil.which(word, path=search)
+        if file is None:
             if (folder / word).is_file():
                 raise ArgumentError("command", f"{word!r} is no program; did you mean './{word}'?")
             folders = [Path(entry) for entry in (search or "").split(os.pathsep) if entry]
@@ -373,7 +341,7 @@ def _program(word: str, folder: Path, search: str | None) -> Path:
             near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=0.75)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ArgumentError("command", f"{word!r} is no program{hint}")
-        return Path(found).absolute()
+        return Path(file).absolute()
     path = folder / word
     if path.is_dir():
         raise ArgumentError("command", f"{word!r} is a folder")

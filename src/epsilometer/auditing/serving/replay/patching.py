@@ -1,7 +1,7 @@
-"""Puts a recorder between a mechanism and its sources of randomness, all of which get seeds.
+"""A recorder between a mechanism and its sources of randomness, all of which get seeds.
 
-NumPy's generators and its old functions, Python's ``random`` and ``secrets``, the system's
-``os.urandom`` and, by these, what is drawn with SciPy. It is for a process of its own.
+The sources are NumPy's generators and its old functions, Python's ``random`` and ``secrets``, the
+system's ``os.urandom`` and, through these, SciPy. It is for a process of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATS = "scipy.stats._distn_infrastructure"
 
 
 class _Bytes:
-    """Bytes that are those of the system no more, but follow from a seed."""
+    """A replacement of the system's random bytes that follows from a seed."""
 
     def __init__(self) -> None:
         self._source = _random.Random(0)
@@ -48,44 +48,44 @@ class Sources:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._bytes = _Bytes()
-        self._made: list[weakref.ref[Any]] = []
+        self._created: list[weakref.ref[Any]] = []
         self._known = self._generators()
         self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
-        self._replaced: dict[int, tuple[Any, Any]] = {}  # what stood there, by its id
-        self._of_the_system()
-        self._of_python()
+        self._replaced: dict[int, tuple[Any, Any]] = {}  # old and new objects, by the old one's id
+        self._patch_system()
+        self._patch_python()
         if np is not None:
-            self._of_numpy()
-        self._of_scipy()
-        self._everywhere()
+            self._patch_numpy()
+        self._patch_scipy()
+        self._patch_imported_names()
 
     def seed(self, seed: int) -> None:
-        """Put every source into a state that follows from a seed, those that were made, too."""
+        """Put every source into a state that follows from a seed, also those created later."""
         with self.recorder.paused():
             self._bytes.seed(seed)
             random.seed(seed)
             if np is not None:
                 np.random.seed(seed % 2**32)
-            found = [source for ref in self._made if (source := ref()) is not None]
-            for i, source in enumerate([*self._known, *found], start=1):
-                own = (seed + 7919 * i) % 2**32
+            created = [source for ref in self._created if (source := ref()) is not None]
+            for i, source in enumerate([*self._known, *created], start=1):
+                source_seed = (seed + 7919 * i) % 2**32
                 with contextlib.suppress(Exception):  # of the user's own kind
                     if hasattr(source, "seed"):
-                        source.seed(own)
+                        source.seed(source_seed)
                     else:
                         bits = source.bit_generator
-                        bits.state = type(bits)(own).state
+                        bits.state = type(bits)(source_seed).state
 
     def _generators(self) -> list[Any]:
-        """Return those that were made before."""
+        """Return the generators that exist already."""
         kinds: tuple[Any, ...] = (random.Random,)
         if np is not None:
             kinds += (np.random.Generator, np.random.RandomState)
         fixed = random.SystemRandom
         return [
-            found
-            for found in gc.get_objects()
-            if issubclass(type(found), kinds) and not isinstance(found, fixed)
+            source
+            for source in gc.get_objects()
+            if issubclass(type(source), kinds) and not isinstance(source, fixed)
         ]
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
@@ -94,8 +94,8 @@ class Sources:
             self._replaced[id(old)] = (old, new)
         setattr(owner, name, new)
 
-    def _everywhere(self) -> None:
-        """Replace what modules have imported by name."""
+    def _patch_imported_names(self) -> None:
+        """Replace objects that modules have imported by name."""
         for module in list(sys.modules.values()):
             names = getattr(module, "__dict__", None)
             if type(names) is not dict or names is globals():
@@ -110,16 +110,16 @@ class Sources:
 
     # --- Python's own -----------------------------------------------------------------------------
 
-    def _of_the_system(self) -> None:
+    def _patch_system(self) -> None:
         self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
         parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
         tokens = dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
-        for name, given in {**parameters, **tokens}.items():
+        for name, names in {**parameters, **tokens}.items():
             function = getattr(secrets, name)
-            self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", given))
+            self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", names))
 
-    def _of_python(self) -> None:
+    def _patch_python(self) -> None:
         hidden = random._inst
 
         def titled(name: str) -> Callable[[Any], str]:
@@ -135,7 +135,7 @@ class Sources:
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
                     setattr(kind, name, self.recorder.wrapped(function, titled(name)))
-        plain, made, fresh = random.Random.seed, self._made, self._bytes
+        plain, created_sources, fresh = random.Random.seed, self._created, self._bytes
 
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
@@ -144,7 +144,7 @@ class Sources:
         start = random.Random.__init__
 
         def begin(source: Any, x: Any = None) -> None:
-            made.append(weakref.ref(source))
+            created_sources.append(weakref.ref(source))
             start(source, x)
 
         recorded_start = self.recorder.wrapped(begin, lambda _: "Random", "seed", "seed")
@@ -161,7 +161,7 @@ class Sources:
 
     # --- NumPy ------------------------------------------------------------------------------------
 
-    def _of_numpy(self) -> None:
+    def _patch_numpy(self) -> None:
         module, old = np.random, np.random.mtrand._rand
         state = self._class(module.RandomState)
         generator = self._class(module.Generator)
@@ -177,9 +177,9 @@ class Sources:
 
         def default(seed: Any = None) -> Any:
             kinds = (module.Generator, module.BitGenerator)
-            found = (default_rng if isinstance(seed, kinds) else recorded)(seed)
-            self._made.append(weakref.ref(found))
-            return found
+            source = (default_rng if isinstance(seed, kinds) else recorded)(seed)
+            self._created.append(weakref.ref(source))
+            return source
 
         for name in dir(module.mtrand):
             function = getattr(module, name, None)
@@ -196,8 +196,8 @@ class Sources:
         module.mtrand._rand = hidden
 
     def _class(self, base: Any) -> Any:
-        """Return a class like NumPy's whose methods are recorded; all objects of that are of it."""
-        made, recorder = self._made, self.recorder
+        """Return a recorded subclass of a NumPy class, of which all objects count as instances."""
+        created, recorder = self._created, self.recorder
 
         class Kind(type):
             def __instancecheck__(cls, value: Any) -> bool:
@@ -219,7 +219,7 @@ class Sources:
 
         def begin(source: Any, seed: Any = None) -> None:
             source.title = ""
-            made.append(weakref.ref(source))
+            created.append(weakref.ref(source))
             if isinstance(seed, np.random.BitGenerator):
                 with recorder.paused():
                     base.__init__(source, seed)
@@ -235,14 +235,14 @@ class Sources:
 
     # --- SciPy ------------------------------------------------------------------------------------
 
-    def _of_scipy(self) -> None:
-        """Record ``scipy.stats``, which scales what NumPy draws; as soon as it is there."""
+    def _patch_scipy(self) -> None:
+        """Record ``scipy.stats``, which scales NumPy's draws, as soon as it is loaded."""
         if _STATS in sys.modules:
-            self._of_stats(sys.modules[_STATS])
+            self._patch_stats(sys.modules[_STATS])
         else:
-            sys.meta_path.insert(0, _Waiting(_STATS, self._of_stats))
+            sys.meta_path.insert(0, _Waiting(_STATS, self._patch_stats))
 
-    def _of_stats(self, module: Any) -> None:
+    def _patch_stats(self, module: Any) -> None:
         plain = module.rv_generic.rvs
 
         def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
@@ -250,7 +250,7 @@ class Sources:
 
         def call(source: Any, *arguments: Any, **options: Any) -> Any:
             named = {key: options[key] for key in options if key != "random_state"}
-            with contextlib.suppress(Exception):  # let the call itself say what is wrong
+            with contextlib.suppress(Exception):  # the call itself raises its errors
                 shapes, loc, scale, size = source._parse_args_rvs(*arguments, **named)
                 named = {"loc": loc, "scale": scale, "size": size}
                 for i, key in enumerate((source.shapes or "").replace(",", " ").split()):
@@ -266,12 +266,12 @@ class Sources:
 
 def _parameters(method: Any) -> str:
     """Return the parameters of a method of NumPy, with which its docstring begins."""
-    found = re.match(r"\w+\(([^)\n]*)", (method.__doc__ or "").strip())
-    return found[1] if found and "..." not in found[1] else "size"
+    match = re.match(r"\w+\(([^)\n]*)", (method.__doc__ or "").strip())
+    return match[1] if match and "..." not in match[1] else "size"
 
 
 class _Waiting(importlib.abc.MetaPathFinder):
-    """Tells when a module has been loaded."""
+    """A finder of no module, which calls a function when a module has been loaded."""
 
     def __init__(self, name: str, then: Callable[[Any], None]) -> None:
         self._name, self._then = name, then

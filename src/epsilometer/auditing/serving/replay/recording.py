@@ -1,4 +1,4 @@
-"""Records calls into sources of randomness: which, with what arguments, from where."""
+"""Records of calls into sources of randomness: functions, arguments, lines of the callers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..modules import is_library
 from ..optional import np
-from ..places import is_library
 from ..signatures import parameters_of
 
 if TYPE_CHECKING:
-    Record = dict[str, Any]  # what JSON can hold
+    Record = dict[str, Any]  # values for JSON
 else:
-    Record = dict  # Python 3.8 knows no more
+    Record = dict  # Python 3.8 cannot subscript it
 
 _FOREIGN = frozenset(
     (
@@ -27,16 +27,16 @@ _FOREIGN = frozenset(
         *("torch", "jax", "tensorflow", "_distutils_hack", "setuptools", "pkg_resources"),
     )
 )
-"""Packages whose lines say nothing of a mechanism that calls them."""
+"""Packages whose lines are not part of a mechanism that calls them."""
 
 _TYPED = ("<stdin", "<console", "<ipython", "<python-input", "<doctest")
 _HERE = Path(__file__).parents[1]
-_DOORS = tuple(str(_HERE / name) for name in ("sampling.py", "loading.py"))
-_CALLS = 500  # that are kept of a run
-_ENTRIES = 256  # of an array that are told
+_CALLERS = tuple(str(_HERE / name) for name in ("sampling.py", "loading.py"))  # of mechanisms
+_CALLS = 500  # records of a run
+_ENTRIES = 256  # recorded entries of an array
 _FRAMES = 6
 _NAMES = 24  # of numbers in a frame
-_DETAILED = 100  # calls that tell the numbers around them
+_DETAILED = 100  # calls whose frames have numbers
 _TEXT = 60
 
 
@@ -56,12 +56,11 @@ class Recorder:
         parameters: str | None = None,
         kind: str = "draw",
     ) -> Callable[..., Any]:
-        """Return a function, or a method, that does what another does, and is recorded.
+        """Return a function or method that also records its calls.
 
-        It is recorded under its ``name``, which for a method is told by a function of the object.
-        ``parameters`` are their names, with decimal values if they are not given, as in ``loc=0.0,
-        scale=1.0, size=None``; those of its signature by default. Its ``kind`` is ``draw``, or
-        ``seed`` for what sets or makes a generator.
+        ``name`` is a text, or a function of the method's object. ``parameters`` are names, with
+        decimal defaults, as in ``loc=0.0, scale=1.0, size=None``; by default those of its
+        signature. Its ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
         """
         names = _signature(function) if parameters is None else _read(parameters)
 
@@ -69,15 +68,15 @@ class Recorder:
         def call(*arguments: Any, **options: Any) -> Any:
             if self._inside:
                 return function(*arguments, **options)
-            given, title, source = arguments, name, None
+            own, title, source = arguments, name, None
             if callable(name):
-                title, given, source = name(arguments[0]), arguments[1:], arguments[0]
+                title, own, source = name(arguments[0]), arguments[1:], arguments[0]
             with self.paused():
-                record = self._noted(kind, str(title), _bound(names, given, options))
+                record = self._record(kind, str(title), _bound(names, own, options))
                 value = function(*arguments, **options)
                 if record is not None:
-                    made = kind == "seed" and value is not None
-                    record["source"] = self._number(value if made else source)
+                    creates = kind == "seed" and value is not None
+                    record["source"] = self._number(value if creates else source)
                 if record is not None and kind == "draw":
                     record["count"] = _count(value)
                     record["values"] = summary(value)
@@ -85,26 +84,26 @@ class Recorder:
 
         return call
 
-    def _noted(self, kind: str, name: str, arguments: dict[str, Any]) -> Record | None:
-        """Note a call; return None if it is not kept."""
+    def _record(self, kind: str, name: str, arguments: dict[str, Any]) -> Record | None:
+        """Record a call; return None if it is not kept."""
         frames = frames_of(sys._getframe(2), detailed=len(self.records) < _DETAILED)
         if frames is None or (kind == "seed" and not frames):
-            return None  # a library's that is being imported; the audit's own
+            return None  # by a library during its import; by the audit itself
         self.total += 1
         if len(self.records) >= _CALLS:
             return None
-        told = {key: summary(value) for key, value in arguments.items()}
-        record = {"kind": kind, "name": name, "arguments": told, "count": 0, "frames": frames}
+        values = {key: summary(value) for key, value in arguments.items()}
+        record = {"kind": kind, "name": name, "arguments": values, "count": 0, "frames": frames}
         self.records.append(record)
         return record
 
     def _number(self, source: Any) -> int | None:
-        """Return a generator's own number; none of what is no object of its own."""
-        held = getattr(source, "__dict__", None)
-        if type(held) is not dict:
+        """Return a generator's number; None for objects that cannot hold it."""
+        attributes = getattr(source, "__dict__", None)
+        if type(attributes) is not dict:
             return None
         self._sources += 1
-        return int(held.setdefault("_epsilometer_number", self._sources))
+        return int(attributes.setdefault("_epsilometer_number", self._sources))
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -121,7 +120,7 @@ class Recorder:
 
 @functools.lru_cache(maxsize=10_000)
 def is_of_user(file: str) -> bool:
-    """Tell whether lines of a file are a mechanism's, or those of a library of mechanisms."""
+    """Tell whether a file belongs to a mechanism or to a library of mechanisms."""
     if file.startswith("<"):
         return file.startswith(_TYPED)
     parts = Path(file).parts
@@ -134,13 +133,13 @@ def is_of_user(file: str) -> bool:
 
 
 def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None:
-    """Return who called, the innermost first: function, file, line, and the numbers it has.
+    """Return the callers, the innermost first: function, file, line, and its numbers.
 
-    None is for what is done by an import, of a library, or of any module while draws are made.
+    Return None for calls during an import, of a library, or of any module while draws are made.
     """
-    found: list[Record] = []
+    frames: list[Record] = []
     imported = False
-    while frame is not None and frame.f_code.co_filename not in _DOORS:
+    while frame is not None and frame.f_code.co_filename not in _CALLERS:
         file = frame.f_code.co_filename
         imported = imported or file.startswith("<frozen importlib")
         if is_of_user(file) and not imported:
@@ -148,34 +147,33 @@ def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None
             record = {"function": name, "file": file, "line": frame.f_lineno}
             if detailed and name != "<module>":
                 record["numbers"] = _numbers(frame)
-            del found[_FRAMES - 1 :]  # the innermost stay, and the outermost
-            found.append(record)
+            del frames[_FRAMES - 1 :]  # the innermost stay, and the outermost
+            frames.append(record)
         frame = frame.f_back
-    drawing = frame is not None and frame.f_code.co_filename == _DOORS[0]
-    return None if imported and (drawing or not found) else found
+    drawing = frame is not None and frame.f_code.co_filename == _CALLERS[0]
+    return None if imported and (drawing or not frames) else frames
 
 
 def _numbers(frame: FrameType) -> dict[str, Any]:
-    """Return the single numbers in a function, and those of the object whose method it is."""
-    found: dict[str, Any] = {}
-    held = frame.f_locals
-    names = [(name, value) for name, value in held.items() if name != "self"]
-    inner = getattr(held.get("self"), "__dict__", None)
-    if type(inner) is dict:
-        names += [(f"self.{name}", value) for name, value in inner.items()]
-    for name, value in names:
+    """Return the single numbers in a function, and those of its object."""
+    numbers: dict[str, Any] = {}
+    variables = dict(frame.f_locals)
+    attributes = getattr(variables.pop("self", None), "__dict__", None)
+    if type(attributes) is dict:
+        variables.update({f"self.{name}": value for name, value in attributes.items()})
+    for name, value in variables.items():
         if np is not None and isinstance(value, np.generic):
             value = value.item()  # noqa: PLW2901
-        if type(value) in (int, float, bool) and len(found) < _NAMES and name[:1] != "_":
-            found[name] = value
-    return found
+        if type(value) in (int, float, bool) and len(numbers) < _NAMES and name[:1] != "_":
+            numbers[name] = value
+    return numbers
 
 
 # --- values ---------------------------------------------------------------------------------------
 
 
 def summary(value: Any) -> Any:  # noqa: PLR0911
-    """Return a value as JSON can hold it; what is long by its digest, with its first entries."""
+    """Return a value for JSON; a long one as its digest, with its first entries."""
     if np is not None and isinstance(value, np.generic):
         value = value.item()
     if value is None or type(value) in (bool, int, float):
@@ -227,17 +225,14 @@ def _read(parameters: str) -> dict[str, Any]:
 
 def _signature(function: Callable[..., Any]) -> dict[str, Any]:
     named = [p for p in parameters_of(function) or () if p.name != "self"]
-    return {
-        p.name: None if p.default is p.empty else p.default
-        for p in named
-        if p.kind is not p.VAR_KEYWORD
-    }
+    named = [p for p in named if p.kind is not p.VAR_KEYWORD]
+    return {p.name: None if p.default is p.empty else p.default for p in named}
 
 
-def _bound(names: dict[str, Any], given: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments by name, with the values of those that were not given."""
-    found = dict(names)
-    for i, value in enumerate(given):
-        found[list(names)[i] if i < len(names) else f"argument {i + 1}"] = value
-    found.update(options)
-    return found
+def _bound(names: dict[str, Any], positional: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by name, with the defaults of the others."""
+    arguments = dict(names)
+    for i, value in enumerate(positional):
+        arguments[list(names)[i] if i < len(names) else f"argument {i + 1}"] = value
+    arguments.update(options)
+    return arguments

@@ -1,7 +1,7 @@
-"""One draw, told: the calls into sources of randomness, the lines that were run, the output.
+"""The record of a draw: its calls into sources of randomness, the lines that it ran, its output.
 
-It is made in a fork of this process, so that every state is what it was before: a draw on another
-input at the same seed gets the same noise.
+A draw is made in a fork of this process, so that it changes no state: a draw on another input at
+the same seed gets the same noise.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from multiprocessing import Pipe
 from types import FrameType
 from typing import Any
 
-from ..errors import Broken, described
+from ..errors import Broken, error_text
+from ..modules import is_library
 from ..optional import np
 from ..outputs import Failure
-from ..places import is_library
 from ..sampling import Sampler
 from .patching import Sources
 from .recording import Record, Recorder, is_of_user, summary
 
 _LINES = 4000  # different ones
 _MODULES = 200
-_SLOW = 2.0  # seconds of a draw after which there is no second
+_SLOW = 2.0  # seconds of a draw: a slower one is not repeated
 
 
 def replayed(
@@ -39,86 +39,85 @@ def replayed(
     seconds: float,
     sources: Sources | None = None,
 ) -> Record:
-    """Return what draws on both inputs do at the same seeds, as many as there is time for.
+    """Return records of draws on both inputs at the same seeds, as many as there is time for.
 
-    ``load`` returns the sampler of a mechanism; it is called once the ``sources`` of randomness of
-    this process are recorded, which they are from then on. No run begins after so many ``seconds``;
-    a draw is waited for as long again. Returned are ``runs``, each with the `draw` on ``x`` and on
-    ``x_prime``, and ``again`` on x where that was not the same; ``loaded``: the calls that were
-    made when the mechanism was loaded.
+    ``load`` returns the sampler of a mechanism. It is called after the ``sources`` of randomness of
+    this process have been patched, which they stay. No run begins after so many ``seconds``; a draw
+    may take as long again. Returned are ``runs``, each with the `draw` on ``x`` and on ``x_prime``,
+    and ``again`` on x where that was not the same; ``loaded`` are the calls during the load.
     """
     sources = sources or Sources(Recorder())
     recorder = sources.recorder
     recorder.records = []
     sampler = load()
-    loaded = [] if sampler.anew else recorder.records  # else these are draws of a constructor
+    loaded = [] if sampler.per_draw else recorder.records  # else these are draws of a constructor
     runs: list[Record] = []
     until = time.monotonic() + seconds
 
-    def tell(x: Any, seed: int) -> Record:
+    def record(x: Any, seed: int) -> Record:
         left = max(until - time.monotonic(), 0.0) + seconds
-        found = forked(lambda: draw(sampler, sources, x, seed), left)
+        result = forked(lambda: draw(sampler, sources, x, seed), left)
         with recorder.paused():
-            for name in found.pop("imported", ()):
+            for name in result.pop("imported", ()):
                 _imported(name)
-        return found
+        return result
 
     for seed in seeds:
         if runs and time.monotonic() > until:
             break
-        x, again, x_prime = tell(pair[0], seed), tell(pair[0], seed), tell(pair[1], seed)
+        x, again, x_prime = record(pair[0], seed), record(pair[0], seed), record(pair[1], seed)
         same = all(again.get(key) == x.get(key) for key in ("calls", "output", "failed"))
         runs.append({"x": x, "x_prime": x_prime, "again": None if same else again})
     return {"runs": runs, "loaded": loaded}
 
 
 def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
-    """Return what a draw does.
+    """Return the record of a draw.
 
-    ``calls``, and how many there were in ``total``; ``lines``, each as the number of its file among
-    ``files``, its own, and how many calls were made before it was run first; ``output``, or how it
-    ``failed``; that of a ``second`` draw, which goes on where the first ended, if that was quick,
-    and whether the output ``changed`` in two more with the same noise; ``imported`` on the way.
+    ``calls``, and their number ``total``; ``lines``, each as the number of its file in ``files``,
+    its own number, and the number of calls before its first run; ``output``, or how it ``failed``;
+    the output of a ``second`` draw after it, if that was quick, and whether the output ``changed``
+    in two more with the same noise; the ``imported`` modules.
     """
     recorder = sources.recorder
     recorder.records, recorder.total = [], 0
     before, lines = set(sys.modules), Lines(recorder)
-    found: Record = {}
+    record: Record = {}
     sources.seed(seed)
     started = time.monotonic()
     try:
         with lines:
             outputs = sampler.drawn(x, 1, seed)
-        found["output"] = as_plain(outputs[0])
+        record["output"] = as_plain(outputs[0])
     except Broken as error:
-        found["failed"] = str(error)
+        record["failed"] = str(error)
     calls, total = recorder.records, recorder.total
     if time.monotonic() - started < _SLOW:
         with contextlib.suppress(Broken), recorder.paused():
-            found["second"] = as_plain(sampler.drawn(x, 1, seed + 1)[0])
+            record["second"] = as_plain(sampler.drawn(x, 1, seed + 1)[0])
             later = []
             for _ in range(2):
                 sources.seed(seed)
                 later.append(json.dumps(as_plain(sampler.drawn(x, 1, seed)[0])))
-            found["changed"] = later[0] != later[1]
+            record["changed"] = later[0] != later[1]
     imported = [name for name in sys.modules if name not in before][:_MODULES]
-    found.update(calls=calls, total=total, imported=imported, **lines.to_plain())
-    return found
+    record.update(calls=calls, total=total, imported=imported, **lines.to_plain())
+    return record
 
 
 class Lines:
-    """Which lines of the mechanism and of what it calls are run, in order of their first run."""
+    """The lines of the mechanism and its callees that run, in order of their first run."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._seen: dict[tuple[str, int], int] = {}
+        self._first_runs: dict[tuple[str, int], int] = {}
         self._importing = 0
 
     def to_plain(self) -> Record:
-        """Return the files, and the lines: number of the file, of the line, of calls before."""
-        files = sorted({file for file, _ in self._seen})
+        """Return the files, and of each line: number of the file, of the line, of calls before."""
+        files = sorted({file for file, _ in self._first_runs})
         number = {file: i for i, file in enumerate(files)}
-        lines = [[number[file], line, calls] for (file, line), calls in self._seen.items()]
+        lines = [[number[file], line, calls] for (file, line), calls in self._first_runs.items()]
         return {"files": files, "lines": lines}
 
     def __enter__(self) -> None:
@@ -140,15 +139,15 @@ class Lines:
         return self._import
 
     def _run(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and len(self._seen) < _LINES:
+        if event == "line" and len(self._first_runs) < _LINES:
             key = (frame.f_code.co_filename, frame.f_lineno)
-            if key not in self._seen:
-                self._seen[key] = self._recorder.total
+            if key not in self._first_runs:
+                self._first_runs[key] = self._recorder.total
         return self._run
 
 
-def forked(made: Callable[[], Record], seconds: float) -> Record:
-    """Return what a function returns in a fork of this process, which ends with it."""
+def forked(function: Callable[[], Record], seconds: float) -> Record:
+    """Return the result of a function in a fork of this process, which ends with it."""
     here, there = Pipe(duplex=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks where there are threads
@@ -157,26 +156,27 @@ def forked(made: Callable[[], Record], seconds: float) -> Record:
         try:
             here.close()
             try:
-                data = json.dumps(made()).encode()
+                data = json.dumps(function()).encode()
             except BaseException as error:
-                data = json.dumps({"failed": f"cannot be recorded: {described(error)}"}).encode()
+                data = json.dumps({"failed": f"cannot be recorded: {error_text(error)}"}).encode()
             there.send_bytes(data)
         finally:
             os._exit(0)
     there.close()
     try:
-        found: Record = {"failed": f"hangs for {seconds:g} s"}
-        return json.loads(here.recv_bytes()) if here.poll(seconds) else found
+        if not here.poll(seconds):
+            return {"failed": f"hangs for {seconds:g} s"}
+        return json.loads(here.recv_bytes())  # type: ignore[no-any-return]
     except (EOFError, OSError):
         return {"failed": "ended before it answered"}
     finally:
         here.close()
-        os.kill(child, signal.SIGKILL)  # it may wait for what it has started
+        os.kill(child, signal.SIGKILL)  # it may wait for its own children
         os.waitpid(child, 0)
 
 
 def _imported(name: str) -> None:
-    """Import a library that every draw would import again; a mechanism's own modules are not."""
+    """Import a library that every draw would import again, but no module of a mechanism."""
     with contextlib.suppress(Exception):
         spec = importlib.util.find_spec(name.partition(".")[0])
         if spec is not None and is_library(spec.origin or ""):
@@ -184,7 +184,7 @@ def _imported(name: str) -> None:
 
 
 def as_plain(value: Any) -> Any:
-    """Return an output as JSON can hold it; mappings as ``{"keys": [[key, value], ...]}``."""
+    """Return an output for JSON; mappings as ``{"keys": [[key, value], ...]}``."""
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if value is None or type(value) in (bool, int, float):

@@ -1,4 +1,4 @@
-"""Where modules are found: those of Python, of installed packages, and of a mechanism."""
+"""Locations of modules: of Python, of installed packages, and of a mechanism."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def is_library(file: str) -> bool:
     return file.startswith((_STDLIB + os.sep, "<frozen"))
 
 
-class Place:
-    """Where a mechanism's modules are found: a folder that can be imported from while entered.
+class ModuleFolder:
+    """A folder with a mechanism's modules; while it is entered, they can be imported.
 
-    With ``private`` the modules of that folder are this mechanism's own: another, in a folder with
-    modules of the same names, does not get them.
+    With ``private`` they are this mechanism's own: a mechanism in another folder with modules of
+    the same names does not get them.
     """
 
     def __init__(self, folder: Path | None = None, *, private: bool = False) -> None:
@@ -50,7 +50,7 @@ class Place:
         entry = str(self.folder)
         sys.path.insert(0, entry)
         hidden = self._hide() if self.private else {}
-        known = set(sys.modules)
+        before = set(sys.modules)
         sys.modules.update(self.modules)
         try:
             yield
@@ -58,7 +58,7 @@ class Place:
             with contextlib.suppress(ValueError):
                 sys.path.remove(entry)
             if self.private:
-                for name in [n for n in sys.modules if n not in known and n not in self.modules]:
+                for name in [n for n in sys.modules if n not in before and n not in self.modules]:
                     if self.has(sys.modules[name]):
                         self.modules[name] = sys.modules[name]
                 for name in self.modules:
@@ -66,7 +66,7 @@ class Place:
                 sys.modules.update(hidden)
 
     def _hide(self) -> dict[str, ModuleType]:
-        """Take away others' modules of the same names; libraries and own ones stay."""
+        """Remove other folders' modules of the same names; libraries and own ones stay."""
         assert self.folder is not None
         own = {name.partition(".")[0] for name in self.modules}
         own |= {path.stem for path in self.folder.glob("*.py")}
