@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Sample = NDArray[Any]
+from epsilometer.arrays import Counts, Floats, Sample
 
 
 @dataclass(frozen=True)
@@ -86,9 +83,7 @@ def log_odds_of(votes: int) -> Floats:
     return odds
 
 
-def shared_log_odds(
-    nearer: Sequence[NDArray[Any]], reached: Sequence[NDArray[Any]], k: int
-) -> Floats:
+def shared_log_odds(nearer: Sequence[Sample], reached: Sequence[Sample], k: int) -> Floats:
     """Return the log odds of k votes where many points lie at the distance of the k-th.
 
     ``nearer`` are how many points of x and of x' lie closer, fewer than k together, and ``reached``

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.classifiers.base import Votes
 from epsilometer.errors import ArgumentError
 
 

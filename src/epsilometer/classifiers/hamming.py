@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, neighbours, shared_log_odds
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.classifiers.counting import tallied, together
 from epsilometer.errors import ArgumentError
 
@@ -51,7 +51,7 @@ class HammingNeighbours:
 class FittedHamming:
     """Distinct training points of shape ``(m,)``, and how often x and x' have drawn each."""
 
-    points: NDArray[np.int64]
+    points: Counts
     drawn: Counts
     drawn_prime: Counts
     k: int
@@ -63,7 +63,7 @@ class FittedHamming:
         blocks = [self._log_odds(seen[i : i + step]) for i in range(0, len(seen), step)]
         return Votes(np.concatenate(blocks), counts)
 
-    def _log_odds(self, queries: NDArray[np.int64]) -> Floats:
+    def _log_odds(self, queries: Counts) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         place = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
         shape = len(queries), _BITS

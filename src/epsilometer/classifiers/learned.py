@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.classifiers.base import Floats, Sample, Votes
+from epsilometer.arrays import Floats, Sample
+from epsilometer.classifiers.base import Votes
 from epsilometer.errors import ArgumentError, one_line, suggest
 
 _LOOKED_AT = 1000  # draws of each side that tell the units of their entries

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Sample, Votes, log_odds_of, neighbours, shared_log_odds
+from epsilometer.arrays import Indices, Sample
+from epsilometer.classifiers.base import Votes, log_odds_of, neighbours, shared_log_odds
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
@@ -63,7 +63,7 @@ class FittedNeighbours:
     """
 
     points: Sample
-    before: NDArray[np.int32]
+    before: Indices
     k: int
 
     def votes(self, outputs: Sample) -> Votes:

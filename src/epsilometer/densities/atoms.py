@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
 
 _SHARE = 5e-4  # of the draws, which an atom holds at least to be one,
 _LEAST = 10  # and so many of them,

@@ -16,13 +16,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
-Floats = NDArray[np.float64]
 _BLOCK = 2**13  # draws that stay in the processor's cache from one step to the next
 _REACH = 4  # bandwidths at which kernels are cut
 _BINS = 2**12  # among which the ranks of quantiles are looked for

@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
 
 _LEAST = 200  # draws a side that a cell holds at least, so that floors of 50 hardly touch it
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Counts, Floats, Integers
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-
-Integers = NDArray[np.integer]
-Floats = NDArray[np.float64]
 
 
 def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
@@ -45,7 +42,7 @@ def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Float
     return outcomes, p, q
 
 
-def counted(sample: Integers, size: int) -> NDArray[np.int64]:
+def counted(sample: Integers, size: int) -> Counts:
     """Return ``np.bincount(sample, None, size)`` of integers 0, ..., ``size`` - 1, as they are.
 
     NumPy would make a copy in eight bytes first. The sample has shape ``(n,)``, counts ``(size,)``.

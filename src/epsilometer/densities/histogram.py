@@ -7,23 +7,23 @@ sample of independent draws is itself such a sample, so that one pass serves a w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats, Indices, Sample
 from epsilometer.compiled import compiled
 from epsilometer.densities.frequencies import counted
 from epsilometer.errors import ArgumentError
 
 
 def histogram(
-    sample: NDArray[Any],
+    sample: Sample,
     cells: int,
     support: Sequence[float] | None,
     checkpoints: ArrayLike | None = None,
-) -> NDArray[np.int64]:
+) -> Counts:
     """Count a sample of shape ``(n,)`` in cells of ``support``, or by outcome where there is none.
 
     See `interval_histogram` and `finite_histogram`; the counts have shape ``(checkpoints, cells)``.
@@ -34,11 +34,11 @@ def histogram(
 
 
 def interval_histogram(
-    sample: NDArray[np.float64],
+    sample: Floats,
     support: tuple[float, float],
     cells: int,
     checkpoints: ArrayLike | None = None,
-) -> NDArray[np.int64]:
+) -> Counts:
     """Count a real sample in ``cells`` equal cells of ``support``.
 
     Raise `ArgumentError` for draws outside of it, and for checkpoints that do not increase.
@@ -88,8 +88,8 @@ def _count(counts, sample, edges):  # type: ignore[no-untyped-def]
 
 
 def finite_histogram(
-    sample: NDArray[np.int32], outcomes: int, checkpoints: ArrayLike | None = None
-) -> NDArray[np.int64]:
+    sample: Indices, outcomes: int, checkpoints: ArrayLike | None = None
+) -> Counts:
     """Count a sample of the integers 0, ..., ``outcomes`` - 1; otherwise as above.
 
     Counts have shape ``(len(checkpoints), outcomes)`` (gorla2022, Remark 2).
@@ -106,7 +106,7 @@ def finite_histogram(
     return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
-def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> NDArray[np.int64]:
+def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> Counts:
     if sample.ndim != 1 or sample.size == 0:
         raise ArgumentError("sample", f"must be a non-empty vector, got shape {sample.shape}")
     stops = np.asarray([sample.size] if checkpoints is None else checkpoints, np.int64)

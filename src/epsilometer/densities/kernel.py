@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
 
 _REACH = 8.5  # bandwidths after which a Gaussian kernel is below 1e-16 of its peak
 _MOST_POINTS = 2**22  # of the grid that is convolved

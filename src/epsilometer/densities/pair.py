@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import Looked, bkde, dpik
@@ -15,7 +15,7 @@ from epsilometer.densities.cells import cell_frequencies
 from epsilometer.densities.frequencies import frequencies
 
 
-def reduced(x: NDArray[Any], x_prime: NDArray[Any], how: Mapping[str, Any]) -> Densities:
+def reduced(x: Sample, x_prime: Sample, how: Mapping[str, Any]) -> Densities:
     """Reduce a pair as an estimator's ``reduction`` says: to ``cells``, or to `densities_of`.
 
     Samples have shape ``(n,)``, of integers ``(n, d)`` as well. These are counted outcome by
@@ -28,7 +28,7 @@ def reduced(x: NDArray[Any], x_prime: NDArray[Any], how: Mapping[str, Any]) -> D
     return Densities(*cell_frequencies(x, x_prime, how["cells"]))
 
 
-def densities_of(x: NDArray[Any], x_prime: NDArray[Any], *, points: int, power: float) -> Densities:
+def densities_of(x: Sample, x_prime: Sample, *, points: int, power: float) -> Densities:
     """Estimate the densities of a pair of samples of shape ``(n,)``; integers also ``(n, d)``.
 
     Floats are smoothed as kutta2022 does: binned Gaussian kernels on an even grid over the range of

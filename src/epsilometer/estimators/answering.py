@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Sample
 from epsilometer.densities.histogram import histogram
 from epsilometer.densities.pair import reduced
 from epsilometer.errors import ArgumentError
@@ -20,8 +20,6 @@ from epsilometer.estimators.base import Claims, over_pairs, pairs_of
 
 if TYPE_CHECKING:
     from epsilometer.estimators.spectrum import Tested
-
-Sample = NDArray[Any]
 
 
 @dataclass(frozen=True)

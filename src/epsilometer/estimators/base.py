@@ -8,14 +8,12 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class PairEstimates:
 
     forward: Floats
     reverse: Floats
-    failed: NDArray[np.bool_]
+    failed: Bools
 
     @property
     def both(self) -> Floats:
@@ -151,7 +149,7 @@ class ScreeningMethod(Estimator, Protocol):
 
     def screen(
         self,
-        pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]],
+        pairs: Iterable[tuple[Sample, Sample]],
         *,
         draws: int,
         region: Sequence[float] | None = None,
@@ -171,7 +169,7 @@ class ScreeningMethod(Estimator, Protocol):
         """
 
     def weigh(
-        self, x: NDArray[Any], x_prime: NDArray[Any], found: Mapping[str, Any]
+        self, x: Sample, x_prime: Sample, found: Mapping[str, Any]
     ) -> OutputEvidence | EventEvidence:
         """Return what fresh samples of the selected pair say, for one run.
 

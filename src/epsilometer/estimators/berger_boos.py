@@ -33,9 +33,10 @@ from typing import ClassVar
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import EventEvidence, Floats
+from epsilometer.estimators.base import EventEvidence
 from epsilometer.estimators.witness import check_pure
 
 _GAMMA = 0.01  # share of alpha that is spent on the limit of q

@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, Floats, PairEstimates, check_countable
+from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
 MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 

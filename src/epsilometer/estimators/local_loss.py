@@ -38,17 +38,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats, Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Loss, OutputEvidence
 
-Floats = NDArray[np.float64]
-Sample = NDArray[Any]
 Region = tuple[float, float]
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
@@ -220,7 +219,7 @@ def check_applies(outputs: str, order: float) -> None:
 class _Look:
     """One pair's loss over all candidates: what the three kinds of outputs share."""
 
-    def __init__(self, outputs: NDArray[Any], p: Floats, q: Floats, floor: float) -> None:
+    def __init__(self, outputs: Sample, p: Floats, q: Floats, floor: float) -> None:
         self.outputs, self.p, self.q = outputs, p, q
         self.signed = signed_loss(p, q, floor)
         self._at = int(np.argmax(np.abs(self.signed)))

@@ -26,15 +26,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, ndtri
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.several import bonferroni, independent
-
-Floats = NDArray[np.float64]
 
 _FEW = 10  # draws a side over the order's square, below which even one outcome is too uncertain
 _CORRECTED = 0.5  # bias of second order over the integral, from which no expansion is trusted

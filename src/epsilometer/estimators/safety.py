@@ -17,9 +17,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, PairEstimates, check_countable
+from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Classifier, Counts, Floats, Sample
+from epsilometer.classifiers.base import Classifier
 from epsilometer.errors import ArgumentError, UnknownNameError, suggest
 from epsilometer.proportions import clopper_pearson
 
@@ -365,7 +366,7 @@ class Spectrum:
         return Tested(self.grid, wrong, n, wrong_prime, m, np.ones(self.grid.size))
 
 
-def _clipped(values: ArrayLike) -> NDArray[np.float64]:
+def _clipped(values: ArrayLike) -> Floats:
     """Return deltas, between 0 and 1; what is above 0 by rounding alone is 0."""
     deltas = np.asarray(values, np.float64)
     return np.where(deltas < 1e-12, 0.0, np.minimum(deltas, 1.0))

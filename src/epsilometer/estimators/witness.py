@@ -31,15 +31,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
 from epsilometer.events.events import Event, View, added, entries_of
-
-Sample = NDArray[Any]
 
 _BOLD_SHARE = 0.15  # of alpha
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from epsilometer.arrays import Floats
 
 
 class Law(Protocol):

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import gammaln, softmax
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels
-from epsilometer.exact.base import Floats
 from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.counting_exponential import CountingExponential

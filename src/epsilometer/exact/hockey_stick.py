@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
-from epsilometer.exact.base import Floats, Law
+from epsilometer.exact.base import Law
 
 _ROUNDING = 1e-14  # of a level
 

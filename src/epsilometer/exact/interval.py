@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilometer.exact.base import Floats
+from epsilometer.arrays import Floats
 from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.interval import OnInterval
 

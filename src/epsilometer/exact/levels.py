@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.exact.base import Floats
+from epsilometer.arrays import Floats
 
 _TERMS = 16  # of the series below
 _SMALL = 0.5  # up to where the series is used: the first term left out is 1e-17 of the first

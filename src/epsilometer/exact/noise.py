@@ -11,10 +11,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Bools, Floats
 from epsilometer.exact import levels
-from epsilometer.exact.base import Floats
 from epsilometer.exact.levels import Compared
 
 _LOG_2 = math.log(2)
@@ -89,7 +88,7 @@ class ExponentialNoise:
         return _where_possible(gain, u > 0, v > 0)
 
 
-def _where_possible(gain: Floats, at_u: NDArray[np.bool_], at_v: NDArray[np.bool_]) -> Floats:
+def _where_possible(gain: Floats, at_u: Bools, at_v: Bools) -> Floats:
     return np.where(at_u & at_v, gain, np.where(at_u, np.inf, -np.inf))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Compared
 from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise, Largest, Noise

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, real_line
-from epsilometer.exact.base import Floats
 from epsilometer.exact.levels import Compared
 from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.noisy_sum import NoisySum

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.levels import Compared
 
 _GRID = 4001  # points among which a loss is looked at for crossings

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.exact.base import Floats
+from epsilometer.arrays import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _TAIL = 2.0 ** np.arange(-4, 7)  # ends of the pieces of a tail, in scales

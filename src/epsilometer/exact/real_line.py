@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.levels import Compared
 from epsilometer.exact.on_the_line import OnTheLine
 from epsilometer.mechanisms.exponential import ExponentialHalfLine

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.arrays import Floats
 from epsilometer.estimators.renyi_bound import Divergence, divergence
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import RandomizedBitsLaw
 from epsilometer.exact.noisy_sum import NoisySumLaw
 from epsilometer.exact.real_line import NoisyGradientDescentLaw

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.interval import OnIntervalLaw
 from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import real_line
-from epsilometer.exact.base import Floats
 from epsilometer.exact.interval import OnIntervalLaw
 from epsilometer.exact.levels import Compared
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace

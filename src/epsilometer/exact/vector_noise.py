@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import fft
 
-from epsilometer.exact.base import Floats
+from epsilometer.arrays import Floats
 from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw, NormalShift, laplace_deltas
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace

@@ -12,10 +12,10 @@ import pandas as pd
 from pydantic import PositiveFloat, PositiveInt
 from scipy.special import ndtri
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import density_at
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, undersmoothed
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import RandomizedResponseLaw
 from epsilometer.exact.noisy_max import ReportNoisyMaxLaw
 from epsilometer.exact.real_line import ExponentialHalfLineLaw, LaplaceLaw

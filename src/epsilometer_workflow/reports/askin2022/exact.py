@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import RareMatchLaw
 from epsilometer.exact.hockey_stick import spectrum
 from epsilometer.exact.noisy_max import ContinuousNoisyMaxLaw, ReportNoisyMaxLaw

@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from epsilometer.arrays import Floats
 from epsilometer.errors import NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import PairEstimates, maximum, pairs_of
 from epsilometer.estimators.histogram import histogram_estimate
-from epsilometer.exact.base import Floats, IntervalLaw
+from epsilometer.exact.base import IntervalLaw
 from epsilometer.exact.real_line import LaplaceLaw
 from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
 from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw

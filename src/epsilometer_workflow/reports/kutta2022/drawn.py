@@ -13,11 +13,11 @@ import pandas as pd
 import scipy
 from scipy.special import ndtri
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.binned import bkde, dpik
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, divergence
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import RandomizedResponseLaw
 from epsilometer.exact.seven import FIRST, NOBODY, floored, laws
 from epsilometer.mechanisms.randomized_response import RandomizedResponse

@@ -13,8 +13,8 @@ import pandas as pd
 import scipy
 from scipy.special import erf
 
+from epsilometer.arrays import Floats
 from epsilometer.estimators.spectrum import delta_of_risk
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import (
     CountingExponentialLaw,
     NoiselessCountLaw,
