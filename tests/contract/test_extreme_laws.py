@@ -7,7 +7,7 @@ import pytest
 
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import LAWS
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import spectrum
 from tests.contract.examples import configured, inputs
 
 EPSILONS = [1e-8, 1e-4, 1.0, 40.0, 100.0]

@@ -10,8 +10,7 @@ from scipy import stats
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact import LAWS
-from epsilometer.exact.base import divergence
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import divergence, spectrum
 from epsilometer.exact.noisy_sum import NoisySumLaw
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.noisy_sum import NoisySum

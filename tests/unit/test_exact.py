@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilometer.exact import LAWS
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import spectrum
 from epsilometer.mechanisms import MECHANISMS
 
 EPSILONS = [1e-8, 1e-5, 0.01, 1.0, 20.0, 40.0, 100.0, 700.0]

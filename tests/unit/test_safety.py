@@ -9,7 +9,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.safety import SafetyCheck, steps_within
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import TruncatedLaplaceLaw
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 

@@ -31,7 +31,7 @@ LAWS = Registry(
         "sparse_vector_bits": "epsilometer.exact.sparse_vector:SparseVectorBitsLaw",
         "sparse_vector_first": "epsilometer.exact.sparse_vector:SparseVectorFirstLaw",
         "sparse_vector_mixed": "epsilometer.exact.sparse_vector:SparseVectorMixedLaw",
-        "truncated_gaussian": "epsilometer.exact.truncated_gaussian:TruncatedGaussianLaw",
-        "truncated_laplace": "epsilometer.exact.truncated_laplace:TruncatedLaplaceLaw",
+        "truncated_gaussian": "epsilometer.exact.truncated:TruncatedGaussianLaw",
+        "truncated_laplace": "epsilometer.exact.truncated:TruncatedLaplaceLaw",
     },
 )

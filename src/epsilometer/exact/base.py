@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer.arrays import Floats
+from epsilometer.errors import ArgumentError
+
+_ROUNDING = 1e-14  # of a level
 
 
 class Law(Protocol):
@@ -58,3 +61,21 @@ class IntervalLaw(ContinuousLaw, Protocol):
 def divergence(law: Law, order: float, x: Any, x_prime: Any) -> float:
     """Return the privacy level at a Rényi order, in nats; infinity means the pure level."""
     return law.privacy_loss(x, x_prime) if np.isinf(order) else law.renyi(order, x, x_prime)
+
+
+def spectrum(law: Law, claims: ArrayLike, x: Any, x_prime: Any) -> Floats:
+    """Return delta at each claim e of shape ``(m,)``, the hockey-stick divergence of x from x'.
+
+    delta(e) = P(S) - exp(e) Q(S) for the set S of outputs whose privacy loss exceeds e. It is
+    computed as the mean under P of (1 - exp(e - loss))+, since the difference of two probabilities
+    has no digits left where delta is small.
+    """
+    epsilons = np.atleast_1d(np.asarray(claims, float))
+    if not hasattr(law, "spectrum"):
+        raise ArgumentError("law", f"{type(law).__name__} has no spectrum")
+    # where no loss exceeds the claim delta is 0, without rounding errors
+    below = epsilons < law.privacy_loss(x, x_prime) * (1 - _ROUNDING)
+    deltas = np.zeros(epsilons.size)
+    if below.any():
+        deltas[below] = law.spectrum(epsilons[below], x, x_prime)
+    return np.clip(deltas, 0.0, 1.0)

@@ -12,7 +12,7 @@ from epsilometer.exact import levels, quadrature
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Compared
 from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise, Largest, Noise
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.quadrature import OnTheLine
 from epsilometer.mechanisms.noisy_max import (
     ContinuousNoisyMax,
     NoisyMaxIndex,

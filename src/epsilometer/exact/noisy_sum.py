@@ -17,7 +17,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.exact import levels, real_line
 from epsilometer.exact.levels import Compared
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.quadrature import OnTheLine
 from epsilometer.mechanisms.noisy_sum import NoisySum
 
 

@@ -15,7 +15,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.exact import quadrature
 from epsilometer.exact.levels import Compared
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.quadrature import OnTheLine
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent

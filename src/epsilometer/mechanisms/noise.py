@@ -27,7 +27,7 @@ _HALF = np.uint64(1 << 63)
 
 
 def blocks(size: int, rows: int = 1) -> Iterator[slice]:
-    """Yield slices of ``size`` draws, each of which needs ``rows`` words, that fit into the cache."""
+    """Yield slices of ``size`` draws that fit into the cache; each draw needs ``rows`` words."""
     step = _LANES * max(_WORDS // _LANES // rows, 1)
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))

@@ -21,8 +21,8 @@ from epsilometer.mechanisms.base import Outputs
 class NoiselessCount:
     """How many of m rows hold a one: one row is known, each other is a one with probability 1/2.
 
-    An input is ``[m, bit of the known row]``. The count is exact; ``epsilon`` is only the level that
-    it is compared with.
+    An input is ``[m, bit of the known row]``. The count is exact; ``epsilon`` is only the level to
+    compare it with.
     """
 
     outputs: ClassVar[Outputs] = "index"

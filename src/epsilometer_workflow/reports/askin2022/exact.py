@@ -13,8 +13,8 @@ from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
+from epsilometer.exact.base import spectrum
 from epsilometer.exact.finite import RareMatchLaw
-from epsilometer.exact.hockey_stick import spectrum
 from epsilometer.exact.noisy_max import ContinuousNoisyMaxLaw, ReportNoisyMaxLaw
 from epsilometer.exact.real_line import ExponentialHalfLineLaw, LaplaceLaw
 from epsilometer.exact.sparse_vector import SparseVectorLaw

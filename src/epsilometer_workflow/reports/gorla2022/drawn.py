@@ -11,7 +11,7 @@ from pydantic import PositiveFloat
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import TruncatedLaplaceLaw
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 _KEYS = ["mechanism", "epsilon", "lambda", "estimator", "n"]

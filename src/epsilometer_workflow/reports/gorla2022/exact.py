@@ -20,8 +20,7 @@ from epsilometer.estimators.base import PairEstimates, maximum, pairs_of
 from epsilometer.estimators.histogram import histogram_estimate
 from epsilometer.exact.base import IntervalLaw
 from epsilometer.exact.real_line import LaplaceLaw
-from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import TruncatedGaussianLaw, TruncatedLaplaceLaw
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian

@@ -18,8 +18,7 @@ from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.exact.base import IntervalLaw, divergence
 from epsilometer.exact.finite import BernoulliPairLaw
-from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import TruncatedGaussianLaw, TruncatedLaplaceLaw
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace

@@ -15,13 +15,13 @@ from scipy.special import erf
 
 from epsilometer.arrays import Floats
 from epsilometer.estimators.spectrum import delta_of_risk
+from epsilometer.exact.base import spectrum
 from epsilometer.exact.finite import (
     CountingExponentialLaw,
     NoiselessCountLaw,
     RandomizedBitsLaw,
     RandomizedResponseLaw,
 )
-from epsilometer.exact.hockey_stick import spectrum
 from epsilometer.exact.real_line import gaussian_deltas, laplace_deltas
 from epsilometer.exact.vector_noise import GaussianVectorLaw, LaplaceVectorLaw
 from epsilometer.mechanisms.counting_exponential import CountingExponential

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import accuracy, cones, epsilon_at
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import spectrum
 from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace

@@ -26,8 +26,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
-from epsilometer.exact.base import Law, divergence
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import Law, divergence, spectrum
 from epsilometer.options import Fractional, Model
 
 Sample = NDArray[Any]
