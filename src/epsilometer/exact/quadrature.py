@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer.arrays import Floats
 from epsilometer.exact import levels
-from epsilometer.exact.levels import Compared
+from epsilometer.exact.levels import Comparison
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _TAIL = 2.0 ** np.arange(-4, 7)  # ends of the pieces of a tail, in scales
@@ -37,8 +37,8 @@ def nodes(kinks: ArrayLike, scale: float) -> tuple[Floats, Floats]:
     return z.ravel(), (half * _WEIGHTS).ravel()
 
 
-class OnTheLine(ABC):
-    """A law with a density that is smooth but for kinks and falls off over a scale."""
+class LineDistribution(ABC):
+    """A density that is smooth except at kinks, and falls off over a scale."""
 
     @abstractmethod
     def log_pdf(self, z: Floats, x: Any) -> Floats:
@@ -46,10 +46,10 @@ class OnTheLine(ABC):
 
     @abstractmethod
     def pieces(self, x: Any, x_prime: Any) -> tuple[Floats, float]:
-        """Return where either density has kinks or ends, and the scale on which they change."""
+        """Return the kinks and ends of both densities, and the scale on which they change."""
 
-    def compare(self, z: Floats, x: Any, x_prime: Any) -> Compared:
-        """Return both log densities at ``z`` and the loss, with its digits where it is small."""
+    def compare(self, z: Floats, x: Any, x_prime: Any) -> Comparison:
+        """Return both log densities at ``z`` and the loss, accurate where it is small."""
         return levels.compared(self.log_pdf(z, x), self.log_pdf(z, x_prime))
 
     @abstractmethod
@@ -69,31 +69,31 @@ class OnTheLine(ABC):
         kinks, scale = self.pieces(x, x_prime)
         grid = np.linspace(kinks.min() - 64 * scale, kinks.max() + 64 * scale, _GRID)
         grid = np.unique(np.concatenate([grid, nodes(kinks, scale)[0]]))
-        seen = self.compare(grid, x, x_prime)
-        possible = (seen.log_p > -np.inf) & (seen.log_q > -np.inf)
-        at, loss = grid[possible], seen.loss[possible]
-        found = np.zeros(claims.size)
+        log_p, log_q, loss = self.compare(grid, x, x_prime)
+        possible = (log_p > -np.inf) & (log_q > -np.inf)
+        grid, loss = grid[possible], loss[possible]
+        deltas = np.zeros(claims.size)
         for i, claim in enumerate(claims):
-            ends = np.append(kinks, self._crossings(at, loss - claim, claim, x, x_prime))
-            found[i] = levels.deltas(claims[i : i + 1], self._nodes(ends, scale, x, x_prime))[0]
-        return found
+            ends = np.append(kinks, self._crossings(grid, loss - claim, claim, x, x_prime))
+            deltas[i] = levels.deltas(claims[i : i + 1], self._nodes(ends, scale, x, x_prime))[0]
+        return deltas
 
     def _crossings(
-        self, at: Floats, excess: Floats, claim: float, x: Any, x_prime: Any
+        self, grid: Floats, excess: Floats, claim: float, x: Any, x_prime: Any
     ) -> list[float]:
         """Return where the loss crosses the claim; an error of it counts only squared."""
         from scipy.optimize import brentq  # slow to import, and rarely needed
 
-        def beyond(z: float) -> float:
+        def excess_at(z: float) -> float:
             return float(self.compare(np.array([z]), x, x_prime).loss[0] - claim)
 
         change = np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
-        ends = zip(at[change], at[change + 1], strict=True)
-        return [brentq(beyond, a, b, xtol=1e-15 * (b - a), rtol=1e-14) for a, b in ends]
+        ends = zip(grid[change], grid[change + 1], strict=True)
+        return [brentq(excess_at, a, b, xtol=1e-15 * (b - a), rtol=1e-14) for a, b in ends]
 
-    def _nodes(self, kinks: Floats, scale: float, x: Any, x_prime: Any) -> Compared:
+    def _nodes(self, kinks: Floats, scale: float, x: Any, x_prime: Any) -> Comparison:
         """Return the masses at the nodes of a quadrature."""
         z, weights = nodes(kinks, scale)
         log_p, log_q, loss = self.compare(z, x, x_prime)
         log_weights = np.log(weights)
-        return Compared(log_p + log_weights, log_q + log_weights, loss)
+        return Comparison(log_p + log_weights, log_q + log_weights, loss)

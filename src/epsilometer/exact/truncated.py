@@ -1,4 +1,4 @@
-"""Exact distributions of truncated noise on an interval (gorla2022, Sections II and III, Table I)."""
+"""Exact distributions of truncated noise (gorla2022, Sections II and III, Table I)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature, real_line
-from epsilometer.exact.levels import Compared
-from epsilometer.exact.quadrature import OnTheLine
+from epsilometer.exact.levels import Comparison
+from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.interval import OnInterval
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 
-class OnIntervalLaw(OnTheLine):
-    """Outputs in ``[lower, upper]``."""
+class IntervalNoise(LineDistribution):
+    """The base of noise that is truncated to ``[lower, upper]``."""
 
-    def __init__(self, mechanism: OnInterval, width: float) -> None:
-        """Take the mechanism, and the width of its noise."""
-        self._width = width
+    def __init__(self, mechanism: OnInterval, scale: float) -> None:
+        """Take the mechanism, and the scale of its noise."""
+        self._scale = scale
         self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
 
     @property
@@ -39,28 +39,27 @@ class OnIntervalLaw(OnTheLine):
 
     def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
         """Return both inputs and the ends."""
-        return np.array([self._lower, x, x_prime, self._upper]), self._width
+        return np.array([self._lower, x, x_prime, self._upper]), self._scale
 
     def _inside(self, z: Floats, logs: Floats) -> Floats:
         """Return log densities, minus infinity outside of the interval."""
         return np.where((z >= self._lower) & (z <= self._upper), logs, -np.inf)
 
 
-class TruncatedGaussianLaw(OnIntervalLaw):
+class ExactTruncatedGaussian(IntervalNoise):
     """Density, levels and Lipschitz constants."""
 
     def __init__(self, mechanism: TruncatedGaussian) -> None:
         super().__init__(mechanism, mechanism.sigma)
-        self._sigma = mechanism.sigma
 
     def _phi(self, u: ArrayLike) -> Floats:
         """Return the density of the noise before truncation."""
         u = np.asarray(u, float)
-        density: Floats = np.exp(-0.5 * (u / self._sigma) ** 2)
-        return density / (self._sigma * math.sqrt(2 * math.pi))
+        density: Floats = np.exp(-0.5 * (u / self._scale) ** 2)
+        return density / (self._scale * math.sqrt(2 * math.pi))
 
     def _mass(self, x: float) -> float:
-        return _normal_mass((self._lower - x) / self._sigma, (self._upper - x) / self._sigma)
+        return _normal_mass((self._lower - x) / self._scale, (self._upper - x) / self._scale)
 
     @property
     def lipschitz_output(self) -> float:
@@ -68,8 +67,8 @@ class TruncatedGaussianLaw(OnIntervalLaw):
 
         The mass, by which the density is divided, is smallest when x is an end.
         """
-        u = min(self._sigma, self._upper - self._lower)
-        return float(self._phi(u)) * u / self._sigma**2 / self._mass(self._lower)
+        u = min(self._scale, self._upper - self._lower)
+        return float(self._phi(u)) * u / self._scale**2 / self._mass(self._lower)
 
     @cached_property
     def lipschitz_input(self) -> float:
@@ -82,10 +81,10 @@ class TruncatedGaussianLaw(OnIntervalLaw):
         def steepest(x: float) -> float:
             mass = self._mass(x)
             r = float(self._phi(x - self._lower) - self._phi(self._upper - x)) / mass
-            root = math.sqrt(r * r + 4 / self._sigma**2)
-            inner = [x + self._sigma**2 * (r + s * root) / 2 for s in (-1, 1)]
+            root = math.sqrt(r * r + 4 / self._scale**2)
+            inner = [x + self._scale**2 * (r + s * root) / 2 for s in (-1, 1)]
             z = np.clip([self._lower, self._upper, *inner], self._lower, self._upper)
-            slopes = self._phi(z - x) * ((z - x) / self._sigma**2 - r) / mass
+            slopes = self._phi(z - x) * ((z - x) / self._scale**2 - r) / mass
             return float(np.abs(slopes).max())
 
         from scipy.optimize import minimize_scalar  # slow to import, and rarely needed
@@ -98,30 +97,30 @@ class TruncatedGaussianLaw(OnIntervalLaw):
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z`` (0 outside the interval)."""
-        at = np.asarray(z, np.float64)
-        inside = (at >= self._lower) & (at <= self._upper)
-        return np.where(inside, self._phi(at - x) / self._mass(x), 0.0)
+        z = np.asarray(z, np.float64)
+        inside = (z >= self._lower) & (z <= self._upper)
+        return np.where(inside, self._phi(z - x) / self._mass(x), 0.0)
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
         """Return the log density at ``z``."""
-        density = self._log_noise(z, x) - math.log(self._sigma * math.sqrt(2 * math.pi))
+        density = self._log_noise(z, x) - math.log(self._scale * math.sqrt(2 * math.pi))
         return self._inside(z, density - math.log(self._mass(x)))
 
     def _log_noise(self, z: Floats, x: float) -> Floats:
-        return np.asarray(-0.5 * ((z - x) / self._sigma) ** 2)
+        return np.asarray(-0.5 * ((z - x) / self._scale) ** 2)
 
-    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+    def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
         """Return both log densities, and the loss without their common terms."""
         loss = self._log_mass_ratio(x, x_prime) + self._noise_loss(z, x, x_prime)
-        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+        return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
     def _noise_loss(self, z: Floats, x: float, x_prime: float) -> Floats:
         """Return the loss before truncation."""
-        return np.asarray((x - x_prime) * ((z - x) + (z - x_prime)) / (2 * self._sigma**2))
+        return np.asarray((x - x_prime) * ((z - x) + (z - x_prime)) / (2 * self._scale**2))
 
     def _log_mass_ratio(self, x: float, x_prime: float) -> float:
         """Return log of mass at x' / mass at x: by quadrature where they are close."""
-        if abs(x - x_prime) * (self._upper - self._lower) > self._sigma**2:
+        if abs(x - x_prime) * (self._upper - self._lower) > self._scale**2:
             return math.log(self._mass(x_prime) / self._mass(x))
         z, weights = quadrature.nodes(*self.pieces(x, x_prime))
         log_q, log_p = (
@@ -131,8 +130,8 @@ class TruncatedGaussianLaw(OnIntervalLaw):
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
-        values: Floats = ndtr((at - x) / self._sigma) - ndtr((self._lower - x) / self._sigma)
+        z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
+        values: Floats = ndtr((z - x) / self._scale) - ndtr((self._lower - x) / self._scale)
         return values / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
@@ -149,8 +148,8 @@ class TruncatedGaussianLaw(OnIntervalLaw):
         """
         order = checks.order("order", order, finite=True)
         mean = order * x + (1 - order) * x_prime
-        free = order * (order - 1) * (x - x_prime) ** 2 / (2 * self._sigma**2)
-        ends = (self._lower - mean) / self._sigma, (self._upper - mean) / self._sigma
+        free = order * (order - 1) * (x - x_prime) ** 2 / (2 * self._scale**2)
+        ends = (self._lower - mean) / self._scale, (self._upper - mean) / self._scale
         masses = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
         level = free + _log_normal_mass(*ends) - masses
         return level / (order - 1) if level > 0.1 else super().renyi(order, x, x_prime)
@@ -168,12 +167,11 @@ def _normal_mass(low: float, high: float) -> float:
     return math.exp(_log_normal_mass(low, high))
 
 
-class TruncatedLaplaceLaw(OnIntervalLaw):
+class ExactTruncatedLaplace(IntervalNoise):
     """Density, levels and Lipschitz constants, with B the scale and W the width."""
 
     def __init__(self, mechanism: TruncatedLaplace) -> None:
         super().__init__(mechanism, mechanism.scale)
-        self._scale = mechanism.scale
 
     @property
     def lipschitz_output(self) -> float:
@@ -192,19 +190,19 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z`` (0 outside the interval)."""
-        at = np.asarray(z, np.float64)
-        inside = (at >= self._lower) & (at <= self._upper)
-        return np.where(inside, np.exp(-np.abs(at - x) / self._scale) / self._mass(x), 0.0)
+        z = np.asarray(z, np.float64)
+        inside = (z >= self._lower) & (z <= self._upper)
+        return np.where(inside, np.exp(-np.abs(z - x) / self._scale) / self._mass(x), 0.0)
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
         """Return the log density at ``z``."""
         return self._inside(z, -np.abs(z - x) / self._scale - math.log(self._mass(x)))
 
-    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+    def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
         """Return both log densities, and the loss without their common terms."""
-        further = real_line.further(z, x, x_prime) / self._scale
-        loss = further + self._log_mass_ratio(x, x_prime)
-        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+        gain = real_line.distance_gain(z, x, x_prime) / self._scale
+        loss = gain + self._log_mass_ratio(x, x_prime)
+        return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
     def _log_mass_ratio(self, x: float, x_prime: float) -> float:
         """Return log of mass at x' / mass at x.
@@ -223,10 +221,10 @@ class TruncatedLaplaceLaw(OnIntervalLaw):
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        at = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
+        z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
         left = -math.expm1(-(x - self._lower) / self._scale)
-        step = np.expm1(-np.abs(at - x) / self._scale)  # minus the mass between x and z
-        return self._scale * np.where(at <= x, left + step, left - step) / self._mass(x)
+        step = np.expm1(-np.abs(z - x) / self._scale)  # minus the mass between x and z
+        return self._scale * np.where(z <= x, left + step, left - step) / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss, reached on the far side of x: log K/K' + |x - x'| / B."""

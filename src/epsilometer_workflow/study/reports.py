@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.registry import load
@@ -132,7 +132,7 @@ class Table(_Shown):
         found = {self.builder.partition(":")[0]}
         for one in (one for some in self._drawn() for one in some):
             name = self.study.mechanisms[one.mechanism].mechanism
-            found |= {registry.module(name) for registry in (LAWS, MECHANISMS) if name in registry}
+            found |= {registry.module(name) for registry in (EXACT, MECHANISMS) if name in registry}
             found |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
         return sorted(found)
 

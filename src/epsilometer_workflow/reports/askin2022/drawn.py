@@ -16,9 +16,9 @@ from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import density_at
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, undersmoothed
-from epsilometer.exact.finite import RandomizedResponseLaw
-from epsilometer.exact.noisy_max import ReportNoisyMaxLaw
-from epsilometer.exact.real_line import ExponentialHalfLineLaw, LaplaceLaw
+from epsilometer.exact.finite import ExactRandomizedResponse
+from epsilometer.exact.noisy_max import ExactReportNoisyMax
+from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
@@ -26,10 +26,12 @@ from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
 _LAWS: dict[str, Callable[..., Any]] = {
-    "laplace": lambda *given, **more: LaplaceLaw(Laplace(*given, **more)),
-    "exponential-half-line": lambda *given: ExponentialHalfLineLaw(ExponentialHalfLine(*given)),
-    "report-noisy-max-6": lambda *given, **more: ReportNoisyMaxLaw(ReportNoisyMax(*given, **more)),
-    "randomized-response-5": lambda *given, **more: RandomizedResponseLaw(
+    "laplace": lambda *given, **more: ExactLaplace(Laplace(*given, **more)),
+    "exponential-half-line": lambda *given: ExactExponentialHalfLine(ExponentialHalfLine(*given)),
+    "report-noisy-max-6": lambda *given, **more: ExactReportNoisyMax(
+        ReportNoisyMax(*given, **more)
+    ),
+    "randomized-response-5": lambda *given, **more: ExactRandomizedResponse(
         RandomizedResponse(*given, **more)
     ),
 }
