@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilometer.arrays import Sample
 from epsilometer.densities.histogram import histogram
-from epsilometer.densities.pair import reduced
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims, over_pairs, pairs_of
 
@@ -87,7 +87,7 @@ def answers(
     if estimator.reads == "densities":
         estimator.check_pairs(len(pairs), own_samples=pairing == "consecutive")
         for pair, two in zip(pairs, drawn, strict=True):
-            d = reduced(*two, estimator.reduction)
+            d = reduce_pair(*two, estimator.reduction)
             forward, reverse = estimator.bounds(d, order=order, n=n, pairs=len(pairs))
             trusted = partial(estimator.trusted, d, order=order, n=n)
             yield Answer(pair, forward, reverse, trusted)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.compiled import compiled
-from epsilometer.densities.frequencies import counted
+from epsilometer.densities.frequencies import count_outcomes
 
 Counts = NDArray[np.int64]
 Sample = NDArray[Any]
@@ -36,7 +36,7 @@ class Tally:
         for side in (x, x_prime):
             from_0 = side.astype(np.int64) - low if low else side
             parts = (from_0[part] for part in fifths(side.size))
-            every.append(np.stack([counted(part, high - low + 1) for part in parts]))
+            every.append(np.stack([count_outcomes(part, high - low + 1) for part in parts]))
         there = np.flatnonzero((every[0] + every[1]).any(axis=0))
         self.seen = (there + low).astype(x.dtype)
         self.folds = every[0][:, there], every[1][:, there]
