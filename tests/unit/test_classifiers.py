@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import Counting, tallied
+from epsilometer.classifiers.counting import Counting, value_counts
 from epsilometer.classifiers.hamming import HammingNeighbours
 from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _known_from_source
 from epsilometer.classifiers.neighbours import NearestNeighbours
@@ -206,7 +206,7 @@ def test_counting_tells_outputs_apart_that_floats_do_not(tuples):
         return np.stack([BIG[list(which)], BIG[: len(which)]], 1) if tuples else BIG[list(which)]
 
     fitted = Counting().fit(outputs(0, 1, 1, 0), outputs(1, 1, 2, 3), 8, 0)
-    seen, counts = tallied(outputs(0, 1, 3, 3))
+    seen, counts = value_counts(outputs(0, 1, 3, 3))
     votes = fitted.votes(outputs(0, 1, 3, 3))
     assert fitted.outcomes.dtype == seen.dtype == np.int64
     assert counts.tolist() == votes.counts.tolist() == ([1] * 4 if tuples else [1, 1, 2])
