@@ -15,7 +15,7 @@ from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics.claims import Claim, pure
 from epsilometer.auditing.statistics.learning import learn
 from epsilometer.auditing.statistics.scores import differences
-from epsilometer.estimators.witness import looks
+from epsilometer.estimators.witness import cells_of_views
 from epsilometer.events.closer_looks import narrow_cells, remainder_cells
 from epsilometer.events.events import Event, View
 from tests.seeds import FIVE
@@ -215,7 +215,7 @@ def test_extreme_numbers_are_looked_at_without_a_word(numbers):
     x[::50] = numbers
     for sides in ((x, y), (x.astype(float), y.astype(float)), (x * 1e280, y / 3)):
         sides[0][::40] = 0 if sides[0].dtype == np.int64 else math.nan
-        line = next(looks(*sides, 64))
+        line = next(cells_of_views(*sides, 64))
         found = [*remainder_cells(line, *sides, 64, as_reals=False), *narrow_cells(line, *sides)]
         assert all(look.size > 0 for look in found)
 
