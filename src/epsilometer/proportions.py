@@ -1,4 +1,4 @@
-"""Exact intervals for probabilities that were counted."""
+"""Exact confidence intervals for binomial proportions."""
 
 from __future__ import annotations
 
