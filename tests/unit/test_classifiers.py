@@ -12,7 +12,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.classifiers.counting import Counting, value_counts
 from epsilometer.classifiers.hamming import HammingNeighbours
-from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _known_from_source
+from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _options_from_source
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.errors import ArgumentError
 
@@ -428,11 +428,11 @@ def test_what_the_source_of_scikit_learn_says_of_a_class_is_true():
     for kind in ("classifier", "transformer"):
         for name, found in all_estimators(type_filter=kind):
             public = ".".join(part for part in found.__module__.split(".") if part[0] != "_")
-            known = _known_from_source(f"{public}.{name}", kind)
+            known = _options_from_source(f"{public}.{name}", kind)
             if known is not None:
                 assert known == set(found().get_params(deep=False)) - {"random_state"}, name
                 told += 1
     assert told > 30
-    assert _known_from_source("os.system", "classifier") is None
-    assert _known_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
-    assert _known_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None
+    assert _options_from_source("os.system", "classifier") is None
+    assert _options_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
+    assert _options_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None
