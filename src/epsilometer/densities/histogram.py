@@ -34,10 +34,7 @@ def histogram(
 
 
 def interval_histogram(
-    sample: Floats,
-    support: tuple[float, float],
-    cells: int,
-    checkpoints: ArrayLike | None = None,
+    sample: Floats, support: tuple[float, float], cells: int, checkpoints: ArrayLike | None = None
 ) -> Counts:
     """Count a real sample of shape ``(n,)`` in ``cells`` equal cells of the closed ``support``.
 

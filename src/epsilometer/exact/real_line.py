@@ -241,9 +241,9 @@ class ExactExponentialHalfLine(LineDistribution):
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        z = np.maximum(np.asarray(z, float), 0.0)
-        below = np.exp(-self._rate * np.maximum(x - z, 0)) - math.exp(-self._rate * x)
-        values: Floats = below - np.expm1(-self._rate * np.maximum(z - x, 0))
+        t = np.maximum(np.asarray(z, float), 0.0)
+        below = np.exp(-self._rate * np.maximum(x - t, 0)) - math.exp(-self._rate * x)
+        values: Floats = below - np.expm1(-self._rate * np.maximum(t - x, 0))
         return values / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:

@@ -14,11 +14,7 @@ from epsilometer.exact import levels, quadrature
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.noise import LaplaceNoise
-from epsilometer.mechanisms.sparse_vector import (
-    SparseVector,
-    SparseVectorBits,
-    SparseVectorMixed,
-)
+from epsilometer.mechanisms.sparse_vector import SparseVector, SparseVectorBits, SparseVectorMixed
 
 _LAPLACE = LaplaceNoise()
 _CERTAIN = Comparison(np.zeros(()), np.zeros(()), np.zeros(()))  # of probability 1

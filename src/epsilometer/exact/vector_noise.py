@@ -9,12 +9,7 @@ import numpy as np
 from scipy import fft
 
 from epsilometer.arrays import Floats
-from epsilometer.exact.real_line import (
-    ExactGaussian,
-    ExactLaplace,
-    NormalShift,
-    laplace_deltas,
-)
+from epsilometer.exact.real_line import ExactGaussian, ExactLaplace, NormalShift, laplace_deltas
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
