@@ -46,7 +46,7 @@ def order(text: str) -> float:
     return value
 
 
-def whole(key: str, text: str, *, minimum: int = 1) -> int:
+def integer(key: str, text: str, *, minimum: int = 1) -> int:
     """Read an integer without signs, points or leading zeros."""
     if not re.fullmatch("0|[1-9][0-9]{0,14}", text) or int(text) < minimum:
         raise EpsilometerError(f"{key}={one_line(text)} must be a whole number from {minimum}")
@@ -76,9 +76,9 @@ class Reduction:
         pairs = [part.partition("=")[::2] for part in text.split("_")]
         names, parts = [name for name, _ in pairs], dict(pairs)
         if names == ["cells"]:
-            return cls.of({"cells": whole("cells", parts["cells"], minimum=2)})
+            return cls.of({"cells": integer("cells", parts["cells"], minimum=2)})
         if names == ["points", "power"]:
-            points = whole("points", parts["points"], minimum=2)
+            points = integer("points", parts["points"], minimum=2)
             return cls.of({"points": points, "power": positive("power", parts["power"])})
         raise EpsilometerError(f"{text!r} must be cells=... or points=..._power=...")
 
