@@ -2,11 +2,11 @@
 
     import epsilometer as em
 
-    found = em.audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
-    print(found)
+    verdict = em.audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
+    print(verdict)
 
 See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`, `approximate`,
-`renyi`, `gdp` and `zcdp`. They are loaded when they are first asked for.
+`renyi`, `gdp` and `zcdp`. They are loaded on first use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from epsilometer.auditing.statistics.power import samples_needed
     from epsilometer.auditing.verdict import Verdict
 
-_HOMES = {
+_MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "epsilometer.auditing.audit"),
     "domain": "epsilometer.auditing.inputs.domains",
     "audit_one_run": "epsilometer.auditing.one_run",
@@ -53,11 +53,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

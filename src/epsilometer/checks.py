@@ -1,7 +1,4 @@
-"""Argument checks shared by mechanisms, estimators and planners.
-
-Each returns the value, converted, or raises `ArgumentError` naming the argument.
-"""
+"""Checks of arguments: each returns the converted value, or raises `ArgumentError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that Numba compiles when they are first called: its import takes longer than most jobs."""
+"""Loops that Numba compiles on their first call, as its import takes longer than most jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _Loop:
-    """A function that is compiled on its first call, with those of its module that it calls."""
+    """A function that is compiled on its first call, with the loops of its module that it calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.py_func = function
@@ -35,10 +35,10 @@ class _Loop:
 
 
 def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
-    """Save machine code under a name that its source and its types give.
+    """Save machine code under a name that follows from its source and types.
 
-    Numba numbers the files from 1. Two processes that compile one function for two types at the
-    same time then use one name, and code for the one type is run on data of the other from then on.
+    Numba numbers the files from 1. Two processes that compile a function for different types at the
+    same time would use one name, and run code for one type on data of the other.
     """
     digest = hashlib.sha256(repr((file._source_stamp, key)).encode()).hexdigest()
     overloads = file._load_index()
@@ -50,6 +50,6 @@ def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let Numba compile a function on its first call, and keep the machine code on the disk.
 
-    What it calls of its own module must be compiled as well.
+    Functions of its own module that it calls must be compiled as well.
     """
     return _Loop(function)

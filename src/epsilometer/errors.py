@@ -1,4 +1,4 @@
-"""Errors for people: one line that says where, what is wrong and the nearest valid choice."""
+"""Errors for users: one line with the place, the problem and the nearest valid choice."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 class EpsilometerError(Exception):
-    """Anything the user can put right; its text is one line, shown without a traceback."""
+    """An error that the user can correct; its text is one line, shown without a traceback."""
 
 
 class ConfigError(EpsilometerError):
-    """A configuration file says something that cannot be run."""
+    """An invalid configuration file."""
 
     def __init__(self, file: str, key: str, message: str) -> None:
         place = f"{one_line(file)}: {one_line(key)}" if key else one_line(file)
@@ -26,7 +26,7 @@ class ConfigError(EpsilometerError):
 
 
 class ArgumentError(EpsilometerError, ValueError):
-    """An argument lies outside what the formula allows."""
+    """An argument out of its range."""
 
     def __init__(self, argument: str, message: str) -> None:
         self.argument = argument
@@ -34,7 +34,7 @@ class ArgumentError(EpsilometerError, ValueError):
 
 
 class UnknownNameError(EpsilometerError, KeyError):
-    """A name that nothing is registered under."""
+    """A name that is not registered."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
         super().__init__(f"unknown {kind} {name!r}{suggest(name, choices)}")
@@ -44,14 +44,14 @@ class UnknownNameError(EpsilometerError, KeyError):
 
 
 class DataError(EpsilometerError):
-    """A file is not what its path promises."""
+    """A file whose content does not match its path."""
 
     def __init__(self, path: object, message: str) -> None:
         super().__init__(f"{path}: {message}")
 
 
 class DamagedError(DataError):
-    """A file lost a part, or a bit, since it was written; only making it again helps."""
+    """A file that was truncated or changed since it was written; it has to be made again."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "is truncated or damaged")
@@ -59,15 +59,15 @@ class DamagedError(DataError):
 
 
 class MechanismError(EpsilometerError):
-    """A mechanism under audit broke its contract while being sampled."""
+    """A mechanism under audit that broke its contract while it was sampled."""
 
 
 class NoGuaranteeError(ArgumentError):
-    """The claimed smoothness is too weak for any guarantee (gorla2022 needs C < 2/W^2)."""
+    """A claimed smoothness too weak for any guarantee (gorla2022 needs C < 2/W^2)."""
 
 
 def suggest(name: str, choices: Iterable[str]) -> str:
-    """Return ``; did you mean 'x'?``, or what is known where nothing is near."""
+    """Return ``; did you mean 'x'?``, or the known names where none is similar."""
     known = sorted(set(choices))
     if not known:
         return " (none is defined)"

@@ -1,7 +1,7 @@
-"""Options: typed values that a user writes, checked before anything runs.
+"""Types of options that users write, which are checked before a run.
 
-The configuration of a workflow and the builders of its tables share these types; an error is one
-line with file, key, what is wrong and the nearest valid name.
+The configuration of a workflow and the builders of its tables share them; an error is one line with
+file, key, problem and the nearest valid name.
 """
 
 from __future__ import annotations
@@ -107,16 +107,17 @@ def _path(problem: Any, value: object) -> list[str]:
 
 
 def _message(problems: list[Any], model: type[BaseModel]) -> str:
-    """Return one message for a key; where alternatives were tried, it names them all."""
+    """Return one message for a key, with all alternatives of its type."""
     first = problems[0]
     if first["type"] == "extra_forbidden":
         return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
     if first["type"] == "missing":
         return "is missing"
-    said = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
-    said = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in said]
-    others = [message.removeprefix("Input should be ") for message in said[1:]]
-    return f"{' or '.join(dict.fromkeys([said[0], *others]))}, got {first['input']!r}"[:240]
+    texts = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
+    texts = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in texts]
+    alternatives = [text.removeprefix("Input should be ") for text in texts[1:]]
+    message = " or ".join(dict.fromkeys([texts[0], *alternatives]))
+    return f"{message}, got {first['input']!r}"[:240]
 
 
 def _keys(model: type[BaseModel]) -> set[str]:
@@ -130,7 +131,7 @@ def _keys(model: type[BaseModel]) -> set[str]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models that a type names: itself, or what it is a list, mapping or union of."""
+    """Yield the models in a type: itself, or the parts of a list, mapping or union."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

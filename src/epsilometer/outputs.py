@@ -1,4 +1,4 @@
-"""The kinds of output that a mechanism may have, and how each is held and stored."""
+"""Kinds of output of a mechanism, and their types in memory and in files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Kind:
-    """How outputs of a kind are held: the type of an entry, and what an output is made of.
+    """A kind of output: the type of an entry, and whether an output has ``several`` of them.
 
-    ``several`` entries make an output, or one. ``missing`` ones (NaN) may be among them.
+    Entries may be ``missing`` (NaN).
     """
 
     dtype: type[np.generic]
@@ -21,12 +21,12 @@ class Kind:
 
     @property
     def real(self) -> bool:
-        """Whether entries are real numbers, not whole ones."""
+        """Whether entries are real numbers, not integers."""
         return issubclass(self.dtype, np.floating)
 
     @property
     def bytes(self) -> int:
-        """What an entry takes, in memory and in a file."""
+        """The size of an entry, in memory and in a file."""
         return np.dtype(self.dtype).itemsize
 
 

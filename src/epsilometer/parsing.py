@@ -1,4 +1,4 @@
-"""Numbers and options as paths write them: each in one way only, so that one thing has one path."""
+"""Numbers and options in paths, each with one spelling only, so that paths are unique."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def written(value: float) -> str:
 
 
 def number(key: str, text: str) -> float:
-    """Return a number that is written as `written` writes it."""
+    """Read a number in the spelling of `written`."""
     try:
         value = float(text)
     except ValueError:
@@ -31,7 +31,7 @@ def number(key: str, text: str) -> float:
 
 
 def positive(key: str, text: str) -> float:
-    """Return a positive, finite number."""
+    """Read a positive, finite number."""
     value = number(key, text)
     if not 0 < value < math.inf:
         raise EpsilometerError(f"{key}={text} must be positive and finite")
@@ -39,15 +39,15 @@ def positive(key: str, text: str) -> float:
 
 
 def order(text: str) -> float:
-    """Return a Rényi order."""
+    """Read a Rényi order."""
     value = number("lambda", text)
     if not value > 1:
         raise EpsilometerError(f"lambda={text} must be above 1 (inf for pure privacy)")
     return value
 
 
-def whole(key: str, text: str, *, minimum: int = 1) -> int:
-    """Return a whole number, written without signs, points or leading zeros."""
+def integer(key: str, text: str, *, minimum: int = 1) -> int:
+    """Read an integer without signs, points or leading zeros."""
     if not re.fullmatch("0|[1-9][0-9]{0,14}", text) or int(text) < minimum:
         raise EpsilometerError(f"{key}={one_line(text)} must be a whole number from {minimum}")
     return int(text)
@@ -55,7 +55,7 @@ def whole(key: str, text: str, *, minimum: int = 1) -> int:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What draws are reduced to for a density: cells, or the points and the power of kernels.
+    """The reduction of draws to a density: cells, or the points and the power of kernels.
 
     >>> str(Reduction.parse("points=1000_power=1.1"))
     'points=1000_power=1.1'
@@ -67,18 +67,18 @@ class Reduction:
 
     @classmethod
     def of(cls, settings: Mapping[str, float]) -> Reduction:
-        """Return what an estimator asks for."""
+        """Return the reduction of an estimator."""
         return cls(tuple(settings.items()))
 
     @classmethod
     def parse(cls, text: str) -> Reduction:
-        """Read what a path says; raise `EpsilometerError` if it means nothing."""
+        """Read a part of a path; raise `EpsilometerError` if it is invalid."""
         pairs = [part.partition("=")[::2] for part in text.split("_")]
         names, parts = [name for name, _ in pairs], dict(pairs)
         if names == ["cells"]:
-            return cls.of({"cells": whole("cells", parts["cells"], minimum=2)})
+            return cls.of({"cells": integer("cells", parts["cells"], minimum=2)})
         if names == ["points", "power"]:
-            points = whole("points", parts["points"], minimum=2)
+            points = integer("points", parts["points"], minimum=2)
             return cls.of({"points": points, "power": positive("power", parts["power"])})
         raise EpsilometerError(f"{text!r} must be cells=... or points=..._power=...")
 
@@ -87,5 +87,5 @@ class Reduction:
 
     @property
     def settings(self) -> dict[str, float]:
-        """The same, by name."""
+        """The settings by name."""
         return dict(self.items)

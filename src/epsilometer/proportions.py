@@ -1,14 +1,16 @@
-"""Exact intervals for probabilities that were counted."""
+"""Exact confidence intervals for binomial proportions."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from epsilometer.arrays import Floats
 
 
 def clopper_pearson(
     hits: ArrayLike, trials: ArrayLike, level: float = 0.95
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the ends of the exact two-sided interval for a binomial proportion.
 
     Both have the shape that ``hits`` and ``trials`` are broadcast to; ``level`` is its confidence.

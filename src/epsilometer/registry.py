@@ -1,6 +1,6 @@
-"""A registry is a table of names; what a name stands for is imported when it is asked for.
+"""Registries of names, whose targets are imported on first use.
 
-Laziness keeps a job from importing (and so depending on) methods it does not use.
+So a job does not import (and depend on) methods that it does not use.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Registry(Mapping[str, str]):
         return self[name].partition(":")[0]
 
     def load(self, name: str) -> Any:
-        """Import and return what ``name`` stands for."""
+        """Import and return the target of ``name``."""
         return load(self[name])
 
 

@@ -1,7 +1,7 @@
-"""Random generators from the identity of what is drawn.
+"""Random generators from the identity of a draw.
 
-A draw depends on the root seed and on the words that name it (mechanism, epsilon, inputs, side,
-run, stage), and on nothing else: not on batches, cores, order or machine.
+A draw depends on the root seed and on its identity (mechanism, epsilon, inputs, side, run, stage)
+only: not on batches, cores, order or machine.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 def generator(root: int, *identity: str | int) -> np.random.Generator:
     """Return the generator of one named draw.
 
-    The words are encoded as JSON, so that ("a", "bc") and ("ab", "c") differ, hashed by SHA-256,
-    and the 256 bits seed a `numpy.random.SeedSequence`.
+    The identity is encoded as JSON, so that ("a", "bc") and ("ab", "c") differ, and its SHA-256
+    hash seeds a `numpy.random.SeedSequence`.
     """
     digest = hashlib.sha256(json.dumps([root, *identity]).encode()).digest()
     return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "big")))

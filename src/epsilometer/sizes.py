@@ -1,4 +1,4 @@
-"""How many draws are meant: ``N``, ``1..N`` or ``n+N``, as configuration and paths write it."""
+"""Numbers of draws and of runs in configuration and paths: ``N``, ``1..N`` or ``n+N``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from epsilometer.errors import EpsilometerError, one_line
 
-_SIZE = "[1-9][0-9]{0,14}"  # up to what floating point holds to the last digit
-_WRITTEN = re.compile(rf"(?P<searched>1\.\.)?(?P<first>{_SIZE})(\+(?P<fresh>{_SIZE}))?")
+_SIZE = "[1-9][0-9]{0,14}"  # exact in floating point
+_PATTERN = re.compile(rf"(?P<searched>1\.\.)?(?P<first>{_SIZE})(\+(?P<fresh>{_SIZE}))?")
 
 
 @dataclass(frozen=True)
 class Draws:
     """Numbers of draws of each side, in one run.
 
-    ``first`` of them are estimated from, or searched: ``1..N`` asks for an answer at every prefix
-    of N draws. With ``n+N`` the first n choose pair and event, and the ``fresh`` N confirm.
+    The ``first`` ones are for the estimate, or for a search: ``1..N`` has an estimate at every
+    prefix of N draws. With ``n+N`` the first n select pair and event, and the ``fresh`` N confirm.
 
     >>> Draws.parse("20000+50000")
     Draws(first=20000, searched=False, fresh=50000)
@@ -30,14 +30,14 @@ class Draws:
 
     @classmethod
     def parse(cls, text: str) -> Draws:
-        """Read what configuration or a path says; raise `EpsilometerError` if it means nothing."""
-        found = _WRITTEN.fullmatch(text)
-        if found is None or (found["searched"] and found["fresh"]):
+        """Read configuration or a path; raise `EpsilometerError` if it is invalid."""
+        match = _PATTERN.fullmatch(text)
+        if match is None or (match["searched"] and match["fresh"]):
             raise EpsilometerError(
                 f"n={one_line(text)} must be a whole number from 1, 1..N for a search up to N, or "
                 "n+N to confirm by N fresh samples"
             )
-        return cls(int(found["first"]), bool(found["searched"]), int(found["fresh"] or 0))
+        return cls(int(match["first"]), bool(match["searched"]), int(match["fresh"] or 0))
 
     def __str__(self) -> str:
         searched, fresh = "1.." if self.searched else "", f"+{self.fresh}" if self.fresh else ""
@@ -58,7 +58,7 @@ class Batch:
 
     @classmethod
     def parse(cls, text: str) -> Batch:
-        """Read what a path says; raise `EpsilometerError` if it means nothing."""
+        """Read a path; raise `EpsilometerError` if it is invalid."""
         first, _, last = text.partition("-")
         for run in (first, last):
             if not re.fullmatch(f"0|{_SIZE}", run):

@@ -1,13 +1,12 @@
-"""Parquet in and out: self-describing, written atomically, validated when read.
+"""Parquet files that describe themselves, are written atomically and checked when read.
 
-Every file carries in its schema metadata, under the key ``epsilometer``, a JSON object with its
-``kind`` and its identity (what was drawn or computed, with which parameters, seed, scale and
-library version). A reader states the identity it expects; a truncated, foreign or stale file ends
-in one line that names the file.
+Schema metadata hold, under the key ``epsilometer``, a JSON object with the file's ``kind`` and
+identity (the draws or the computation, with parameters, seed, scale and library version). A reader
+states the identity that it expects; a truncated, foreign or stale file is an error of one line.
 
-Every byte is under a digest (XXH3, 128 bits) that stands between the last page and the footer,
-where readers of Parquet do not look: one flipped bit anywhere, in data, footer or digest, is found
-before a number is read. Parquet's own checksums cover pages only, and cost several times as much.
+A digest of every byte (XXH3, 128 bits) lies between the last page and the footer, where readers of
+Parquet do not look: a flipped bit anywhere is detected before a number is read. Parquet's own
+checksums cover pages only, and cost several times as much.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ Identity = Mapping[str, Any]
 Columns = Mapping[str, Any]
 _KEY = b"epsilometer"
 _MAGIC = b"PAR1"
-_TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this word
-_CHUNK = 1 << 18  # bytes that stay in the processor's cache, from the file to the digest
-_AT_ONCE = 1 << 20  # numbers of small samples that are read together
+_TAIL = 4 + len(_MAGIC)  # a Parquet file ends with its footer's length and this mark
+_CHUNK = 1 << 18  # bytes that stay in the processor's cache
+_READ_SIZE = 1 << 20  # numbers of small samples in one read
 
 
 @contextmanager
 def atomic(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` and move it there only if all went well.
+    """Yield a temporary path beside ``path``, and move it there unless an error occurs.
 
-    ``durable`` files are on the disk by then, whatever happens to the machine; large ones that are
-    soon deleted may do without, as their digest tells when a part was lost.
+    ``durable`` files are synchronised to the disk first. Large ones that are soon deleted need not
+    be, as their digest shows a loss.
     """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -67,24 +66,18 @@ def atomic(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[Pa
 class SampleWriter:
     """Writes one row group per (run, side), runs slowest; the single column is ``output``.
 
-    Outputs of several entries, shape ``(n, dimension)``, are lists of that many. Nothing is
-    compressed: that takes longer than to draw, and files are read once or twice and deleted.
+    Outputs of shape ``(n, dimension)`` are lists. Nothing is compressed: that would take longer
+    than the draws, and files are read once or twice and deleted.
     """
 
     def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
         kind = pa.from_numpy_dtype(np.dtype(KINDS[outputs].dtype))
-        self._dimension = dimension
         column = kind if dimension is None else pa.list_(kind, dimension)
         output = pa.field("output", column, nullable=dimension is not None)
+        self._path, self._dimension = path, dimension
         self._schema = pa.schema([output], metadata=_metadata("samples", identity))
-        self._writer = pq.ParquetWriter(
-            path,
-            self._schema,
-            compression="none",
-            use_dictionary=False,
-            write_statistics=False,
-        )
-        self._path = path
+        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        self._writer = pq.ParquetWriter(path, self._schema, **options)
 
     def __enter__(self) -> SampleWriter:
         return self
@@ -119,7 +112,7 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
             raise DataError(path, f"row group {group} has {size} draws, not {expected['n']}")
     kind = file.schema_arrow.field("output").type
     entries = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
-    step = max(_AT_ONCE // max(expected["n"] * entries, 1), 1)
+    step = max(_READ_SIZE // max(expected["n"] * entries, 1), 1)
     for start in range(0, len(keys), step):
         part = keys[start : start + step]
         table = file.read_row_groups(range(start, start + len(part)), use_threads=False)
@@ -135,14 +128,14 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
 def by_run(
     samples: Iterator[tuple[int, int, NDArray[Any]]],
 ) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-    """Gather what `read_samples` yields by run: all sides of a run together."""
+    """Group the samples of `read_samples` by run: all sides of a run together."""
     for run, group in groupby(samples, key=itemgetter(0)):
         yield run, [outputs for _, _, outputs in group]
 
 
 @dataclass(frozen=True)
 class SampleFile:
-    """A file of samples that is read run by run, and what the provider says of the mechanism."""
+    """A file of samples that is read run by run, and the provider's claims."""
 
     path: str
     identity: Identity
@@ -162,15 +155,15 @@ def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:
-    """Read a data frame, having checked that it is what its path promises."""
+    """Read a data frame, and check its kind and identity."""
     return _open(path, kind, expected).read(use_threads=False).to_pandas()
 
 
 def write_columns(columns: Columns, path: str, kind: str, identity: Identity) -> None:
     """Write columns of equal length as Parquet, without pandas.
 
-    A column is an array of numbers ``(rows,)``, or a sequence of text (``None`` where there is
-    none), or one of sequences of numbers, such as a density each.
+    A column is an array of numbers ``(rows,)``, a sequence of texts or ``None``, or a sequence of
+    sequences of numbers, such as densities.
     """
     arrays = [_column(values) for values in columns.values()]
     table = pa.Table.from_arrays(arrays, names=list(columns))
@@ -178,9 +171,9 @@ def write_columns(columns: Columns, path: str, kind: str, identity: Identity) ->
 
 
 def read_columns(path: str, kind: str, expected: Identity) -> dict[str, Any]:
-    """Read what `write_columns` wrote, having checked that it is what its path promises.
+    """Read a file of `write_columns`, and check its kind and identity.
 
-    Numbers come back as an array ``(rows,)``, text as a list, sequences as a list of arrays.
+    Numbers are returned as an array ``(rows,)``, texts as a list, sequences as a list of arrays.
     """
     table = _open(path, kind, expected).read(use_threads=False).combine_chunks()
     return {name: _values(table.column(name)) for name in table.column_names}
@@ -207,7 +200,7 @@ def _column(values: Any) -> pa.Array:
 
 
 def _ends(parts: Sequence[Any]) -> NDArray[np.int32]:
-    """Return where each part begins in all of them together, and where the last ends."""
+    """Return the start of each part in their concatenation, and the end of the last."""
     return np.cumsum([0, *map(len, parts)]).astype(np.int32)
 
 
@@ -216,34 +209,27 @@ def _values(column: pa.ChunkedArray) -> Any:
         return column.to_pylist()
     if column.num_chunks == 0:
         return np.empty(0, column.type.to_pandas_dtype())
-    (whole,) = column.chunks
+    (chunk,) = column.chunks
     if pa.types.is_list(column.type):
-        ends = _to_numpy(whole.offsets)
-        return np.split(_to_numpy(whole.values)[ends[0] : ends[-1]], ends[1:-1] - ends[0])
-    return _to_numpy(whole)
+        ends = _to_numpy(chunk.offsets)
+        return np.split(_to_numpy(chunk.values)[ends[0] : ends[-1]], ends[1:-1] - ends[0])
+    return _to_numpy(chunk)
 
 
 def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity: Identity) -> None:
     """Write histograms, a row per (run, side, n), the counts as a list of ``cells`` integers."""
-    schema = pa.schema(
-        [
-            ("run", pa.int32()),
-            ("side", pa.int32()),
-            ("n", pa.int64()),
-            ("counts", pa.list_(pa.int64(), cells)),
-        ],
-        metadata=_metadata("histograms", identity),
-    )
+    kinds = {"run": pa.int32(), "side": pa.int32(), "n": pa.int64()}
+    kinds["counts"] = pa.list_(pa.int64(), cells)
+    schema = pa.schema(kinds, metadata=_metadata("histograms", identity))
     with atomic(path) as part:
         with pq.ParquetWriter(part, schema, compression="zstd") as writer:
             for row in rows:
-                flat = _to_arrow(row["counts"])
                 size = len(row["n"])
                 columns = [
                     _to_arrow(np.full(size, row["run"], np.int32)),
                     _to_arrow(np.full(size, row["side"], np.int32)),
                     _to_arrow(np.asarray(row["n"], np.int64)),
-                    pa.FixedSizeListArray.from_arrays(flat, cells),
+                    pa.FixedSizeListArray.from_arrays(_to_arrow(row["counts"]), cells),
                 ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         seal(part)
@@ -261,19 +247,19 @@ def read_counts(path: str, expected: Identity) -> dict[str, NDArray[np.int64]]:
 def _to_arrow(values: NDArray[Any]) -> pa.Array:
     """Return a flat Arrow array of numbers."""
     flat = np.ascontiguousarray(values).ravel()
-    held = np.packbits(flat, bitorder="little") if flat.dtype == bool else flat
+    buffer = np.packbits(flat, bitorder="little") if flat.dtype == bool else flat
     kind = pa.from_numpy_dtype(flat.dtype)
-    return pa.Array.from_buffers(kind, flat.size, [None, pa.py_buffer(held)])
+    return pa.Array.from_buffers(kind, flat.size, [None, pa.py_buffer(buffer)])
 
 
 def _to_numpy(column: pa.Array) -> NDArray[Any]:
     """Return an array without nulls as NumPy; Arrow's own method would import pandas."""
-    held = column.buffers()[1] or b""
+    buffer = column.buffers()[1] or b""
     first, last = column.offset, column.offset + len(column)
     if pa.types.is_boolean(column.type):
-        bits = np.unpackbits(np.frombuffer(held, np.uint8), bitorder="little")
+        bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
         return bits[first:last].astype(bool)
-    return np.frombuffer(held, np.dtype(column.type.to_pandas_dtype()))[first:last]
+    return np.frombuffer(buffer, np.dtype(column.type.to_pandas_dtype()))[first:last]
 
 
 def _metadata(kind: str, identity: Identity) -> dict[bytes, bytes]:
@@ -281,19 +267,17 @@ def _metadata(kind: str, identity: Identity) -> dict[bytes, bytes]:
 
 
 def _unsealed(path: str) -> DataError:
-    """Return what is wrong with a file that is not as it was sealed: damage, or another origin."""
+    """Return the error for a file without a valid digest: damage, or another origin."""
     try:
         pq.read_schema(path)
     except (pa.ArrowException, OSError, ValueError):
         return DamagedError(path)
-    found = identity_of(Path(path))
-    if found is None and _KEY not in Path(path).read_bytes():
+    identity = identity_of(Path(path))
+    if identity is None and _KEY not in Path(path).read_bytes():
         return DataError(path, "is not an epsilometer file; delete it and run again")
-    if found is not None and found.get("version") != __version__:
-        return DataError(
-            path,
-            f"is of version {found.get('version')}, this is {__version__}; delete it and run again",
-        )
+    if identity is not None and (version := identity.get("version")) != __version__:
+        message = f"is of version {version}, this is {__version__}; delete it and run again"
+        return DataError(path, message)
     return DamagedError(path)
 
 
@@ -311,7 +295,7 @@ def seal(path: Path) -> None:
 
 
 def intact(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a Parquet file has every byte as it was sealed; reads it once."""
+    """Return whether a Parquet file matches its digest; it is read once."""
     with Path(path).open("rb") as file:
         digest = xxhash.xxh3_128()
         try:
@@ -319,9 +303,9 @@ def intact(path: str | os.PathLike[str]) -> bool:
         except ValueError:
             return False
         _feed(digest, file, 0, start - digest.digest_size)
-        sealed = file.read(digest.digest_size)
+        stored = file.read(digest.digest_size)
         digest.update(file.read())
-        return sealed == digest.digest()
+        return stored == digest.digest()
 
 
 def _footer(file: BinaryIO) -> int:
@@ -339,19 +323,19 @@ def _footer(file: BinaryIO) -> int:
 def _feed(digest: xxhash.xxh3_128, file: BinaryIO, first: int, last: int) -> None:
     """Update a digest with the bytes of a file from ``first`` up to ``last``."""
     file.seek(first)
-    room = memoryview(bytearray(_CHUNK))
-    while first < last and (size := file.readinto(room[: min(last - first, _CHUNK)])):  # type: ignore[attr-defined]
-        digest.update(room[:size])
+    chunk = memoryview(bytearray(_CHUNK))
+    while first < last and (size := file.readinto(chunk[: min(last - first, _CHUNK)])):  # type: ignore[attr-defined]
+        digest.update(chunk[:size])
         first += size
 
 
 def identity_of(path: Path) -> dict[str, Any] | None:
-    """Return what a file of ours says that it is; nothing where it is damaged or foreign."""
+    """Return the identity in a file's metadata; None where it is damaged or foreign."""
     try:
-        found = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"null"))
+        identity = json.loads((pq.read_schema(path).metadata or {}).get(_KEY, b"null"))
     except (pa.ArrowException, OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return identity if isinstance(identity, dict) else None
 
 
 def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
@@ -362,14 +346,11 @@ def _open(path: str, kind: str, expected: Identity) -> pq.ParquetFile:
     except FileNotFoundError:
         raise DataError(path, "does not exist; run the workflow again to make it") from None
     file = pq.ParquetFile(path)
-    found = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
-    if not isinstance(found, dict) or found.get("kind") != kind:
+    stored = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"null"))
+    if not isinstance(stored, dict) or stored.get("kind") != kind:
         raise DataError(path, f"is not an epsilometer file of {kind}; delete it and run again")
-    wanted = json.loads(_metadata(kind, expected)[_KEY])
-    for key, value in wanted.items():
-        if found.get(key) != value:
-            raise DataError(
-                path,
-                f"is stale: {key} is {found.get(key)!r}, not {value!r}; delete it and run again",
-            )
+    for key, value in json.loads(_metadata(kind, expected)[_KEY]).items():
+        if (actual := stored.get(key)) != value:
+            message = f"is stale: {key} is {actual!r}, not {value!r}; delete it and run again"
+            raise DataError(path, message)
     return file

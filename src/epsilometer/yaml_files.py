@@ -1,4 +1,4 @@
-"""YAML as configuration is written: safe, by the C loader where there is one, and no key twice."""
+"""YAML files of configuration, read safely; a repeated key is an error."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     """Safe YAML that refuses a key given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
+        keys: set[object] = set()
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue  # <<: merges another mapping, whose keys may be overridden
             key = self.construct_object(key_node, deep=True)
-            if key in seen:
+            if key in keys:
                 line = key_node.start_mark.line + 1
                 raise yaml.MarkedYAMLError(problem=f"{key}: given twice (again in line {line})")
-            seen.add(key)
-        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return found
+            keys.add(key)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def load(path: Path) -> Any:
-    """Return what a file holds; raise `ConfigError`, which names it, where it cannot be read."""
+    """Return a file's content; raise `ConfigError` where it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

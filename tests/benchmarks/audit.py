@@ -45,7 +45,7 @@ def ten_bits(side: int, n: int, rng: np.random.Generator) -> Any:
 
 
 PURE = em.pure(0.5)
-LAWS: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and the goal
+EXACT: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and the goal
     "Laplace": (partial(laplace, 1.0), PURE, LEVEL, 0.685),
     "Laplace, unit 1e-5": (partial(laplace, 1e-5), PURE, LEVEL, 0.685),
     "geometric": (partial(geometric, 1), PURE, LEVEL, 0.689),
@@ -67,14 +67,14 @@ LAWS: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and t
 
 def drawn(name: str, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
-    return LAWS[name][0](0, DRAWS, rng), LAWS[name][0](1, DRAWS, rng)
+    return EXACT[name][0](0, DRAWS, rng), EXACT[name][0](1, DRAWS, rng)
 
 
 def ours(name: str, method: str, seed: int) -> tuple[float, float]:
     outputs = drawn(name, seed)
     start = time.process_time()
     options = {"method": method, "as_reals": True, "details": False}
-    found: Verdict = em.audit_outputs(outputs, LAWS[name][1], **options)
+    found: Verdict = em.audit_outputs(outputs, EXACT[name][1], **options)
     spent = time.process_time() - start
     wanted = "delta" if name.startswith("delta") else found.bounds[0].quantity
     return next(b.lower for b in found.bounds if b.quantity == wanted), spent
@@ -87,7 +87,7 @@ def theirs(name: str, seed: int) -> tuple[float, float]:
     except ImportError:
         return math.nan, math.nan
     x, y = drawn(name, seed)
-    if LAWS[name][1] is not PURE or x.ndim != 1:
+    if EXACT[name][1] is not PURE or x.ndim != 1:
         return math.nan, math.nan
     start = time.process_time()
     found = max(  # either side may be the likelier one
@@ -104,7 +104,7 @@ def main() -> None:
     head = ("level", "goal", "anytime", "above", "s", "exact", "s", "jax-privacy", "s")
     print(f"{'median bound, 2e5 draws a side':32}" + "".join(f"{word:>12}" for word in head))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for name, (_, claim, level, goal) in LAWS.items():
+        for name, (_, claim, level, goal) in EXACT.items():
             found = np.array(list(pool.map(partial(ours, name, "anytime"), range(RUNS))))
             exact = np.full((RUNS, 2), math.nan)
             if claim.to_plain()["notion"] not in ("renyi", "zcdp"):

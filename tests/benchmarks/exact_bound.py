@@ -47,7 +47,7 @@ def svt6(side: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return SparseVector(LEVEL, 6).sample([[1] * 10, [0] * 5 + [2] * 5][side], n, rng)
 
 
-LAWS: dict[str, tuple[Draw, float, float]] = {  # and the level, and the goal
+EXACT: dict[str, tuple[Draw, float, float]] = {  # and the level, and the goal
     "Laplace": (partial(laplace, 1.0), LEVEL, 0.688),
     "Laplace, unit 1e-9": (partial(laplace, 1e-9), LEVEL, 0.688),
     "Laplace, unit 1e-5": (partial(laplace, 1e-5), LEVEL, 0.688),
@@ -69,7 +69,7 @@ def bound(pairs: list[Any], drawn: Callable[[int], tuple[Any, Any]], fresh: int)
 
 
 def one_run(name: str, seed: int) -> float:
-    draw, rng = LAWS[name][0], np.random.default_rng(seed)
+    draw, rng = EXACT[name][0], np.random.default_rng(seed)
     n = round(CHOOSING * TOTAL / 2)
     fresh = TOTAL // 2 - n
     pairs = [(draw(0, n, rng), draw(1, n, rng))]
@@ -95,7 +95,7 @@ def main() -> None:
         f"{'median bound at 4e5 draws':28}{'level':>8}{'goal':>8}{'median':>8}{'above':>7}{'s':>6}"
     )
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for name, (_, level, goal) in LAWS.items():
+        for name, (_, level, goal) in EXACT.items():
             start = time.perf_counter()
             found = np.array(list(pool.map(partial(one_run, name), range(RUNS))))
             above, spent = (found > level).mean(), time.perf_counter() - start

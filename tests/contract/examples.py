@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer_workflow.configuration.study import Study
 
 EPSILON = 1.0
@@ -78,4 +78,4 @@ def parameters(name: str) -> dict[str, Any]:
 
 def law(name: str):
     """Make the exact law of the example mechanism."""
-    return LAWS.load(name)(mechanism(name))
+    return EXACT.load(name)(mechanism(name))

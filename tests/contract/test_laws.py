@@ -9,17 +9,16 @@ from scipy import stats
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.exact import LAWS
-from epsilometer.exact.base import divergence
-from epsilometer.exact.hockey_stick import spectrum
-from epsilometer.exact.noisy_sum import NoisySumLaw
+from epsilometer.exact import EXACT
+from epsilometer.exact.base import divergence, spectrum
+from epsilometer.exact.noisy_sum import ExactNoisySum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from tests.contract.examples import EPSILON, configured, inputs, law, mechanism
 
-every_law = pytest.mark.parametrize("name", sorted(LAWS))
-SCALAR = [name for name in sorted(LAWS) if mechanism(name).outputs == "scalar"]
-FINITE = [name for name in sorted(LAWS) if hasattr(law(name), "probabilities")]
+every_law = pytest.mark.parametrize("name", sorted(EXACT))
+SCALAR = [name for name in sorted(EXACT) if mechanism(name).outputs == "scalar"]
+FINITE = [name for name in sorted(EXACT) if hasattr(law(name), "probabilities")]
 continuous = pytest.mark.parametrize("name", SCALAR)
 finite = pytest.mark.parametrize("name", FINITE)
 bounded = pytest.mark.parametrize("name", [n for n in SCALAR if hasattr(law(n), "support")])
@@ -31,7 +30,7 @@ def pairs(name):
 
 
 def test_laws_are_keyed_by_mechanisms():
-    assert set(LAWS) <= set(MECHANISMS)
+    assert set(EXACT) <= set(MECHANISMS)
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -153,7 +152,7 @@ def test_a_bad_order_is_refused(name):
 )
 def test_table_1(name, parameter, d, c, epsilon):
     calibrated = 1 / parameter if name == "truncated_laplace" else 1 / (2 * parameter**2)
-    exact = LAWS.load(name)(MECHANISMS.load(name)(calibrated))
+    exact = EXACT.load(name)(MECHANISMS.load(name)(calibrated))
     assert exact.lipschitz_input == pytest.approx(d, abs=0.0051)
     assert exact.lipschitz_output == pytest.approx(c, abs=0.0051)
     assert exact.privacy_loss(0.0, 1.0) == pytest.approx(epsilon, abs=0.0051)
@@ -161,8 +160,8 @@ def test_table_1(name, parameter, d, c, epsilon):
 
 @pytest.mark.parametrize("name", ["truncated_laplace", "truncated_gaussian"])
 def test_a_wider_interval_only_rescales(name):
-    narrow = LAWS.load(name)(MECHANISMS.load(name)(1.3))
-    wide = LAWS.load(name)(MECHANISMS.load(name)(1.3, lower=-2.0, upper=6.0))
+    narrow = EXACT.load(name)(MECHANISMS.load(name)(1.3))
+    wide = EXACT.load(name)(MECHANISMS.load(name)(1.3, lower=-2.0, upper=6.0))
     assert wide.privacy_loss(-2.0, 6.0) == pytest.approx(narrow.privacy_loss(0.0, 1.0))
     assert wide.renyi(2.0, -2.0, 2.0) == pytest.approx(narrow.renyi(2.0, 0.0, 0.5))
     assert wide.lipschitz_output == pytest.approx(narrow.lipschitz_output / 64)
@@ -189,7 +188,7 @@ def levels_of(entry, epsilon):
     """Yield the levels of an entry's ten patterns, in either direction."""
     study = configured()
     which = study.mechanisms[entry].mechanism
-    exact = LAWS.load(which)(study.mechanism(entry, epsilon))
+    exact = EXACT.load(which)(study.mechanism(entry, epsilon))
     sides = study.input_values(entry, "patterns")
     chosen = pairs_of(len(sides), study.pairing(entry, "patterns"))
     assert len(chosen) == 10
@@ -200,8 +199,8 @@ def levels_of(entry, epsilon):
 
 def test_data_centric_levels_of_askin2022():
     """Figure 5 at epsilon = 1.5: 0.7426 for the index, 0.75 for the value."""
-    index = LAWS.load("report_noisy_max")(MECHANISMS.load("report_noisy_max")(1.5))
-    value = LAWS.load("continuous_noisy_max")(MECHANISMS.load("continuous_noisy_max")(1.5))
+    index = EXACT.load("report_noisy_max")(MECHANISMS.load("report_noisy_max")(1.5))
+    value = EXACT.load("continuous_noisy_max")(MECHANISMS.load("continuous_noisy_max")(1.5))
     for exact, centre, entries, level in [
         (index, [0.0] * 6, (0.0, 1.0), 0.7426),
         (value, [0.5] * 3, (0.0, 0.5, 1.0), 0.75),
@@ -260,7 +259,7 @@ def test_the_gaussian_has_no_pure_level():
 def test_divergences_of_kutta2022(entry, epsilon, levels):
     """Orders 2, 5 and 7, computed independently."""
     study = configured()
-    exact = LAWS.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, epsilon))
+    exact = EXACT.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, epsilon))
     x, y = study.input_values(entry, "first-person")
     found = [exact.renyi(order, x, y) for order in (2.0, 5.0, 7.0)]
     assert found == pytest.approx(levels, abs=6e-8)
@@ -270,7 +269,7 @@ def test_poisson_subsampling_is_the_corrected_sum():
     """Zhu and Wang (2019), with eps_0(j) inside: for Gaussian noise, whose divergence is known."""
     study = configured()
     entry = "noisy-sum-gaussian-subsampled"
-    exact = LAWS.load("noisy_sum")(study.mechanism(entry, 0.2))
+    exact = EXACT.load("noisy_sum")(study.mechanism(entry, 0.2))
     x, y = study.input_values(entry, "first-person")
     for order in (2, 5, 7):
         total = 0.5 ** (order - 1) * (order * 0.5 + 0.5)
@@ -285,9 +284,9 @@ def test_noisy_sums_at_high_orders(epsilon, order):
     """Without subsampling the closed form; with, at most log(2) order/(order - 1) below it."""
     x, y = [1] + [0] * 9, [0] * 10
     exact = order * epsilon**2 / 2
-    whole = NoisySumLaw(NoisySum(epsilon, noise="gaussian"))
+    whole = ExactNoisySum(NoisySum(epsilon, noise="gaussian"))
     assert whole.renyi(order, x, y) == pytest.approx(exact, rel=1e-9)
-    half = NoisySumLaw(NoisySum(epsilon, noise="gaussian", included=0.5)).renyi(order, x, y)
+    half = ExactNoisySum(NoisySum(epsilon, noise="gaussian", included=0.5)).renyi(order, x, y)
     assert exact - order / (order - 1) * math.log(2) - 1e-9 <= half <= exact
 
 

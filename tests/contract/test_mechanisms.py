@@ -9,8 +9,8 @@ from scipy import stats
 
 from epsilometer import checks, seeds
 from epsilometer.errors import ArgumentError
-from epsilometer.exact import LAWS
-from epsilometer.exact.sparse_vector import SparseVectorLaw
+from epsilometer.exact import EXACT
+from epsilometer.exact.sparse_vector import ExactSparseVector
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.sparse_vector import SparseVector
@@ -27,7 +27,7 @@ from tests.contract.examples import (
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
-with_a_law = pytest.mark.parametrize("name", sorted(set(LAWS) - set(MIXED)))
+with_a_law = pytest.mark.parametrize("name", sorted(set(EXACT) - set(MIXED)))
 calibrated = pytest.mark.parametrize(
     "name", ["bernoulli_pair", "randomized_response", "truncated_gaussian", "truncated_laplace"]
 )
@@ -123,7 +123,7 @@ def follows(drawn, probabilities):
 )
 def test_every_configured_entry_follows_its_law(entry):
     made = configured().mechanism(entry, EPSILON)
-    exact = LAWS.load(configured().mechanisms[entry].mechanism)(made)
+    exact = EXACT.load(configured().mechanisms[entry].mechanism)(made)
     for which in configured().mechanisms[entry].inputs:
         for x in configured().input_values(entry, which)[:4]:
             rng = seeds.generator(3, entry, which, str(x))
@@ -137,7 +137,7 @@ def test_sparse_vector_with_more_positives_follows_its_law(variant, positives):
     made = SparseVector(1.0, variant, queries=4, positives=positives)
     for x in ([1, 1, 1, 1], [0, 2, 1, 1], [2, 0, 0, 2]):
         drawn = made.sample(x, 100_000, np.random.default_rng(0))
-        assert follows(drawn, SparseVectorLaw(made).probabilities(x))
+        assert follows(drawn, ExactSparseVector(made).probabilities(x))
 
 
 @with_a_law

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epsilometer.estimators.spectrum import Spectrum
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from tests.contract.examples import configured
 
 N = 1_000_000
@@ -26,7 +26,7 @@ def accusations(entry, which, epsilon, runs=200, enough=40):
     """
     study = configured()
     mechanism = study.mechanism(entry, epsilon)
-    law = LAWS.load(study.mechanisms[entry].mechanism)(mechanism)
+    law = EXACT.load(study.mechanisms[entry].mechanism)(mechanism)
     x, x_prime = study.input_values(entry, which)
     discrete = mechanism.outputs == "index"
     parameters = study.estimators[ESTIMATORS[entry]].parameters

@@ -7,14 +7,14 @@ import pytest
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import UnknownNameError
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import Registry, load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
 from epsilometer_workflow.stages import tabulate
 from tests.contract.examples import configured
 
-REGISTRIES = [MECHANISMS, LAWS, ESTIMATORS, CLASSIFIERS]
+REGISTRIES = [MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS]
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)

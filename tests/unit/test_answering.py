@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.densities.pair import reduced
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
@@ -37,7 +37,7 @@ def test_a_histogram_that_fails_is_no_level_and_others_answer():
 def test_bounds_share_alpha_over_the_pairs(sides):
     estimator = LargestRenyiBound(draws_at_floor=50)
     near, far = answers(estimator, sides, order=2.0)
-    d = reduced(sides[2], sides[3], estimator.reduction)
+    d = reduce_pair(sides[2], sides[3], estimator.reduction)
     assert (far.forward, far.reverse) == estimator.bounds(d, order=2.0, n=4000, pairs=2)
     assert far.both == max(far.forward, far.reverse) > near.both
     assert far.trusted()

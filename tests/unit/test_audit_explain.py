@@ -487,7 +487,7 @@ def test_losses_of_calls_add_up(found):
 
 # --- sources of randomness ------------------------------------------------------------------------
 
-LAWS = {  # code; the law that it has in the end
+EXACT = {  # code; the law that it has in the end
     "rng.laplace(0, 2)": "Laplace noise of scale 2",
     "rng.logistic(scale=3)": "logistic noise of scale 3",
     "rng.exponential(2) - rng.exponential(2)": "Laplace noise of scale 2",
@@ -534,16 +534,16 @@ ALL_SOURCES += "".join(f"    found.append(sum(x) + {code})\n" for code in SEEN)
 ALL_SOURCES += "    return found\n"
 MECHANISMS = {
     **{name: fault[:2] for name, fault in FAULTS.items()},
-    **{code: (f"def f(x, rng):\n    return sum(x) + {code}\n", ZERO_ONE) for code in LAWS},
+    **{code: (f"def f(x, rng):\n    return sum(x) + {code}\n", ZERO_ONE) for code in EXACT},
     **{code: (f"def f(x, rng):\n    return {code}\n", ZERO_ONE) for code in GIVEN},
     "all sources": (ALL_SOURCES, ZERO_ONE),
 }
 
 
-@pytest.mark.parametrize("code", LAWS)
+@pytest.mark.parametrize("code", EXACT)
 def test_the_law_of_additive_noise_is_found(told, code):
     first = cause_of(told[code]).findings[0]
-    assert f"are 1 apart with the same {LAWS[code]}" in first.words
+    assert f"are 1 apart with the same {EXACT[code]}" in first.words
 
 
 @pytest.mark.parametrize("code", GIVEN)

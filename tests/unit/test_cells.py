@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from epsilometer.densities.cells import cell_frequencies
-from epsilometer.densities.pair import reduced
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 
 
@@ -43,8 +43,8 @@ def test_an_atom_is_a_cell_of_its_own():
 def test_values_of_few_kinds_are_counted_one_by_one():
     rng = np.random.default_rng(2)
     x, y = (rng.integers(0, 9, 40_000) for _ in "xy")
-    whole = reduced(x, y, {"cells": 1000})
-    real = reduced(x / 10, y / 10, {"cells": 1000})
+    whole = reduce_pair(x, y, {"cells": 1000})
+    real = reduce_pair(x / 10, y / 10, {"cells": 1000})
     np.testing.assert_array_equal(real.p, whole.p)
     np.testing.assert_array_equal(real.q, whole.q)
 

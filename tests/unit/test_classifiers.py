@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import Counting, tallied
+from epsilometer.classifiers.counting import Counting, value_counts
 from epsilometer.classifiers.hamming import HammingNeighbours
-from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _known_from_source
+from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _options_from_source
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.errors import ArgumentError
 
@@ -206,7 +206,7 @@ def test_counting_tells_outputs_apart_that_floats_do_not(tuples):
         return np.stack([BIG[list(which)], BIG[: len(which)]], 1) if tuples else BIG[list(which)]
 
     fitted = Counting().fit(outputs(0, 1, 1, 0), outputs(1, 1, 2, 3), 8, 0)
-    seen, counts = tallied(outputs(0, 1, 3, 3))
+    seen, counts = value_counts(outputs(0, 1, 3, 3))
     votes = fitted.votes(outputs(0, 1, 3, 3))
     assert fitted.outcomes.dtype == seen.dtype == np.int64
     assert counts.tolist() == votes.counts.tolist() == ([1] * 4 if tuples else [1, 1, 2])
@@ -428,11 +428,11 @@ def test_what_the_source_of_scikit_learn_says_of_a_class_is_true():
     for kind in ("classifier", "transformer"):
         for name, found in all_estimators(type_filter=kind):
             public = ".".join(part for part in found.__module__.split(".") if part[0] != "_")
-            known = _known_from_source(f"{public}.{name}", kind)
+            known = _options_from_source(f"{public}.{name}", kind)
             if known is not None:
                 assert known == set(found().get_params(deep=False)) - {"random_state"}, name
                 told += 1
     assert told > 30
-    assert _known_from_source("os.system", "classifier") is None
-    assert _known_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
-    assert _known_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None
+    assert _options_from_source("os.system", "classifier") is None
+    assert _options_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
+    assert _options_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None

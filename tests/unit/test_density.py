@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from epsilometer.densities.pair import densities_of, reduced
+from epsilometer.densities.pair import densities_of, reduce_pair
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import (
@@ -109,7 +109,7 @@ def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
     sides = dict(by_run(read_samples(samples, SAMPLES)))
     method = RenyiBound(**parameters)
     for row in table.itertuples():
-        d = reduced(sides[row.run][row.side_x], sides[row.run][row.side_x_prime], {"cells": 9})
+        d = reduce_pair(sides[row.run][row.side_x], sides[row.run][row.side_x_prime], {"cells": 9})
         assert (row.estimate, row.estimate_reverse) == method.bounds(d, order=3.0, n=2000, pairs=3)
         assert row.trusted
     table = answers(identity | {"lambda": "90"}, densities, spec)

@@ -17,12 +17,12 @@ import epsilometer.auditing.statistics.claims
 from epsilometer import audit
 from epsilometer.auditing.outcomes.outcomes import learn
 from epsilometer.auditing.verdict import LOW_BITS
-from epsilometer.densities.frequencies import counted
+from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.events.events import Event, View
 from tests.seeds import FIVE
 
 pytest_plugins = ["pytester"]
-counted(
+count_outcomes(
     np.zeros(1, int), 1
 )  # loads Numba whole: a suite forgets its imports, and a second Numba fails
 

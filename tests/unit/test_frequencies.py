@@ -24,7 +24,7 @@ def test_tuples_by_hand():
 
 @pytest.mark.parametrize("shift", [0, -7, 10**6])
 def test_counting_and_sorting_agree(shift):
-    """Small outcomes are counted, others sorted: the same frequencies."""
+    """Small outcomes are count_outcomes, others sorted: the same frequencies."""
     rng = np.random.default_rng(0)
     x, y = rng.poisson(3, 500), rng.poisson(4, 400)
     small, sorted_ = frequencies(x, y), frequencies(x + shift, y + shift)

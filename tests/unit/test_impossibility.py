@@ -8,7 +8,7 @@ import pytest
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.histogram import histogram_estimate
 from epsilometer.exact.base import divergence
-from epsilometer.exact.finite import BernoulliPairLaw
+from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 
 
@@ -18,7 +18,7 @@ from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 def test_the_pair_defeats_the_budget(order, budget, delta):
     gamma = 0.7
     pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
-    law = BernoulliPairLaw(pair)
+    law = ExactBernoulliPair(pair)
     assert divergence(law, order, 0, 1) >= pair.epsilon * (1 - 1e-9) > gamma
     # all of the budget may go to the likelier coin; zeros only is then still likely enough
     zeros_only = (1 - max(pair.chances)) ** budget
@@ -37,7 +37,7 @@ def test_the_papers_power_of_d_would_not():
 def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
     gamma, delta, budget, runs = 0.5, 0.8, 2000, 500
     pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
-    truth = divergence(BernoulliPairLaw(pair), order, 0, 1)
+    truth = divergence(ExactBernoulliPair(pair), order, 0, 1)
     rng = np.random.default_rng(3)
     ones = [rng.binomial(budget // 2, chance, runs) for chance in pair.chances]
     sides = [np.stack([budget // 2 - k, k], axis=-1) for k in ones]

@@ -15,7 +15,7 @@ from epsilometer.auditing.statistics.claims import Pure, Renyi
 from epsilometer.auditing.statistics.rounds import shuffled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
-from epsilometer.exact.real_line import LaplaceLaw
+from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.outputs import KINDS
 from epsilometer.seeds import generator
@@ -107,7 +107,7 @@ def test_the_audits_bound_is_what_an_audit_of_the_recorded_outputs_says(order):
 
 
 def test_exact_values_are_of_the_larger_direction_and_of_the_spectrum():
-    exact = Exact(LaplaceLaw(Laplace(1.0)), 0.0, 1.0)
+    exact = Exact(ExactLaplace(Laplace(1.0)), 0.0, 1.0)
     assert exact.level(math.inf, None) == pytest.approx(1.0)
     epsilon = exact.level(math.inf, 0.1)  # delta(e) = 1 - exp((e - 1)/2)
     assert epsilon == pytest.approx(1 + 2 * math.log(0.9))

@@ -22,8 +22,8 @@ READ = {
     "number": lambda text: parsing.number("k", text),
     "positive": lambda text: parsing.positive("k", text),
     "order": parsing.order,
-    "whole": lambda text: parsing.whole("k", text),
-    "whole from 0": lambda text: parsing.whole("k", text, minimum=0),
+    "whole": lambda text: parsing.integer("k", text),
+    "whole from 0": lambda text: parsing.integer("k", text, minimum=0),
 }
 every_reader = pytest.mark.parametrize("reader", READ)
 
@@ -40,7 +40,7 @@ def test_orders_are_read_as_they_are_written(value):
 
 @given(st.integers(1, 10**15 - 1))
 def test_whole_numbers_are_read_as_they_are_written(value):
-    assert parsing.whole("k", str(value)) == value
+    assert parsing.integer("k", str(value)) == value
 
 
 @given(every_reduction)
@@ -106,9 +106,9 @@ def test_the_pure_order_is_infinite():
 @pytest.mark.parametrize("text", ["0", "1.5", "inf", "nan", "1e3", *("9" * 16, "9" * 5000)])
 def test_what_is_not_whole_is_refused(text):
     with pytest.raises(EpsilometerError, match=r"^runs=.* must be a whole number from 1"):
-        parsing.whole("runs", text)
+        parsing.integer("runs", text)
     with pytest.raises(EpsilometerError, match=r"^cells=3 must be a whole number from 4"):
-        parsing.whole("cells", "3", minimum=4)
+        parsing.integer("cells", "3", minimum=4)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 from snakemake.io import regex_from_filepattern
 
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
@@ -202,7 +202,7 @@ def test_summaries_run_the_code_of_laws_and_of_the_mechanisms_they_are_of(walk):
     for product in walk:
         if isinstance(product, Summary):
             used = {product.study.mechanisms[c.mechanism].mechanism for c in product.combinations}
-            both = {r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS}
+            both = {r.module(name) for r in (EXACT, MECHANISMS) for name in used if name in EXACT}
             assert set(product.modules()) == both
 
 

@@ -11,11 +11,10 @@ import pytest
 import scipy.special  # noqa: F401 - loaded once, and not by every suite in miniature
 
 import epsilometer.auditing.audit  # noqa: F401
-from epsilometer.densities.frequencies import counted
 
 pytest_plugins = ["pytester"]
 
-counted(
+count_outcomes(
     np.zeros(1, int), 1
 )  # loads Numba whole: a suite forgets its imports, and a second Numba fails
 PAGE = Path("docs/pytest.md").read_text()
@@ -28,6 +27,7 @@ import numpy as np
 import pytest
 
 import epsilometer as em
+from epsilometer.densities.frequencies import count_outcomes
 
 PAIRS = [(0.0, 1.0)]
 MARK = pytest.mark.privacy(epsilon=1, pairs=PAIRS, samples=500, check_sampler=False)

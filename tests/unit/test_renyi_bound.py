@@ -8,7 +8,7 @@ from scipy import stats
 
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import bkde
-from epsilometer.densities.pair import densities_of, reduced
+from epsilometer.densities.pair import densities_of, reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import renyi_bound as rb
 from epsilometer.estimators import several
@@ -214,7 +214,7 @@ def test_identical_reals_are_told_apart_no_more_often_than_promised(unit):
     rng, above = np.random.default_rng(4), 0
     method = rb.RenyiBound(draws_at_floor=50)
     for _ in range(400):
-        seen = reduced(*(rng.laplace(0, unit, (2, 20_000))), method.reduction)
+        seen = reduce_pair(*(rng.laplace(0, unit, (2, 20_000))), method.reduction)
         above += bound_of(method, seen, 7.0, 20_000)[0] > 0
     assert above / 400 <= MOST
 
@@ -237,14 +237,14 @@ def test_a_bound_has_no_unit_and_fears_no_tail(noise):
         lambda z: z + 1e8,  # what it rounds together is one output
         np.arctan,
     ]
-    plain = bound_of(method, reduced(x, y, method.reduction), 7.0, 100_000)
+    plain = bound_of(method, reduce_pair(x, y, method.reduction), 7.0, 100_000)
     changed = [
-        bound_of(method, reduced(f(x), f(y), method.reduction), 7.0, 100_000) for f in changes
+        bound_of(method, reduce_pair(f(x), f(y), method.reduction), 7.0, 100_000) for f in changes
     ]
     assert changed[:4] == [plain] * 4
     np.testing.assert_allclose(changed, [plain] * 6, atol=1e-5)
     assert plain[0] > 0.1
-    grid = bound_of(method, reduced(y, draw(), method.reduction), 7.0, 100_000)
+    grid = bound_of(method, reduce_pair(y, draw(), method.reduction), 7.0, 100_000)
     assert max(grid) < 0.01  # alike
 
 
@@ -255,7 +255,7 @@ def test_it_is_close_to_the_divergence():
     method = rb.RenyiBound(draws_at_floor=50)
     for _ in range(60):
         x, y = rng.laplace(0.7, 1, n), rng.laplace(0, 1, n)
-        seen = reduced(x, y, method.reduction)
+        seen = reduce_pair(x, y, method.reduction)
         bounds.append(bound_of(method, seen, 2.0, n)[0])
         assert method.trusted(seen, order=2.0, n=n)
     assert np.median(bounds) >= 0.340

@@ -9,12 +9,12 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.safety import SafetyCheck, steps_within
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 
 def share_passing(epsilon: float, tested: float, runs: int = 400) -> float:
-    law = TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+    law = ExactTruncatedLaplace(TruncatedLaplace(epsilon))
     claims = Claims(support=(0.0, 1.0), lipschitz=law.lipschitz_output)
     check = SafetyCheck(gamma=2.0, lipschitz=tested, cells_given=6)
     slack = planner.safety_slack(lipschitz=tested, cells=6)
@@ -27,7 +27,7 @@ def share_passing(epsilon: float, tested: float, runs: int = 400) -> float:
 
 def test_a_true_claim_passes_at_least_as_often_as_promised():
     for epsilon in (0.3, 0.7, 1.0):
-        c = TruncatedLaplaceLaw(TruncatedLaplace(epsilon)).lipschitz_output
+        c = ExactTruncatedLaplace(TruncatedLaplace(epsilon)).lipschitz_output
         assert share_passing(epsilon, tested=c) >= 0.9
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.reports.gorla2022.tables import _smallest_sufficient_n
 from epsilometer_workflow.stages.summarise import (
@@ -65,7 +65,7 @@ def test_all_failed_is_a_row_too():
 
 def test_truth_comes_from_the_exact_law_of_each_direction():
     member = {
-        "law": LAWS["truncated_laplace"],
+        "law": EXACT["truncated_laplace"],
         "identity": {
             "mechanism_registered": MECHANISMS["truncated_laplace"],
             "parameters": {"tau": 1e-5},
@@ -84,7 +84,7 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
     assert joined["x_prime"].item() == "0.5"
     assert joined["parameters"].item() == "{}"
     renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
-    law = LAWS.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
+    law = EXACT.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
     assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)
     both = with_truth(estimates([1.0]), member | {"symmetric": True})
     larger = max(joined["truth"].item(), joined["truth_reverse"].item())
@@ -97,7 +97,7 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
 def test_the_level_is_that_of_all_pairs_whichever_was_selected():
     """The data-centric level of 0 among the neighbours 1/2 and 1, where 1/2 was selected."""
     member = {
-        "law": LAWS["laplace"],
+        "law": EXACT["laplace"],
         "identity": {
             "mechanism_registered": MECHANISMS["laplace"],
             "parameters": {"tau": 1e-5},

@@ -155,7 +155,7 @@ def with_nothing(side, n, rng):
     return rows
 
 
-LAWS = {
+EXACT = {
     "laplace": (laplace, 0.7, 0.64),
     "shift 1e8": (lambda side, n, rng: laplace(side, n, rng) + 1e8, 0.7, 0.64),
     "geometric": (geometric_pair(1), 0.7, 0.66),
@@ -172,9 +172,9 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", EXACT)
 def test_bounds_hold_and_are_worth_having(name):
-    draw, truth, least = LAWS[name]
+    draw, truth, least = EXACT[name]
     runs = 8 if name == "far bits" else 20
     found = bounds(draw, runs=runs)
     assert (found > truth).sum() <= runs / 4  # of 20, more than 5 have chance 3e-4

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Bools, Floats
 from epsilometer.auditing.answer import bound_of, invalid, make_verdict, undetected
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.question import Question
@@ -29,7 +30,6 @@ from epsilometer.auditing.statistics.guessing import (
 )
 from epsilometer.auditing.verdict import Bound, Verdict, VerdictName
 from epsilometer.errors import ArgumentError, MechanismError
-from epsilometer.events.arrays import Bools, Floats
 from epsilometer.seeds import generator
 
 _LEAST = 10  # canaries

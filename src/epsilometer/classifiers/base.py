@@ -1,43 +1,37 @@
-"""What classifiers share: trained on draws of both sides, they say how the odds stand."""
+"""Protocols of classifiers, and the log odds of their votes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Sample = NDArray[Any]
+from epsilometer.arrays import Counts, Floats, Sample
 
 
 @dataclass(frozen=True)
 class Votes:
-    """How the outputs of a test sample are classified, in no particular order.
+    """The classification of a test sample, in no particular order.
 
-    ``log_odds`` has shape ``(m,)``: the log of the votes for x' over those for x, infinite where
-    all votes agree; ``counts``, ``(m,)``, says how many outputs each of them stands for.
+    ``log_odds``, ``(m,)``, are the logs of the votes for x' over those for x, infinite where all
+    votes agree; ``counts``, ``(m,)``, are the numbers of outputs that have them.
     """
 
     log_odds: Floats
     counts: Counts
 
     def above(self, thresholds: Floats) -> Counts:
-        """Return how many outputs have log odds above each threshold, ties not counted.
-
-        Thresholds, in nats, and numbers have shape ``(t,)``.
-        """
+        """Return the number of outputs with log odds above each threshold, ``(t,)``, in nats."""
         order = np.argsort(self.log_odds)
-        reached = np.concatenate([[0], np.cumsum(self.counts[order])])
+        cumulative = np.concatenate([[0], np.cumsum(self.counts[order])])
         at_most = np.searchsorted(self.log_odds[order], thresholds, side="right")
-        return np.asarray(reached[-1] - reached[at_most], np.int64)
+        return np.asarray(cumulative[-1] - cumulative[at_most], np.int64)
 
     def below(self, thresholds: Floats) -> Counts:
-        """Return how many outputs have log odds below each threshold; shapes as in `above`."""
+        """Return the number of outputs with log odds below each threshold, ``(t,)``, in nats."""
         return Votes(-self.log_odds, self.counts).above(-np.asarray(thresholds))
 
 
@@ -61,44 +55,25 @@ class Classifier(Protocol):
         """Raise `ArgumentError` unless it applies to outputs of this kind."""
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> Fitted:
-        """Train on draws of both sides.
+        """Train on draws of both sides, of shape ``(n,)`` or ``(n, d)``, n for each side apart.
 
-        Raise `ArgumentError` where there are too few, or where options made a classifier that
-        fails.
-
-        Parameters
-        ----------
-        x, x_prime
-            Draws of shape ``(n,)`` or ``(n, d)``, not necessarily as many of either side.
-        training
-            How many training points there were, those that were replaced by the null value and are
-            no longer here among them.
-        seed
-            For algorithms that draw.
+        ``training`` is the number of training points before some were replaced by the null value;
+        ``seed`` is for algorithms that draw. Raise `ArgumentError` where there are too few draws,
+        or where options made a classifier that fails.
         """
 
 
-def log_odds_of(votes: int) -> Floats:
-    """Return log(c / (votes - c)) for c = 0, ..., votes, of shape ``(votes + 1,)``."""
-    c = np.arange(votes + 1, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        odds: Floats = np.log(c) - np.log(votes - c)
-    return odds
+def shared_log_odds(closer: Sequence[Sample], within: Sequence[Sample], k: int) -> Floats:
+    """Return the log odds of k votes where many points tie at the distance of the k-th.
 
-
-def shared_log_odds(
-    nearer: Sequence[NDArray[Any]], reached: Sequence[NDArray[Any]], k: int
-) -> Floats:
-    """Return the log odds of k votes where many points lie at the distance of the k-th.
-
-    ``nearer`` are how many points of x and of x' lie closer, fewer than k together, and ``reached``
-    how many closer or there, at least k: those there share what is left in proportion. Each of the
-    four, and what is returned, has shape ``(m,)`` for m outputs.
+    ``closer`` are the numbers of points of x and of x' below that distance, fewer than k together,
+    and ``within`` those at or below it, at least k: ties share the remaining votes in proportion.
+    All arrays have shape ``(m,)`` for m outputs.
     """
-    inner, whole = (np.add(*sides, dtype=np.float64) for sides in (nearer, reached))
-    # multiplied by the number of those there, votes are whole: even ones have log odds of 0 exactly
+    inner, total = (np.add(*sides, dtype=np.float64) for sides in (closer, within))
+    # times the number of ties, votes are integers: even ones have log odds of exactly 0
     votes = [
-        a * (whole - inner) + (b - a) * (k - inner) for a, b in zip(nearer, reached, strict=True)
+        a * (total - inner) + (b - a) * (k - inner) for a, b in zip(closer, within, strict=True)
     ]
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(votes[1]) - np.log(votes[0])

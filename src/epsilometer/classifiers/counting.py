@@ -1,4 +1,4 @@
-"""Exact classification of discrete outputs: which side has drawn an output more often."""
+"""Exact classification of discrete outputs, by the counts of both sides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.classifiers.base import Votes
 from epsilometer.errors import ArgumentError
 
 
@@ -21,62 +22,60 @@ class Counting:
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedCounts:
         """Count the training points."""
-        return FittedCounts(*together(tallied(x), tallied(x_prime)))
+        return FittedCounts(*joint_counts(x, x_prime))
 
 
 @dataclass(frozen=True)
 class FittedCounts:
-    """Outcomes of shape ``(m,)`` or ``(m, d)``, and how often x and x' have drawn each."""
+    """Outcomes of shape ``(m,)`` or ``(m, d)``, and their counts for x and for x', ``(m,)``."""
 
     outcomes: Sample
-    drawn: Counts
-    drawn_prime: Counts
+    counts: Counts
+    counts_prime: Counts
 
     def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of every outcome, and how many outputs have it."""
-        seen, counts = tallied(outputs)
-        place = _places(self.outcomes, seen)
+        """Return the odds of every distinct output, and its count."""
+        values, counts = value_counts(outputs)
+        index = _positions(self.outcomes, values)
         with np.errstate(divide="ignore"):
-            odds: Floats = np.log(self.drawn_prime) - np.log(self.drawn)
-        return Votes(np.where(place >= 0, odds[place], 0.0), counts)
+            odds: Floats = np.log(self.counts_prime) - np.log(self.counts)
+        return Votes(np.where(index >= 0, odds[index], 0.0), counts)
 
 
-def tallied(outputs: Sample) -> tuple[Sample, Counts]:
-    """Return the distinct outputs in order, and how often each occurs.
+def value_counts(outputs: Sample) -> tuple[Sample, Counts]:
+    """Return the sorted distinct outputs, and the count of each.
 
-    Of outputs of shape ``(n,)`` or ``(n, d)`` they are ``(m,)`` or ``(m, d)``, the counts ``(m,)``.
+    Outputs have shape ``(n,)`` or ``(n, d)``, results ``(m,)`` or ``(m, d)`` and ``(m,)``.
     """
     dense = outputs.ndim == 1 and outputs.size and outputs.dtype.kind == "i"
     if dense and outputs.min() >= 0 and outputs.max() < outputs.size:
         counts = np.bincount(outputs)
         return np.flatnonzero(counts), counts[counts > 0].astype(np.int64)
-    seen, counts = np.unique(outputs, axis=0, return_counts=True)
-    return seen, counts.astype(np.int64)
+    values, counts = np.unique(outputs, axis=0, return_counts=True)
+    return values, counts.astype(np.int64)
 
 
-def together(
-    x: tuple[Sample, Counts], x_prime: tuple[Sample, Counts]
-) -> tuple[Sample, Counts, Counts]:
-    """Return the outcomes of both sides, and how often each has occurred on either.
+def joint_counts(x: Sample, x_prime: Sample) -> tuple[Sample, Counts, Counts]:
+    """Return the outcomes of both sides, and each side's counts; shapes as in `value_counts`.
 
-    Each side, and the result, has shapes as in `tallied`. Raise `ArgumentError` where no side has
-    an outcome.
+    Raise `ArgumentError` where there are no draws.
     """
-    every = np.concatenate([x[0], x_prime[0]])
-    if not len(every):
+    (values, n), (values_prime, n_prime) = value_counts(x), value_counts(x_prime)
+    pooled = np.concatenate([values, values_prime])
+    if not len(pooled):
         raise ArgumentError("x", "has no draws to train on")
-    outcomes, which = np.unique(every, axis=0, return_inverse=True)
-    which, first = which.ravel(), len(x[0])
-    drawn, drawn_prime = np.zeros((2, len(outcomes)), np.int64)
-    drawn[which[:first]] = x[1]
-    drawn_prime[which[first:]] = x_prime[1]
-    return outcomes, drawn, drawn_prime
+    outcomes, index = np.unique(pooled, axis=0, return_inverse=True)
+    index = index.ravel()
+    counts, counts_prime = np.zeros((2, len(outcomes)), np.int64)
+    counts[index[: len(n)]] = n
+    counts_prime[index[len(n) :]] = n_prime
+    return outcomes, counts, counts_prime
 
 
-def _places(outcomes: Sample, seen: Sample) -> Counts:
-    """Return where among distinct outcomes others stand; -1 for those that are not there."""
-    every, which = np.unique(np.concatenate([outcomes, seen]), axis=0, return_inverse=True)
-    which, known = which.ravel(), len(outcomes)
-    place = np.full(len(every), -1)
-    place[which[:known]] = np.arange(known)
-    return place[which[known:]]
+def _positions(outcomes: Sample, values: Sample) -> Counts:
+    """Return the position of each value among distinct outcomes; -1 where it is none of them."""
+    pooled, index = np.unique(np.concatenate([outcomes, values]), axis=0, return_inverse=True)
+    index, size = index.ravel(), len(outcomes)
+    positions = np.full(len(pooled), -1)
+    positions[index[:size]] = np.arange(size)
+    return positions[index[size:]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Counts, Floats, Sample, Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import tallied, together
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
+from epsilometer.classifiers.counting import joint_counts, value_counts
 from epsilometer.errors import ArgumentError
 
 _BITS = 64
@@ -20,9 +20,8 @@ _BLOCK = 1 << 22  # distances held at once
 class HammingNeighbours:
     """kNN on bit vectors, which are integers with bit i for entry i.
 
-    Many training points lie at the same distance. Those at the distance of the k-th share what is
-    left of the k votes in proportion to their numbers: what a random choice among them would give
-    on average.
+    Many training points lie at the same distance. Those at the distance of the k-th share the rest
+    of the k votes in proportion to their numbers, as a random choice would on average.
 
     Parameters
     ----------
@@ -44,42 +43,43 @@ class HammingNeighbours:
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedHamming:
         """Count the distinct training points."""
         k = min(self.k or neighbours(training), len(x) + len(x_prime))
-        return FittedHamming(*together(tallied(x), tallied(x_prime)), k)
+        return FittedHamming(*joint_counts(x, x_prime), k)
 
 
 @dataclass(frozen=True)
 class FittedHamming:
-    """Distinct training points of shape ``(m,)``, and how often x and x' have drawn each."""
+    """Distinct training points, and their counts for x and for x', of shape ``(m,)``."""
 
-    points: NDArray[np.int64]
-    drawn: Counts
-    drawn_prime: Counts
+    points: Counts
+    counts: Counts
+    counts_prime: Counts
     k: int
 
     def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of every distinct output, and how many outputs have them."""
-        seen, counts = tallied(outputs)
+        """Return the odds of every distinct output, and its count."""
+        values, counts = value_counts(outputs)
         step = max(1, _BLOCK // len(self.points))
-        blocks = [self._log_odds(seen[i : i + step]) for i in range(0, len(seen), step)]
+        blocks = [self._log_odds(values[i : i + step]) for i in range(0, len(values), step)]
         return Votes(np.concatenate(blocks), counts)
 
-    def _log_odds(self, queries: NDArray[np.int64]) -> Floats:
+    def _log_odds(self, queries: Counts) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
-        place = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
+        cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
         shape = len(queries), _BITS
-        within = [
-            np.bincount(place, np.tile(side, len(queries)), len(queries) * _BITS)
+        cumulative = [
+            np.bincount(cell, np.tile(side, len(queries)), len(queries) * _BITS)
             .reshape(shape)
             .cumsum(axis=1)
-            for side in (self.drawn, self.drawn_prime)
+            for side in (self.counts, self.counts_prime)
         ]
-        every = within[0] + within[1]
-        radius = (every < self.k).sum(axis=1, keepdims=True)  # the distance of the k-th
+        radius = (cumulative[0] + cumulative[1] < self.k).sum(
+            axis=1, keepdims=True
+        )  # the distance of the k-th
 
-        reached = [np.take_along_axis(side, radius, 1).ravel() for side in within]
+        within = [np.take_along_axis(side, radius, 1).ravel() for side in cumulative]
         previous = np.maximum(radius - 1, 0)
-        nearer = [
+        closer = [
             np.where(radius > 0, np.take_along_axis(side, previous, 1), 0.0).ravel()
-            for side in within
+            for side in cumulative
         ]
-        return shared_log_odds(nearer, reached, self.k)
+        return shared_log_odds(closer, within, self.k)

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.classifiers.base import Floats, Sample, Votes
+from epsilometer.arrays import Floats, Sample
+from epsilometer.classifiers.base import Votes
 from epsilometer.errors import ArgumentError, one_line, suggest
 
-_LOOKED_AT = 1000  # draws of each side that tell the units of their entries
+_UNIT_DRAWS = 1000  # draws of each side that determine the units of entries
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class ScikitLearn:
     name
         Its full name.
     options
-        What it is made with; ``random_state`` is given by the run's seed.
+        Its parameters; ``random_state`` follows from the run's seed.
     before
-        Transformers that outputs pass through first, each with ``name`` and ``options``.
+        Transformers of the outputs before it, each with ``name`` and ``options``.
     """
 
     name: str
@@ -47,7 +48,7 @@ class ScikitLearn:
             if not isinstance(step, Mapping) or not {"name"} <= set(step) <= {"name", "options"}:
                 raise ArgumentError("before", f"must hold steps of name and options, got {step!r}")
         for name, options, kind in self._steps():
-            known = _known_from_source(str(name), kind)
+            known = _options_from_source(str(name), kind)
             if known is not None and set(options) <= known:
                 continue
             try:
@@ -85,12 +86,12 @@ class ScikitLearn:
         model = make_pipeline(*steps)
         rows, labels = np.concatenate([x, x_prime]), np.repeat([0, 1], [len(x), len(x_prime)])
         if hasattr(model[-1], "kneighbors"):
-            # of points equally far it takes those of some rows, which must not tell the label
+            # among ties it takes the first rows, which must not depend on the label
             order = np.random.default_rng(seed).permutation(len(rows))
             rows, labels = rows[order], labels[order]
         units = _units(_rows(x), _rows(x_prime), alike=hasattr(model[-1], "kneighbors"))
         try:
-            # a number of passes that was asked for is enough, whether or not it converged
+            # the configured number of passes is enough, converged or not
             with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
                 model.fit(_rows(rows) / units, labels)
         except (TypeError, ValueError, IndexError) as error:
@@ -100,13 +101,13 @@ class ScikitLearn:
 
 @dataclass(frozen=True)
 class FittedScikitLearn:
-    """A trained model, and the units of the entries that it was trained in, of shape ``(d,)``."""
+    """A trained model, and the units of the entries in training, of shape ``(d,)``."""
 
     model: Any
     units: Floats
 
     def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of every output: of its probabilities, where the model tells any."""
+        """Return the odds of every output: of its probabilities, where the model has any."""
         rows = _rows(outputs) / self.units
         try:
             if hasattr(self.model, "predict_proba"):
@@ -119,33 +120,34 @@ class FittedScikitLearn:
             ) from None
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(chances[:, 1].astype(float)) - np.log(chances[:, 0].astype(float))
-        # no chance of either, as where no neighbour has weight, is as good as even
+        # without any chance of either, as where no neighbour has weight, the odds are even
         return Votes(np.where(np.isnan(odds), 0.0, odds), np.ones(len(outputs), np.int64))
 
 
 def _kind(name: str, kind: str) -> Any:
-    """Return a class of scikit-learn; nothing else is imported for a name in a configuration."""
+    """Return a class of scikit-learn; no other module is imported."""
     module, _, attribute = str(name).rpartition(".")
     if module.split(".")[0] != "sklearn":
         raise ArgumentError("name", f"must be of scikit-learn, as sklearn.svm.SVC, got {name!r}")
     try:
-        found = getattr(import_module(module), attribute)
+        estimator = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         raise ArgumentError("name", f"{name!r} is not in scikit-learn") from None
     from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
     mixin = ClassifierMixin if kind == "classifier" else TransformerMixin
-    complete = isinstance(found, type) and issubclass(found, mixin)
-    if not (complete and issubclass(found, BaseEstimator)):
+    if not (isinstance(estimator, type) and issubclass(estimator, mixin)) or not issubclass(
+        estimator, BaseEstimator
+    ):
         raise ArgumentError("name", f"{name!r} is no {kind}")
-    return found
+    return estimator
 
 
 @cache
-def _known_from_source(name: str, kind: str) -> set[str] | None:
-    """Return the options of a class of scikit-learn by its source, or None where that is not plain.
+def _options_from_source(name: str, kind: str) -> set[str] | None:
+    """Return the options of a class of scikit-learn by its source; None where they are unclear.
 
-    To import scikit-learn takes a second, for each start of a workflow that only names a class.
+    It saves a second, the import of scikit-learn, at each start of a workflow.
     """
     package, *parts, attribute = name.split(".")
     spec = find_spec("sklearn") if package == "sklearn" else None
@@ -158,23 +160,26 @@ def _known_from_source(name: str, kind: str) -> set[str] | None:
         if attribute not in {alias.name for alias in node.names}:
             continue
         file = node.module.removeprefix(".".join(["sklearn", *parts, ""]))
-        for found in _statements(folder.joinpath(*file.split(".")).with_suffix(".py")):
-            if isinstance(found, ast.ClassDef) and found.name == attribute:
-                return _options_of(found, f"{kind.title()}Mixin")
+        for definition in _statements(folder.joinpath(*file.split(".")).with_suffix(".py")):
+            if isinstance(definition, ast.ClassDef) and definition.name == attribute:
+                return _options_of(definition, f"{kind.title()}Mixin")
     return None
 
 
 def _options_of(definition: ast.ClassDef, mixin: str) -> set[str] | None:
-    """Return the parameters of a class's own constructor, if it is of a kind and needs none."""
+    """Return the parameters of a class's own constructor, if all have defaults; else None."""
     if mixin not in {base.id for base in definition.bases if isinstance(base, ast.Name)}:
         return None
     for node in definition.body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            given = node.args
-            if len(given.defaults) < len(given.args) - 1 or None in given.kw_defaults:
+            parameters = node.args
+            if (
+                len(parameters.defaults) < len(parameters.args) - 1
+                or None in parameters.kw_defaults
+            ):
                 return None
-            every = [*given.args, *given.kwonlyargs]
-            return {one.arg for one in every} - {"self", "random_state"}
+            names = {part.arg for part in (*parameters.args, *parameters.kwonlyargs)}
+            return names - {"self", "random_state"}
     return None
 
 
@@ -185,11 +190,10 @@ def _statements(file: Path) -> list[ast.stmt]:
 def _units(*sides: Sample, alike: bool) -> Floats:
     """Return a power of 2 for each entry, by the spread of the first draws of both sides.
 
-    Scikit-learn has thresholds in absolute numbers (two bins are one where they are 1e-8 apart).
-    Powers of 2 leave all digits as they are. Where entries are compared with one another, as in
-    distances, they are ``alike``.
+    Scikit-learn has absolute thresholds (it joins bins that are 1e-8 apart). Powers of 2 keep all
+    digits. Where entries are compared with one another, as in distances, units are ``alike``.
     """
-    first = np.concatenate([side[:_LOOKED_AT] for side in sides]).astype(float)
+    first = np.concatenate([side[:_UNIT_DRAWS] for side in sides]).astype(float)
     spread = np.subtract(*np.quantile(first, [0.75, 0.25], axis=0))
     spread = np.where(spread > 0, spread, first.std(axis=0))
     if alike:
@@ -203,5 +207,5 @@ def _rows(outputs: Sample) -> Sample:
 
 
 def _lists_as_tuples(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with tuples, which YAML does not know, for its lists."""
+    """Return the options with tuples for lists, as YAML has no tuples."""
     return {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}

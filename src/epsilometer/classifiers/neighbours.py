@@ -1,9 +1,9 @@
 """k nearest neighbours of numbers, by sorting and a sliding window.
 
-The k nearest of a sorted training sample are a window of it. Queries are sorted, too, so that the
-window only moves upwards: after the sorts, which cost O(n log n), everything is one pass. Where
-points just outside the window are as far as the k-th, all that are so far share its votes: outputs
-that were clamped, rounded or counted have many of them.
+The k nearest of a sorted training sample are a window of it. Queries are sorted, too, so the window
+only moves upwards: after the sorts in O(n log n) there is one pass. Where points outside the window
+are as far as the k-th, all points at that distance share its votes: clamped, rounded or counted
+outputs have many of them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.classifiers.base import Sample, Votes, log_odds_of, neighbours, shared_log_odds
+from epsilometer.arrays import Indices, Sample
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
@@ -27,10 +27,10 @@ class NearestNeighbours:
     ----------
     k
         Neighbours; a power of the number of training points, if not given. Points at the distance
-        of the k-th share what is left of the k votes in proportion to their numbers.
+        of the k-th share the rest of the k votes in proportion to their numbers.
     exponent
-        That power, the square root in the paper. More neighbours have less noise in their votes
-        and see less detail: for losses that hardly change from output to output.
+        That power, the square root in the paper. More neighbours mean less noise and less detail:
+        for losses that hardly change from output to output.
     """
 
     k: int | None = None
@@ -57,33 +57,30 @@ class NearestNeighbours:
 
 @dataclass(frozen=True)
 class FittedNeighbours:
-    """Training points in rising order, and how many of x' lie before each position.
-
-    They have shapes ``(m,)`` and ``(m + 1,)``.
-    """
+    """Sorted training points, ``(m,)``, and the points of x' before each, ``(m + 1,)``."""
 
     points: Sample
-    before: NDArray[np.int32]
+    before: Indices
     k: int
 
     def votes(self, outputs: Sample) -> Votes:
-        """Return the odds of each number of neighbours from x', and how many outputs have it.
-
-        Then those of every distinct output whose votes are shared.
-        """
+        """Return the odds of each number of neighbours from x', and of each output with ties."""
         queries = np.sort(outputs)
         counts, ties = _window_counts(self.points, self.before, self.k, queries)
-        seen, shared = np.unique(queries[:ties], return_counts=True)
-        first, last = _ranges(self.points, self.k, seen)
+        tied, tied_counts = np.unique(queries[:ties], return_counts=True)
+        first, last = _ranges(self.points, self.k, tied)
         of_x_prime = self.before[last] - self.before[first]
-        nearer, reached = zip(last - first - of_x_prime, of_x_prime, strict=True)
-        odds = log_odds_of(self.k), shared_log_odds(nearer, reached, self.k)
-        return Votes(np.concatenate(odds), np.concatenate([counts, shared]))
+        closer, within = zip(last - first - of_x_prime, of_x_prime, strict=True)
+        c = np.arange(self.k + 1, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            odds = np.log(c) - np.log(self.k - c)
+        odds = np.concatenate([odds, shared_log_odds(closer, within, self.k)])
+        return Votes(odds, np.concatenate([counts, tied_counts]))
 
 
 @compiled
 def _merged(a, b):  # type: ignore[no-untyped-def]
-    """Merge two sorted arrays; also return how many elements of the second lie before each."""
+    """Merge two sorted arrays; also return the number of elements of the second before each."""
     size = a.size + b.size
     points = np.empty(size, a.dtype)
     before = np.empty(size + 1, np.int32)
@@ -102,9 +99,9 @@ def _merged(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
-    """Move the window that starts at left up to the k nearest of q; return also their radius.
+    """Move the window from ``left`` to the k nearest of q; return its start and radius.
 
-    Differences are compared as they are rounded: they never fall as the distance rises.
+    Rounded differences are compared: they never fall as the distance rises.
     """
     while left < points.size - k and q - points[left] > points[left + k] - q:
         left += 1
@@ -114,10 +111,10 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
 
 @compiled
 def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
-    """Return, for c = 0, ..., k, how many sorted queries have c neighbours from x'.
+    """Return, for c = 0, ..., k, the number of sorted queries with c neighbours from x'.
 
-    And how many have points outside the window that are as far as the k-th: they are not among the
-    counts but moved to the front of ``queries``.
+    Also return the number of queries with ties outside the window: they are not counted but moved
+    to the front of ``queries``.
     """
     counts = np.zeros(k + 1, np.int64)
     left = ties = 0
@@ -136,9 +133,9 @@ def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
 
 @compiled
 def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
-    """Return where points nearer than the k-th begin and end, and those at most as far.
+    """Return the starts and ends of the points below the k-th distance, and of those up to it.
 
-    Beginnings and ends are of shape ``(2, m)`` each, for sorted queries of shape ``(m,)``.
+    Starts and ends have shape ``(2, m)`` for sorted queries of shape ``(m,)``.
     """
     first, last = np.empty((2, queries.size), np.int32), np.empty((2, queries.size), np.int32)
     left = 0
@@ -155,10 +152,9 @@ def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
 
 @compiled
 def _run(points, q, side, radius, start, stop):  # type: ignore[no-untyped-def]
-    """Return how many points from start on, short of stop, lie at the radius one after another.
+    """Return the number of consecutive points from start, before stop, at the radius.
 
-    Below the query for ``side`` -1, above it for 1. In strides that double and are then halved, as
-    there may be as many as draws.
+    They lie below the query for ``side`` -1, above it for 1. Strides double and are then halved.
     """
     step = 1 if stop > start else -1
     size = (stop - start) * step

@@ -1,16 +1,14 @@
-"""Telling real outputs with atoms from those that have a density."""
+"""The refusal of real outputs that have atoms, and so no density."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
 
 _SHARE = 5e-4  # of the draws, which an atom holds at least to be one,
 _LEAST = 10  # and so many of them,
@@ -24,17 +22,11 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibon
 def refuse_atoms(*sides: Floats) -> None:
     """Raise `ArgumentError` where one value holds draws that a density cannot explain.
 
-    All draws are counted, so that the answer depends on the law and hardly on the seed. An atom is
-    a value with ten draws and 0.05 % of them or more, below which it changes no answer, and more
-    than a tenth of those within a bandwidth of it. So a density may be rounded to a fifth of a
-    bandwidth, and an atom on top of one may be as large as is lost in the smoothing. Entries that
-    are no numbers are refused, too.
-
-    Parameters
-    ----------
-    sides
-        Draws of shape ``(n,)`` or ``(n, d)``, of one law or of both sides of a pair, which are
-        counted together; each entry of a vector is looked at alone.
+    Draws of all sides, of shape ``(n,)`` or ``(n, d)``, are counted together, each entry of a
+    vector apart. An atom is a value with ten draws or more, 0.05 % of all draws or more, and more
+    than a tenth of the draws within a bandwidth of it; a smaller one changes no answer. So a
+    density may be rounded to a fifth of a bandwidth, and smoothing hides a small atom. NaN is
+    refused, too.
     """
     for columns in zip(
         *(side[:, None].T if side.ndim == 1 else side.T for side in sides), strict=True
@@ -56,28 +48,28 @@ def refuse_atoms(*sides: Floats) -> None:
 
 
 def _largest_atom(draws: Floats, least: float, n: float) -> int:
-    """Return how many draws the largest atom holds, of values with at least so many; n a side."""
+    """Return the size of the largest atom of ``least`` draws or more; ``n`` is a side's size."""
     draws.sort()
     begins = np.flatnonzero(np.diff(draws, prepend=np.nan) != 0)
     counts = np.diff(begins, append=draws.size)
     values, counts = draws[begins[counts >= least]], counts[counts >= least]
     width = _bandwidth(draws, n)
-    near = draws.searchsorted(values + width, "right") - draws.searchsorted(values - width)
-    explained = _NEAR * near + _CLEAR * np.sqrt(_NEAR * near)
+    nearby = draws.searchsorted(values + width, "right") - draws.searchsorted(values - width)
+    explained = _NEAR * nearby + _CLEAR * np.sqrt(_NEAR * nearby)
     return int(counts[counts >= explained].max(initial=0))
 
 
 def _bandwidth(draws: Floats, n: float) -> float:
-    """Return what smooths normal draws, by their quartiles, which outliers leave alone."""
+    """Return a bandwidth for normal draws by their quartiles, which are robust to outliers."""
     low, high = np.quantile(draws, [0.25, 0.75])
     return float(0.9 * (high - low) / 1.349 * n**-0.2)
 
 
 @compiled
 def _count(counts, draws, bits):  # type: ignore[no-untyped-def]
-    """Count draws by a hash of their bits; tell whether all are numbers.
+    """Count draws by a hash of their bits; return whether all are numbers.
 
-    Equal draws meet in a slot, and few others: a slot with few draws holds no atom.
+    Equal draws share a slot, so a slot with few draws holds no atom.
     """
     numbers, high = True, np.uint64(64 - math.log2(counts.size))  # the slot's bits
     for i in range(draws.size):

@@ -1,21 +1,18 @@
-"""What the densities of a pair of samples are, whatever they were estimated by."""
+"""The densities of a pair of samples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from epsilometer.arrays import Floats
 
 
 @dataclass(frozen=True)
 class Densities:
     """Relative frequencies of k outcomes or cells (``spacing`` 1), or values on an even grid.
 
-    Both sides have shape ``(k,)``. On a grid they are in one over the unit of outputs, which
-    ``spacing`` and ``bandwidths`` are in; these are 0 where draws were counted.
+    Both sides have shape ``(k,)``. ``spacing`` and ``bandwidths`` are in the unit of outputs,
+    values on a grid in one over it. Bandwidths are 0 where draws were counted.
     """
 
     p: Floats

@@ -1,10 +1,9 @@
 """Binned kernel estimates as R's KernSmooth computes them: the bandwidth `dpik`, the curve `bkde`.
 
-kutta2022 uses both. Draws are spread linearly over an even grid and everything else happens there,
-by FFT; a draw at or beyond the grid's last point, or before its first, is dropped (R's default),
-also where that is the sample's own maximum. Where R's choices differ from a textbook's, R is
-followed: n counts the dropped draws, kernels are cut at 4 bandwidths and rescaled to mass 1 on the
-grid, and estimates are not clipped at 0.
+kutta2022 uses both. Draws are spread linearly over an even grid; the rest is computed there by FFT.
+A draw at or beyond the grid's last point, or before its first, is dropped (R's default), even the
+sample's own maximum. Where R differs from textbooks, this follows R: n counts the dropped draws,
+kernels are cut at 4 bandwidths and rescaled to mass 1 on the grid, and estimates may be negative.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
-Floats = NDArray[np.float64]
-_BLOCK = 2**13  # draws that stay in the processor's cache from one step to the next
+_BLOCK = 2**13  # draws that stay in the processor's cache
 _REACH = 4  # bandwidths at which kernels are cut
-_BINS = 2**12  # among which the ranks of quantiles are looked for
+_BINS = 2**12  # bins of the search for quantiles
 
 
 @dataclass(frozen=True)
-class Looked:
+class RealSample:
     """A sample of shape ``(n,)``, its ends and its mean, in the unit of the draws."""
 
     draws: Floats
@@ -38,18 +37,18 @@ class Looked:
     mean: float
 
     @classmethod
-    def at(cls, sample: ArrayLike) -> Looked:
-        """Look once; raise `ArgumentError` unless there are 2 draws or more, all finite."""
+    def of(cls, sample: ArrayLike) -> RealSample:
+        """Read the draws; raise `ArgumentError` unless there are 2 or more, all finite."""
         x = np.asarray(sample, np.float64)
         if x.ndim != 1 or x.size < 2:
             message = f"must be a vector of 2 draws or more, got shape {x.shape}"
             raise ArgumentError("sample", message)
         blocks = [x[start : start + _BLOCK] for start in range(0, x.size, _BLOCK)]
-        seen = np.array([(b.min(), b.max(), b.sum()) for b in blocks])
-        low, high = float(seen[:, 0].min()), float(seen[:, 1].max())
+        lows, highs, sums = np.array([(b.min(), b.max(), b.sum()) for b in blocks]).T
+        low, high = float(lows.min()), float(highs.max())
         if not math.isfinite(high - low):
             raise ArgumentError("sample", "must be finite")
-        return cls(x, low, high, float(seen[:, 2].sum() / x.size))
+        return cls(x, low, high, float(sums.sum() / x.size))
 
     @property
     def deviation(self) -> float:
@@ -65,23 +64,11 @@ class Looked:
 def linear_counts(
     sample: Floats, lower: float, upper: float, points: int, *, truncate: bool = True
 ) -> Floats:
-    """Spread each draw over its two neighbouring points of an even grid.
+    """Spread each draw of a sample of shape ``(n,)`` over its two neighbouring grid points.
 
-    Parameters
-    ----------
-    sample
-        Shape ``(n,)``.
-    lower, upper
-        The grid's ends, in the unit of the draws.
-    points
-        Grid points, 2 or more.
-    truncate
-        Whether draws beyond the ends are dropped; if not, they count fully for the last point on
-        their side.
-
-    Returns
-    -------
-    How many draws each point holds, of shape ``(points,)``.
+    The even grid has 2 ``points`` or more between its ends, which are in the unit of the draws. The
+    counts have shape ``(points,)``. Draws beyond the ends are dropped or, without ``truncate``,
+    count for the end point.
     """
     counts = np.zeros(points)
     spacing = (upper - lower) / (points - 1)
@@ -94,9 +81,9 @@ def linear_counts(
 
 @compiled
 def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type: ignore[no-untyped-def]
-    """Add the draws within the grid to its counts, and return how many lie below and above.
+    """Add the draws within the grid to its counts; return the numbers of draws below and above.
 
-    A grid of standardised draws is in units of their ``spread``, from their ``mean``.
+    Draws are standardised by ``mean`` and ``spread`` first.
     """
     below = above = 0
     for x in sample:
@@ -110,13 +97,13 @@ def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type:
             counts[left] += share
         elif position < 1.0:
             below += 1
-        else:  # what is no number, too
+        else:  # or NaN
             above += 1
     return below, above
 
 
 def dpik(
-    sample: ArrayLike | Looked,
+    sample: ArrayLike | RealSample,
     *,
     scale: Literal["minim", "stdev", "iqr"] = "minim",
     level: int = 2,
@@ -127,19 +114,15 @@ def dpik(
 ) -> float:
     """Return the direct plug-in bandwidth for a Gaussian kernel (Wand and Jones; R's ``dpik``).
 
-    It is in the unit of the draws. Raise `ArgumentError` where their scale is 0, or where the grid
-    holds none of them.
+    It is in the unit of the draws, of shape ``(n,)``: 2 or more, all finite. Raise `ArgumentError`
+    where their scale is 0, or where the grid holds none of them.
 
     Parameters
     ----------
-    sample
-        Shape ``(n,)``: 2 draws or more, all finite.
     scale
         The standard deviation, the interquartile range / 1.349, or the smaller of both.
     level
         Stages of functional estimation, 0 to 5.
-    points
-        Grid points.
     ends
         The grid's ends; the sample's, if not given.
     truncate
@@ -147,7 +130,7 @@ def dpik(
     canonical
         Whether the bandwidth is for the kernel of unit roughness, not for the normal density.
     """
-    x = sample if isinstance(sample, Looked) else Looked.at(sample)
+    x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
     checks.integer("points", points, minimum=2)
     n, mean, spread = x.draws.size, x.mean, _scale(x, scale)
     if checks.integer("level", level, minimum=0) > 5:
@@ -174,7 +157,7 @@ def dpik(
 
 
 def bkde(
-    sample: ArrayLike | Looked,
+    sample: ArrayLike | RealSample,
     bandwidth: float | None = None,
     *,
     points: int = 401,
@@ -183,32 +166,17 @@ def bkde(
 ) -> tuple[Floats, Floats]:
     """Return an even grid and the binned kernel estimate on it (R's ``bkde``, Gaussian kernel).
 
-    Where there is nothing, values may be -1e-17. Where the grid is coarser than 4 bandwidths, the
-    curve is a histogram of the draws as they are spread over it. Raise `ArgumentError` for a
-    bandwidth that is not above 0.
-
-    Parameters
-    ----------
-    sample
-        Shape ``(n,)``: 2 draws or more, all finite.
-    bandwidth
-        In the unit of the draws; the oversmoothed one of normal draws, if not given.
-    points
-        Grid points.
-    ends
-        The grid's ends; 4 bandwidths beyond the sample, if not given.
-    truncate
-        Whether draws beyond the ends are dropped, so that the curve lacks their mass.
-
-    Returns
-    -------
-    Both of shape ``(points,)``: in the unit of the draws, and in one over it.
+    The sample has shape ``(n,)``: 2 draws or more, all finite. Both results have shape
+    ``(points,)``, in the unit of the draws and in one over it. Where the density is 0, values may
+    be -1e-17. On a grid coarser than 4 bandwidths the curve is a histogram of the spread draws.
+    Without a bandwidth, the oversmoothed one of normal draws is taken; without ends, 4 bandwidths
+    beyond the sample. With ``truncate`` the curve lacks the mass of draws beyond the ends. Raise
+    `ArgumentError` for a bandwidth that is not above 0.
     """
-    x = sample if isinstance(sample, Looked) else Looked.at(sample)
+    x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
     n = x.draws.size
-    if bandwidth is None:
-        oversmoothed = (243 / (35 * n)) ** 0.2 * (4 * math.pi) ** -0.1
-        bandwidth = oversmoothed * x.deviation
+    if bandwidth is None:  # oversmoothed
+        bandwidth = (243 / (35 * n)) ** 0.2 * (4 * math.pi) ** -0.1 * x.deviation
     h = checks.positive("bandwidth", bandwidth)
     checks.integer("points", points, minimum=2)
     low, high = ends or (x.low - _REACH * h, x.high + _REACH * h)
@@ -230,7 +198,7 @@ def _functional(counts: Floats, spacing: float, order: int, g: float) -> float:
 
 
 def _smoothed(counts: Floats, kernel: Floats) -> Floats:
-    """Convolve with a symmetric kernel, of which the half from its centre on is given."""
+    """Convolve with a symmetric kernel; ``kernel`` is its half from the centre on."""
     size = 2 ** math.ceil(math.log2(counts.size + kernel.size))
     both = np.zeros(size)
     both[: kernel.size] = kernel
@@ -245,15 +213,15 @@ def _normal(u: Floats) -> Floats:
     return density
 
 
-def _scale(x: Looked, which: str) -> float:
+def _scale(x: RealSample, kind: str) -> float:
     low, high = quantiles(x.draws, [0.25, 0.75], (x.low, x.high))
     scales = {"stdev": x.deviation, "iqr": (high - low) / 1.349}
     scales["minim"] = min(scales.values())
-    if which not in scales:
-        raise ArgumentError("scale", f"must be one of {', '.join(scales)}, got {which!r}")
-    if not scales[which] > 0:
-        raise ArgumentError("sample", f"has scale 0 by {which}: half of its draws or more are ties")
-    return scales[which]
+    if kind not in scales:
+        raise ArgumentError("scale", f"must be one of {', '.join(scales)}, got {kind!r}")
+    if not scales[kind] > 0:
+        raise ArgumentError("sample", f"has scale 0 by {kind}: half of its draws or more are ties")
+    return scales[kind]
 
 
 def quantiles(
@@ -261,31 +229,30 @@ def quantiles(
 ) -> list[float]:
     """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
 
-    Draws, of shape ``(n,)``, are counted in bins that rise with them, so that only the bins of the
-    ranks asked for need sorting: the time of two passes. ``ends`` are those of the draws.
+    Draws, of shape ``(n,)``, are counted in even bins, and only the bins of the quantiles' ranks
+    are sorted: two passes. ``ends`` are the smallest and largest draw.
     """
     low, high = ends or (float(x.min()), float(x.max()))
     scale = (_BINS - 1) / (high - low) if high > low else math.inf
     if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(high - low)):
         return [float(value) for value in np.quantile(x, shares)]
     x = np.ascontiguousarray(x)
-    reached = np.cumsum(_bin_counts(x, low, scale, _BINS))
-    wanted, ranks = np.zeros(_BINS, bool), []
+    cumulative = np.cumsum(_bin_counts(x, low, scale, _BINS))
+    selected, ranks = np.zeros(_BINS, bool), []
     for share in shares:
         rank = min(math.floor(share * (x.size - 1)), x.size - 2)
-        first, last = np.searchsorted(reached, [rank, rank + 1], side="right")
-        wanted[[first, last]] = True  # what lies between them is empty
+        first, last = np.searchsorted(cumulative, [rank, rank + 1], side="right")
+        selected[[first, last]] = True  # bins between them are empty
         ranks.append((rank, first))
-    counts = np.diff(reached, prepend=0)
-    inside = np.sort(_members(x, low, scale, wanted, counts[wanted].sum()))
-    skipped = np.cumsum(np.where(wanted, 0, counts))  # draws up to a bin that were left out
-    found = []
+    counts = np.diff(cumulative, prepend=0)
+    members = np.sort(_members(x, low, scale, selected, counts[selected].sum()))
+    skipped = np.cumsum(np.where(selected, 0, counts))  # draws in other bins, up to each bin
+    values = []
     for share, (rank, first) in zip(shares, ranks, strict=True):
-        at = rank - skipped[first]
-        a, b = inside[at], inside[at + 1]
+        a, b = members[rank - skipped[first] :][:2]
         t = share * (x.size - 1) - rank  # as NumPy interpolates: from the nearer end
-        found.append(float(b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t))
-    return found
+        values.append(float(b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t))
+    return values
 
 
 @compiled
@@ -297,12 +264,12 @@ def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _members(x, low, scale, wanted, size):  # type: ignore[no-untyped-def]
-    """Return the draws in the wanted bins, which are so many."""
-    found = np.empty(size)
+def _members(x, low, scale, selected, size):  # type: ignore[no-untyped-def]
+    """Return the ``size`` draws in the selected bins."""
+    members = np.empty(size)
     count = 0
     for value in x:
-        if wanted[int((value - low) * scale)]:
-            found[count] = value
+        if selected[int((value - low) * scale)]:
+            members[count] = value
             count += 1
-    return found
+    return members

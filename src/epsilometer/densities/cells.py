@@ -1,8 +1,8 @@
 """Real outputs counted in cells between quantiles of both sides together.
 
-Cells rise with the ranks of the draws, so that no unit, no tail and no outlier matters, and an atom
-is what any other output is. Whatever the cells, the divergence of the counts' laws is at most that
-of the outputs' (data processing).
+Cells follow the ranks of the draws, so units, tails and outliers do not matter, and atoms need no
+special case. For any cells, the divergence of the cells is at most that of the outputs (data
+processing).
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
 
 _LEAST = 200  # draws a side that a cell holds at least, so that floors of 50 hardly touch it
 
@@ -23,21 +21,11 @@ _LEAST = 200  # draws a side that a cell holds at least, so that floors of 50 ha
 def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Floats]:
     """Return each side's relative frequencies of the same cells.
 
-    Raise `ArgumentError` where a side has no draws, or some that are no numbers.
-
-    Parameters
-    ----------
-    x, x_prime
-        Draws of shape ``(n,)``.
-    cells
-        Cells of equal shares of both sides' draws, at most; n draws a side make sqrt(n)/4, so that
-        each holds 4 sqrt(n), and 200 or more. The two at the ends are halved again and again down
-        to 200, as high orders live in the tails.
-
-    Returns
-    -------
-    Two vectors of shape ``(k,)``, for k cells that hold a draw. A value that makes up a cell's
-    share or more is a cell of its own.
+    Draws have shape ``(n,)``, frequencies ``(k,)`` for the k cells that hold a draw. n draws a side
+    make sqrt(n)/4 cells of equal shares, at most ``cells``, each with 200 draws a side or more. The
+    two end cells are halved repeatedly down to 200 draws, as the tails decide at high orders. A
+    value with a cell's share or more is a cell of its own. Raise `ArgumentError` where a side has
+    no draws, or NaN.
     """
     checks.integer("cells", cells, minimum=2)
     sides = [np.sort(side) for side in (x, x_prime)]
@@ -45,13 +33,13 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
         raise ArgumentError("outputs", "must be numbers, at least one a side")
     edges = _edges(np.sort(np.concatenate(sides), kind="stable"), cells)
     counts = [np.diff(np.searchsorted(s, edges), prepend=0, append=s.size) for s in sides]
-    met = counts[0] + counts[1] > 0
-    p, q = (count[met] / side.size for count, side in zip(counts, sides, strict=True))
+    occupied = counts[0] + counts[1] > 0
+    p, q = (count[occupied] / side.size for count, side in zip(counts, sides, strict=True))
     return p, q
 
 
 def _edges(pooled: Floats, cells: int) -> Floats:
-    """Return where cells begin but the first, in order; a cell does not hold its end."""
+    """Return the lower ends of all cells but the first, in order; a cell excludes its upper end."""
     n = pooled.size / 2
     equal = max(2, min(cells, math.floor(n / max(4 * math.sqrt(n), _LEAST))))
     shares = [i / equal for i in range(1, equal)]

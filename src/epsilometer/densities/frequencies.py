@@ -1,31 +1,20 @@
-"""Relative frequencies of discrete outputs, over everything that either side has shown."""
+"""Relative frequencies of discrete outputs, over all outcomes of either side."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Counts, Floats, Integers
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
-Integers = NDArray[np.integer]
-Floats = NDArray[np.float64]
-
 
 def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
-    """Return the outcomes of either sample, in order, and how often each side shows them.
+    """Return the sorted outcomes of both samples, and each side's relative frequencies of them.
 
-    Raise `ArgumentError` where a side is empty, or an output of one has another shape.
-
-    Parameters
-    ----------
-    x, x_prime
-        Integers of shape ``(n,)``, or ``(n, d)`` where an output is a tuple of d integers.
-
-    Returns
-    -------
-    Outcomes of shape ``(k,)`` or ``(k, d)``, sorted, and two vectors of k relative frequencies. An
-    outcome that one side alone has shown has frequency 0 on the other.
+    Samples have shape ``(n,)`` or, for tuples of d integers, ``(n, d)``; outcomes ``(k,)`` or
+    ``(k, d)``, frequencies ``(k,)``. Raise `ArgumentError` where a side is empty, or the sides'
+    outputs differ in shape.
     """
     if x.ndim != x_prime.ndim or x.ndim not in (1, 2) or x.shape[1:] != x_prime.shape[1:]:
         raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
@@ -34,21 +23,20 @@ def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Float
     if x.ndim == 1 and min(x.min(), x_prime.min()) >= 0:
         size = int(max(x.max(), x_prime.max())) + 1
         if size <= 4 * (x.size + x_prime.size):
-            counts = [counted(side, size) for side in (x, x_prime)]
+            counts = [count_outcomes(side, size) for side in (x, x_prime)]
             outcomes = np.flatnonzero(counts[0] + counts[1])
             return outcomes, counts[0][outcomes] / x.size, counts[1][outcomes] / x_prime.size
-    together = np.concatenate([x, x_prime])
-    outcomes, which = np.unique(together, axis=0, return_inverse=True)
-    which = which.ravel()
-    p = np.bincount(which[: len(x)], minlength=len(outcomes)) / len(x)
-    q = np.bincount(which[len(x) :], minlength=len(outcomes)) / len(x_prime)
+    outcomes, index = np.unique(np.concatenate([x, x_prime]), axis=0, return_inverse=True)
+    index = index.ravel()
+    p = np.bincount(index[: len(x)], minlength=len(outcomes)) / len(x)
+    q = np.bincount(index[len(x) :], minlength=len(outcomes)) / len(x_prime)
     return outcomes, p, q
 
 
-def counted(sample: Integers, size: int) -> NDArray[np.int64]:
-    """Return ``np.bincount(sample, None, size)`` of integers 0, ..., ``size`` - 1, as they are.
+def count_outcomes(sample: Integers, size: int) -> Counts:
+    """Return ``np.bincount(sample, None, size)`` of integers 0, ..., ``size`` - 1.
 
-    NumPy would make a copy in eight bytes first. The sample has shape ``(n,)``, counts ``(size,)``.
+    It makes no copy in eight bytes. The sample has shape ``(n,)``, counts ``(size,)``.
     """
     counts = np.zeros(size, np.int64)
     _count(counts, np.ascontiguousarray(sample))

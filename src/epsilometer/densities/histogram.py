@@ -1,32 +1,32 @@
 """Histograms of an ordered sample, at every prefix length of interest, in one pass.
 
 gorla2022, Algorithm 1, lines 8 to 10: cell j is [z_j, z_j+1), the last one closed. A prefix of a
-sample of independent draws is itself such a sample, so that one pass serves a whole search over n.
+sample of independent draws is such a sample, so one pass serves a search over n.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats, Indices, Sample
 from epsilometer.compiled import compiled
-from epsilometer.densities.frequencies import counted
+from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
 
 
 def histogram(
-    sample: NDArray[Any],
+    sample: Sample,
     cells: int,
     support: Sequence[float] | None,
     checkpoints: ArrayLike | None = None,
-) -> NDArray[np.int64]:
-    """Count a sample of shape ``(n,)`` in cells of ``support``, or by outcome where there is none.
+) -> Counts:
+    """Count a sample of shape ``(n,)`` in cells of ``support``, or by outcome without one.
 
-    See `interval_histogram` and `finite_histogram`; the counts have shape ``(checkpoints, cells)``.
+    See `interval_histogram` and `finite_histogram`; counts have shape ``(checkpoints, cells)``.
     """
     if support is None:
         return finite_histogram(sample, cells, checkpoints)
@@ -34,35 +34,19 @@ def histogram(
 
 
 def interval_histogram(
-    sample: NDArray[np.float64],
-    support: tuple[float, float],
-    cells: int,
-    checkpoints: ArrayLike | None = None,
-) -> NDArray[np.int64]:
-    """Count a real sample in ``cells`` equal cells of ``support``.
+    sample: Floats, support: tuple[float, float], cells: int, checkpoints: ArrayLike | None = None
+) -> Counts:
+    """Count a real sample of shape ``(n,)`` in ``cells`` equal cells of the closed ``support``.
 
-    Raise `ArgumentError` for draws outside of it, and for checkpoints that do not increase.
-
-    Parameters
-    ----------
-    sample
-        Shape ``(n,)``; every value must lie in ``support``.
-    support
-        The closed interval [a, b], in the unit of the draws.
-    cells
-        m, the number of cells.
-    checkpoints
-        Increasing prefix lengths, each at most n; ``[n]`` if not given.
-
-    Returns
-    -------
-    Counts of shape ``(len(checkpoints), cells)``; row i counts the first ``checkpoints[i]`` draws.
+    Row i of the counts, of shape ``(len(checkpoints), cells)``, counts the first ``checkpoints[i]``
+    draws; without checkpoints there is one row, for all n. Raise `ArgumentError` for draws outside
+    the support, and for checkpoints that do not increase within 1, ..., n.
     """
     lower, upper = checks.interval("support", *support)
     checks.integer("cells", cells)
     stops = _stops(sample, checkpoints)
     used = sample[: stops[-1]]
-    if not (used.min() >= lower and used.max() <= upper):  # also where there is a NaN
+    if not (used.min() >= lower and used.max() <= upper):  # or NaN
         outside = used.size - np.count_nonzero((used >= lower) & (used <= upper))
         raise ArgumentError(
             "sample", f"has {outside} outputs outside the claimed support [{lower:g}, {upper:g}]"
@@ -76,7 +60,7 @@ def interval_histogram(
 
 @compiled
 def _count(counts, sample, edges):  # type: ignore[no-untyped-def]
-    """Count draws within the edges as ``np.histogram`` does: a guess that the edges correct."""
+    """Count draws as ``np.histogram`` does: guess the cell, and correct it by the edges."""
     last, width = counts.size - 1, edges[-1] - edges[0]
     for x in sample:
         cell = min(int((x - edges[0]) / width * counts.size), last)
@@ -88,11 +72,11 @@ def _count(counts, sample, edges):  # type: ignore[no-untyped-def]
 
 
 def finite_histogram(
-    sample: NDArray[np.int32], outcomes: int, checkpoints: ArrayLike | None = None
-) -> NDArray[np.int64]:
-    """Count a sample of the integers 0, ..., ``outcomes`` - 1; otherwise as above.
+    sample: Indices, outcomes: int, checkpoints: ArrayLike | None = None
+) -> Counts:
+    """Count a sample of the integers 0, ..., ``outcomes`` - 1 (gorla2022, Remark 2).
 
-    Counts have shape ``(len(checkpoints), outcomes)`` (gorla2022, Remark 2).
+    Counts have shape ``(len(checkpoints), outcomes)``; otherwise as `interval_histogram`.
     """
     checks.integer("outcomes", outcomes)
     stops = _stops(sample, checkpoints)
@@ -102,11 +86,11 @@ def finite_histogram(
         raise ArgumentError(
             "sample", f"has {outside} outputs outside the claimed outcomes 0, ..., {outcomes - 1}"
         )
-    counts = [counted(piece, outcomes) for piece in np.split(used, stops[:-1])]
+    counts = [count_outcomes(piece, outcomes) for piece in np.split(used, stops[:-1])]
     return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
-def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> NDArray[np.int64]:
+def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> Counts:
     if sample.ndim != 1 or sample.size == 0:
         raise ArgumentError("sample", f"must be a non-empty vector, got shape {sample.shape}")
     stops = np.asarray([sample.size] if checkpoints is None else checkpoints, np.int64)

@@ -1,9 +1,9 @@
 """Gaussian kernel density estimates: exact at a point, and fast on an even grid.
 
 askin2022, Algorithm 1: f(t) = 1/(n h^d) sum_i K((t - X_i)/h), with K the product of d standard
-normal densities, floored at tau by whoever needs it. On a grid, each draw is spread linearly over
-its two neighbouring points (linear binning) and convolved with the kernel by FFT: O(n + m log m)
-instead of O(n m), with a relative error of the order of (grid spacing / h)^2 / 12.
+normal densities; callers floor it at tau. On a grid, each draw is spread over its two neighbouring
+points (linear binning) and convolved with the kernel by FFT: O(n + m log m) instead of O(n m), with
+a relative error of the order of (grid spacing / h)^2 / 12.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
 
-Floats = NDArray[np.float64]
-
 _REACH = 8.5  # bandwidths after which a Gaussian kernel is below 1e-16 of its peak
-_MOST_POINTS = 2**22  # of the grid that is convolved
+_MOST_POINTS = 2**22  # of the convolved grid
 _FINEST = 12.0  # grid points a bandwidth that linear binning needs for four digits
 
 
@@ -46,22 +45,12 @@ def _spread(x: Floats) -> float:
 
 
 def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats:
-    """Return the estimate at points, with no approximation (askin2022, Algorithm 1).
+    """Return the exact estimate at points (askin2022, Algorithm 1).
 
-    Raise `ArgumentError` where there are no draws, or points have another dimension.
-
-    Parameters
-    ----------
-    sample
-        Shape ``(n,)``, or ``(n, d)`` for outputs in d dimensions.
-    points
-        Shape ``(k,)``, or ``(k, d)``.
-    bandwidth
-        h > 0, in the unit of outputs, the same in every dimension.
-
-    Returns
-    -------
-    Densities of shape ``(k,)``, in one over that unit to the power d.
+    The sample has shape ``(n,)`` or ``(n, d)``, points ``(k,)`` or ``(k, d)``, densities ``(k,)``.
+    The bandwidth h > 0 is in the unit of outputs, the same in every dimension; densities are in one
+    over that unit to the power d. Raise `ArgumentError` where there are no draws, or points have
+    another dimension.
     """
     h = checks.positive("bandwidth", bandwidth)
     x, t = _matrix("sample", sample), _matrix("points", points)
@@ -78,57 +67,43 @@ def density_on_grid(
 ) -> Floats:
     """Return the estimate at ``points`` even points from ``lower`` to ``upper``.
 
-    Draws outside the interval count with what their kernels reach of it. The convolution runs on a
-    grid that divides the asked one finely enough for the bandwidth; where that would be too large,
-    for a kernel far narrower or far wider than the interval, the sum is taken as it stands. Raise
-    `ArgumentError` where there are no draws, or the interval has no width.
-
-    Parameters
-    ----------
-    sample
-        Shape ``(n,)``.
-    lower, upper
-        The grid's ends, in the unit of outputs.
-    points
-        Grid points, 2 or more.
-    bandwidth
-        h > 0, in that unit.
-
-    Returns
-    -------
-    Densities of shape ``(points,)``, in one over that unit.
+    The sample has shape ``(n,)``, densities ``(points,)``; the grid's ends and the bandwidth h > 0
+    are in the unit of outputs, densities in one over it. The kernels of draws outside the interval
+    count inside it. The convolution runs on a grid that is fine enough for the bandwidth; where
+    that would be too large, for a kernel far narrower or wider than the interval, the sum is exact.
+    Raise `ArgumentError` where there are no draws, or the interval has no width.
     """
     low, high = checks.interval("grid", lower, upper)
     checks.integer("points", points, minimum=2)
     h = checks.positive("bandwidth", bandwidth)
     x = _vector(sample)
     spacing = (high - low) / (points - 1)
-    divide = max(1, math.ceil(spacing * _FINEST / h))
-    fine = spacing / divide
-    if divide * points + 2 * _REACH * h / fine > _MOST_POINTS:
+    parts = max(1, math.ceil(spacing * _FINEST / h))
+    step = spacing / parts
+    if parts * points + 2 * _REACH * h / step > _MOST_POINTS:
         return density_at(x, np.linspace(low, high, points), h)
-    margin = math.ceil(_REACH * h / fine)
-    start, size = low - margin * fine, (points - 1) * divide + 1 + 2 * margin
-    mass = linear_counts(x, start, start + (size - 1) * fine, size)
-    offsets = np.arange(-margin, margin + 1) * (fine / h)
+    margin = math.ceil(_REACH * h / step)
+    start, size = low - margin * step, (points - 1) * parts + 1 + 2 * margin
+    mass = linear_counts(x, start, start + (size - 1) * step, size)
+    offsets = np.arange(-margin, margin + 1) * (step / h)
     kernel = np.exp(-0.5 * offsets**2) / (x.size * h * math.sqrt(2 * math.pi))
-    density = _convolved(mass, kernel)[::divide]
+    density = _convolved(mass, kernel)[::parts]
     return np.maximum(density, 0.0)  # the FFT leaves -1e-17 where the density is 0
 
 
 def _convolved(mass: Floats, kernel: Floats) -> Floats:
-    """Return the part of a convolution in which the kernel lies within the mass entirely."""
-    size = fast_length(mass.size)  # what wraps around falls outside that part
+    """Return the part of a convolution in which the kernel lies entirely within the mass."""
+    size = fast_length(mass.size)  # wrapped values lie outside that part
     product = np.fft.rfft(mass, size) * np.fft.rfft(kernel, size)
     whole: Floats = np.fft.irfft(product, size)
     return whole[kernel.size - 1 : mass.size]
 
 
 def fast_length(least: int) -> int:
-    """Return the smallest number from ``least`` on whose prime factors are 2, 3 and 5.
+    """Return the smallest number from ``least`` on with prime factors 2, 3 and 5 only: a scalar.
 
-    At such lengths FFTs are fast. This is what `scipy.fft.next_fast_len` says; to import that takes
-    longer than the estimate.
+    FFTs of such lengths are fast. It equals `scipy.fft.next_fast_len(least, real=True)`, whose
+    import takes longer than the estimate.
 
     >>> fast_length(2047), fast_length(97)
     (2048, 100)

@@ -1,4 +1,4 @@
-"""What both sides of a pair are reduced to for a Rényi bound (kutta2022)."""
+"""Reductions of both sides of a pair for a Rényi bound (kutta2022)."""
 
 from __future__ import annotations
 
@@ -6,42 +6,41 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
-from epsilometer.densities.binned import Looked, bkde, dpik
+from epsilometer.densities.binned import RealSample, bkde, dpik
 from epsilometer.densities.cells import cell_frequencies
 from epsilometer.densities.frequencies import frequencies
 
 
-def reduced(x: NDArray[Any], x_prime: NDArray[Any], how: Mapping[str, Any]) -> Densities:
-    """Reduce a pair as an estimator's ``reduction`` says: to ``cells``, or to `densities_of`.
+def reduce_pair(x: Sample, x_prime: Sample, reduction: Mapping[str, Any]) -> Densities:
+    """Reduce a pair by an estimator's ``reduction``: to ``cells``, or to `densities_of`.
 
-    Samples have shape ``(n,)``, of integers ``(n, d)`` as well. These are counted outcome by
-    outcome in either case.
+    Samples have shape ``(n,)``; integers may have ``(n, d)`` and are counted by outcome.
     """
-    if "cells" not in how:
-        return densities_of(x, x_prime, points=how["points"], power=how["power"])
+    if "cells" not in reduction:
+        return densities_of(x, x_prime, points=reduction["points"], power=reduction["power"])
     if np.issubdtype(x.dtype, np.integer):
         return Densities(*frequencies(x, x_prime)[1:])
-    return Densities(*cell_frequencies(x, x_prime, how["cells"]))
+    return Densities(*cell_frequencies(x, x_prime, reduction["cells"]))
 
 
-def densities_of(x: NDArray[Any], x_prime: NDArray[Any], *, points: int, power: float) -> Densities:
+def densities_of(x: Sample, x_prime: Sample, *, points: int, power: float) -> Densities:
     """Estimate the densities of a pair of samples of shape ``(n,)``; integers also ``(n, d)``.
 
-    Floats are smoothed as kutta2022 does: binned Gaussian kernels on an even grid over the range of
-    both samples, at the plug-in bandwidth of each side raised to ``power``. The power depends on
-    the unit of the outputs; it narrows bandwidths below 1. Raise `ArgumentError` for floats with
+    Floats are smoothed as in kutta2022: binned Gaussian kernels on an even grid over the range of
+    both samples, at each side's plug-in bandwidth to the ``power``. The effect of the power depends
+    on the unit of outputs; it narrows bandwidths below 1. Raise `ArgumentError` for floats with
     atoms.
     """
     if np.issubdtype(x.dtype, np.integer):
         return Densities(*frequencies(x, x_prime)[1:])
     refuse_atoms(x, x_prime)
-    side, other = Looked.at(x), Looked.at(x_prime)
-    ends = min(side.low, other.low), max(side.high, other.high)
-    h, h_prime = dpik(side) ** power, dpik(other) ** power
-    grid, p = bkde(side, h, points=points, ends=ends)
-    _, q = bkde(other, h_prime, points=points, ends=ends)
+    sides = RealSample.of(x), RealSample.of(x_prime)
+    ends = min(side.low for side in sides), max(side.high for side in sides)
+    h, h_prime = (dpik(side) ** power for side in sides)
+    grid, p = bkde(sides[0], h, points=points, ends=ends)
+    _, q = bkde(sides[1], h_prime, points=points, ends=ends)
     return Densities(p, q, float(grid[1] - grid[0]), (h, h_prime))

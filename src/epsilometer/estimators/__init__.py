@@ -1,4 +1,4 @@
-"""Estimators: they see arrays and the provider's claims, never a mechanism or its exact law.
+"""Estimators: they see arrays and the provider's claims, never a mechanism or exact values.
 
 To add one: a module here, a line below, an entry in ``config/estimators.yaml``.
 """

@@ -1,6 +1,6 @@
 """The answers of any estimator from raw draws, in one call.
 
-The stages of the workflow take the same steps, one a job, and write a file after each.
+Stages of the workflow do the same in one job for each step, with a file after each.
 """
 
 from __future__ import annotations
@@ -11,25 +11,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Sample
 from epsilometer.densities.histogram import histogram
-from epsilometer.densities.pair import reduced
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims, over_pairs, pairs_of
 
 if TYPE_CHECKING:
     from epsilometer.estimators.spectrum import Tested
 
-Sample = NDArray[Any]
-
 
 @dataclass(frozen=True)
 class Answer:
     """The answer for a pair of sides: levels in nats, or deltas at each claim, ``(m,)``.
 
-    A level is NaN where the estimator fails. ``trusted`` tells whether there are draws enough for a
-    bound; ``tested`` has both directions of a spectrum, for intervals.
+    A level is NaN where the estimator fails. ``trusted`` returns whether there are enough draws for
+    a bound; ``tested`` has both directions of a spectrum, for intervals.
     """
 
     sides: tuple[int, int]
@@ -63,18 +61,16 @@ def answers(
 
     Parameters
     ----------
-    estimator, order, claims
-        The method, the order that is asked for, and what the provider states.
     sides, pairing
-        Samples of shape ``(n,)`` or ``(n, d)``, and the pairs that they make; see `pairs_of`.
-        Histograms need one sample at a time.
+        Samples of shape ``(n,)`` or ``(n, d)``, and their pairs; see `pairs_of`. Histograms read
+        one sample at a time.
     screen, fresh
-        The method that selects a pair, and a function that returns fresh samples of that pair, for
-        an estimator that reads evidence.
+        For an estimator that reads evidence: the method that selects a pair, and a function that
+        returns fresh samples of it.
     draws, region
-        What `epsilometer.estimators.base.ScreeningMethod.screen` takes; n, if not given.
+        As in `epsilometer.estimators.base.ScreeningMethod.screen`; n, if not given.
     rng
-        Of an estimator that reads verdicts.
+        For an estimator that reads verdicts.
     """
     claims = claims or Claims()
     if estimator.reads == "histograms":
@@ -85,26 +81,27 @@ def answers(
         return
     samples = list(sides)
     pairs, n = pairs_of(len(samples), pairing), len(samples[0])
-    drawn = ((samples[i], samples[j]) for i, j in pairs)
+    pair_samples = ((samples[i], samples[j]) for i, j in pairs)
     if estimator.reads == "densities":
         estimator.check_pairs(len(pairs), own_samples=pairing == "consecutive")
-        for pair, two in zip(pairs, drawn, strict=True):
-            d = reduced(*two, estimator.reduction)
+        for pair, both in zip(pairs, pair_samples, strict=True):
+            d = reduce_pair(*both, estimator.reduction)
             forward, reverse = estimator.bounds(d, order=order, n=n, pairs=len(pairs))
             trusted = partial(estimator.trusted, d, order=order, n=n)
             yield Answer(pair, forward, reverse, trusted)
     elif estimator.reads == "verdicts":
-        for pair, two in zip(pairs, drawn, strict=True):
-            tested = estimator.test(*two, rng)
+        for pair, both in zip(pairs, pair_samples, strict=True):
+            tested = estimator.test(*both, rng)
             yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
     elif estimator.reads == "losses":
-        _, losses = estimator.screen(drawn, draws=draws or n, region=region)
-        yield from (Answer(p, of.loss, of.loss) for p, of in zip(pairs, losses, strict=True))
+        _, losses = estimator.screen(pair_samples, draws=draws or n, region=region)
+        for pair, result in zip(pairs, losses, strict=True):
+            yield Answer(pair, result.loss, result.loss)
     else:
         if screen is None or fresh is None:
             raise ArgumentError("after", "must name the estimator that selects a pair")
-        selected, losses = screen.screen(drawn, draws=draws or n, region=region)
+        selected, losses = screen.screen(pair_samples, draws=draws or n, region=region)
         evidence = screen.weigh(*fresh(pairs[selected]), losses[selected].found)
-        of_one_run = {name: [value] for name, value in vars(evidence).items()}
-        (bound,) = estimator.bound(type(evidence)(**of_one_run))
+        columns = {name: [value] for name, value in vars(evidence).items()}
+        (bound,) = estimator.bound(type(evidence)(**columns))
         yield Answer(pairs[selected], bound, bound)

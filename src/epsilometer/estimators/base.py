@@ -1,4 +1,4 @@
-"""What every estimator is told, and what it answers."""
+"""Protocols of estimators, their claims and their results."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Claims:
-    """What the provider states about the outputs; an estimator has no other prior knowledge.
+    """The provider's claims about the outputs; an estimator has no other prior knowledge.
 
     Either ``support`` (outputs are reals in that interval, with ``lipschitz`` the constant C of
     their densities, in one over the square of the outputs' unit), or ``outcomes`` (outputs are the
@@ -55,14 +53,11 @@ class Claims:
 
 @dataclass(frozen=True)
 class PairEstimates:
-    """Answers for one pair of inputs; arrays share one shape, a failed answer is NaN.
-
-    Levels are in nats.
-    """
+    """Levels of one pair of inputs, in nats; arrays share one shape, and failed levels are NaN."""
 
     forward: Floats
     reverse: Floats
-    failed: NDArray[np.bool_]
+    failed: Bools
 
     @property
     def both(self) -> Floats:
@@ -72,11 +67,11 @@ class PairEstimates:
 
 @dataclass(frozen=True)
 class OutputEvidence:
-    """What the fresh samples of a pair say about one output; a number, or one a run ``(runs,)``.
+    """The evidence of fresh samples of a pair about one output t_hat; scalars, or ``(runs,)``.
 
-    ``density`` at the output t_hat (floored; a relative frequency where outputs have atoms, else in
-    one over the unit of outputs) with the variance of its logarithm: for x and for x'. ``sign`` is
-    1 where x is the side that was likelier in the first samples, -1 where x' was.
+    For x and for x', ``density`` at t_hat (floored; a relative frequency where outputs have atoms,
+    else in one over the unit of outputs) and the variance of its logarithm. ``sign`` is 1 where x
+    was likelier in the first samples, -1 where x' was.
     """
 
     density: ArrayLike
@@ -88,10 +83,10 @@ class OutputEvidence:
 
 @dataclass(frozen=True)
 class EventEvidence:
-    """What the fresh samples say about the events that were chosen, of one run or of several.
+    """The evidence of fresh samples about the chosen events, of one run or of several.
 
-    A run has ``draws`` of each side and lists with, for each of its events, how many of the draws
-    of x and of x' lie in it, its ``sign`` as above, and its ``share`` of alpha; shares add up to 1.
+    A run has ``draws`` of each side. For each of its events, lists hold the counts of x and of x',
+    the ``sign`` as above, and the ``share`` of alpha; shares add up to 1.
     """
 
     in_event: Sequence[Any]
@@ -103,10 +98,10 @@ class EventEvidence:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a first stage found out about one pair.
+    """The result of a first stage for one pair.
 
-    ``loss`` is the answer, in nats; ``found`` says what fresh samples are to be asked, as JSON can
-    hold it: of many pairs, for the selected one only.
+    ``loss`` is in nats. ``found``, of the selected pair only, is the output or the events to be
+    confirmed by fresh samples, as plain data for JSON.
     """
 
     loss: float
@@ -114,14 +109,13 @@ class Loss:
 
 
 class Estimator(Protocol):
-    """What all methods share; implementations are frozen dataclasses.
+    """The protocol of all methods; implementations are frozen dataclasses.
 
     They raise `ArgumentError` for parameters out of range. Levels and bounds are in nats.
 
-    ``reads`` names what samples are reduced to for the method: ``histograms`` (`HistogramMethod`),
-    ``densities`` (of each pair, by their ``reduction``), ``losses`` (the local loss of every pair),
-    ``evidence`` (of fresh samples of one pair, with ``after`` the entry that chose it) or
-    ``verdicts`` (of a classifier on test draws of every pair).
+    ``reads`` names the reduction of the samples: ``histograms`` (`HistogramMethod`), ``densities``
+    (of each pair, by ``reduction``), ``losses`` (of every pair), ``evidence`` (fresh samples of the
+    pair that the entry ``after`` selects) or ``verdicts`` (of a classifier on every pair).
     """
 
     reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts"]]
@@ -129,94 +123,87 @@ class Estimator(Protocol):
     """Whether it answers for both directions at once, by the larger of their levels."""
 
     guarantee: ClassVar[Literal["finite-sample", "asymptotic", "none"]]
-    """What the answer, or its lower end, promises: that it lies above the truth in a share alpha of
-    the runs at most, at every n or for large n; or nothing."""
+    """Whether the result, or its lower end, lies above the truth in a share alpha of the runs at
+    most: at every n, for large n, or without a promise."""
 
     @property
     def precision(self) -> float | None:
-        """The error that counts as a success; None where the answer is a bound or no level."""
+        """The error that counts as a success; None for bounds and results that are no level."""
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""
 
 
 class ScreeningMethod(Estimator, Protocol):
-    """A first stage: the loss of every pair, and the pair that fresh samples are drawn of."""
+    """A first stage: the loss of every pair, and the pair to draw fresh samples of."""
 
     evidence: ClassVar[type]
-    """What it makes of the fresh samples: `OutputEvidence` or `EventEvidence`."""
+    """The type of the evidence: `OutputEvidence` or `EventEvidence`."""
 
     largest: bool
-    """Whether, as an estimator, it answers for the selected pair only."""
+    """Whether its result is that of the selected pair only."""
 
     def screen(
         self,
-        pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]],
+        pairs: Iterable[tuple[Sample, Sample]],
         *,
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
         """Return the position of the selected pair, and the `Loss` of each; see `local_loss`.
 
-        Raise `ArgumentError` where there is no pair.
-
-        Parameters
-        ----------
-        pairs
-            Samples of both sides, of shape ``(n,)`` or ``(n, d)``.
-        draws
-            N, how many fresh draws a side are to come.
-        region
-            The ends of where to look, in the unit of outputs.
+        Samples have shape ``(n,)`` or ``(n, d)``. ``draws`` is N, the number of fresh draws of each
+        side; ``region`` has the ends of the search, in the unit of outputs. Raise `ArgumentError`
+        where there is no pair.
         """
 
     def weigh(
-        self, x: NDArray[Any], x_prime: NDArray[Any], found: Mapping[str, Any]
+        self, x: Sample, x_prime: Sample, found: Mapping[str, Any]
     ) -> OutputEvidence | EventEvidence:
-        """Return what fresh samples of the selected pair say, for one run.
+        """Return the evidence of one run's fresh samples of the selected pair.
 
         They have shape ``(N,)`` or ``(N, d)``; raise `ArgumentError` unless both sides have N.
         """
 
 
 class HistogramMethod(Estimator, Protocol):
-    """A method that reads histograms; it raises `ArgumentError` where it misses a claim."""
+    """A method that reads histograms; it raises `ArgumentError` where a claim is missing."""
 
     def cells(self, claims: Claims, order: float) -> int:
-        """Return m, the number of histogram cells that the method wants."""
+        """Return m, the number of histogram cells."""
 
     def planned_samples(
         self, claims: Claims, order: float, delta: float, *, as_published: bool = False
     ) -> int:
-        """Return n, the samples a side that the method's theorem asks for at confidence delta.
+        """Return n, the samples of each side that the theorem needs at confidence delta.
 
-        ``as_published`` asks for what a paper prints where that does not keep the promise.
+        ``as_published`` gives the paper's number, also where it does not keep the promise.
         """
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
-        """Answer for histograms of shape ``(..., cells)`` of the two sides."""
+        """Estimate from histograms of both sides, of shape ``(..., cells)``."""
 
 
 class DensityMethod(Estimator, Protocol):
     """A method that reads the densities of both sides of every pair."""
 
     largest: ClassVar[bool]
-    """Whether a run's answer is the largest of its pairs', not one for each."""
+    """Whether a run has one result, the largest of its pairs."""
 
     @property
     def reduction(self) -> Mapping[str, float]:
-        """What draws are reduced to: ``cells``, or the ``points`` and ``power`` of kernels."""
+        """The reduction of draws: ``cells``, or the ``points`` and ``power`` of kernels."""
 
     def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
-        """Raise `ArgumentError` unless it applies to so many pairs, sharing samples or not."""
+        """Raise `ArgumentError` unless it applies to that many pairs, with own samples or not."""
 
     def bounds(
         self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
-        """Answer in both directions for one of ``pairs``, from ``n`` draws a side."""
+        """Return both directions' bounds for one of ``pairs``, from ``n`` draws of each side."""
 
     def trusted(self, densities: Densities, *, order: float, n: int) -> bool:
-        """Tell whether ``n`` draws a side are enough for what these bounds rest on."""
+        """Return whether ``n`` draws of each side are enough for the bounds' approximations."""
 
 
 def check_countable(outputs: str) -> None:
@@ -226,7 +213,7 @@ def check_countable(outputs: str) -> None:
 
 
 def pairs_of(sides: int, pairing: Literal["all", "consecutive"]) -> list[tuple[int, int]]:
-    """Return the pairs that so many sides make.
+    """Return the pairs of sides.
 
     With ``all``, one sample of each input serves all its pairs; with ``consecutive``, sides 0 and 1
     are a pair of their own, 2 and 3 the next.
@@ -254,17 +241,18 @@ def over_pairs(
 
 
 def maximum(answers: dict[tuple[int, int], PairEstimates]) -> PairEstimates:
-    """Return the largest answer among the pairs that succeed; failed only if none does.
+    """Return the largest levels of the pairs that succeed; failed only if none does.
 
-    The pairs' arrays, and the result's, are of one shape (gorla2022, Algorithms 2 and 4).
+    All arrays are of one shape (gorla2022, Algorithms 2 and 4).
     """
-    forward = np.stack([answer.forward for answer in answers.values()])
-    reverse = np.stack([answer.reverse for answer in answers.values()])
     failed = np.stack([answer.failed for answer in answers.values()])
+    all_failed = np.asarray(failed.all(axis=0))
 
-    def largest(values: Floats) -> Floats:
-        top = np.where(failed, -np.inf, values).max(axis=0)
-        return np.where(none, np.nan, top)
+    def largest(values: list[Floats]) -> Floats:
+        top = np.where(failed, -np.inf, np.stack(values)).max(axis=0)
+        return np.where(all_failed, np.nan, top)
 
-    none = np.asarray(failed.all(axis=0))
-    return PairEstimates(largest(forward), largest(reverse), none)
+    forward = largest([answer.forward for answer in answers.values()])
+    return PairEstimates(
+        forward, largest([answer.reverse for answer in answers.values()]), all_failed
+    )

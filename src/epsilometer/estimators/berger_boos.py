@@ -1,4 +1,4 @@
-"""An exact test of two probabilities, and the lower bound that it gives for a privacy level.
+"""An exact test of two probabilities, and its lower bound for a privacy level.
 
 A claim (epsilon, delta) says P(S) <= e^epsilon P'(S) + delta for every event S. For an event that
 was chosen beforehand, k of n fresh draws of x and k' of n' of x' lie in it. The p-value of the
@@ -9,43 +9,44 @@ the standardised excess
 
     z = (k/n - e^epsilon k'/n' - delta) / sd,
 
-with the standard deviation where the claim just holds, q pooled from both counts. Whatever the
-score, that is exact; standardised, it hardly depends on q, so that the supremum costs next
-to nothing (a rare event, 800 of 160,000 draws against 48: 2.571; k - e^epsilon k' alone 2.547, two
-Clopper-Pearson ends 2.46).
+with the standard deviation where the claim just holds, q pooled from both counts. The test
+is exact for any score; a standardised one hardly depends on q, so the supremum costs little (a rare
+event, 800 of 160,000 draws against 48: 2.571; k - e^epsilon k' alone 2.547, two Clopper-Pearson
+ends 2.46).
 
-The supremum is looked for among a hundred values of q. Between them the tail has been seen larger
-by 0.7 % at equal numbers of draws and by 5 % at 4000 beside 1, where now more values are tried;
-bounds keep 3 % of alpha for it.
+The supremum is taken over a hundred values of q. Between them the tail was larger by 0.7 % at equal
+numbers of draws and by 5 % at 4000 against 1, where more values are tried; bounds keep 3 % of alpha
+for it.
 
 The lower bound for epsilon at ``alpha`` is the last of the rising claims before the first that is
-not refuted. It holds with confidence 1 - alpha for every n, if n was fixed before the draws: who
-draws more because the first look was not enough, and looks again, has no such promise.
+not refuted. It holds with confidence 1 - alpha for every n that was fixed before the draws; not
+for a test that is repeated with more draws after a look at the first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import EventEvidence, Floats
+from epsilometer.estimators.base import EventEvidence
 from epsilometer.estimators.witness import check_pure
 
-_GAMMA = 0.01  # share of alpha that is spent on the limit of q
-_BETWEEN = 0.03  # share of alpha that is kept for what the tail is between the values of q
-_EVEN, _NEAR, _LAST = 64, 17, 20  # values of q that are tried, at equal numbers of draws
-_FEW = 1000  # draws up to which every claim of the rising grid is tried at all of them
+_GAMMA = 0.01  # share of alpha for the limit of q
+_BETWEEN = 0.03  # share of alpha for larger tails between the values of q
+_EVEN, _NEAR, _LAST = 64, 17, 20  # values of q at equal numbers of draws
+_FEW = 1000  # draws up to which every claim of the rising grid is tested at all of them
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
-_BACK = 0.3  # how far below a bound of few draws claims are tried again
+_BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DIGITS = 2e-5
-_SMALLEST = 1e-15  # of the mode's probability: what is rarer is no part of a tail's digits
+_SMALLEST = 1e-15  # of the mode's probability; rarer counts are negligible
 _LARGEST = 700.0  # whose exponential is a number
 
 
@@ -62,8 +63,8 @@ class BergerBoos:
 
     One run with one event, which 1,043 of 10,000 fresh draws of x meet and 493 of those of x':
 
-    >>> seen = EventEvidence([[1043]], [[493]], [10_000], [[1]], [[1.0]])
-    >>> BergerBoos(after="witness").bound(seen).round(2)
+    >>> evidence = EventEvidence([[1043]], [[493]], [10_000], [[1]], [[1.0]])
+    >>> BergerBoos(after="witness").bound(evidence).round(2)
     array([0.66])
     """
 
@@ -84,25 +85,20 @@ class BergerBoos:
         check_pure(order)
 
     def bound(self, evidence: EventEvidence) -> Floats:
-        """Return a bound for each run: the largest of its events', each at its share of alpha.
-
-        They have shape ``(runs,)`` and are in nats.
-        """
-        return np.array([self._of_run(*run) for run in zip(*vars(evidence).values(), strict=True)])
-
-    def _of_run(
-        self,
-        in_event: Sequence[int],
-        in_event_prime: Sequence[int],
-        draws: int,
-        sign: Sequence[int],
-        share: Sequence[float],
-    ) -> float:
-        found = 0.0
-        for k, k_prime, way, part in zip(in_event, in_event_prime, sign, share, strict=True):
-            likelier, other = (k, k_prime) if way > 0 else (k_prime, k)
-            found = max(found, lower_bound(likelier, draws, other, draws, alpha=part * self.alpha))
-        return found
+        """Return the largest bound of each run's events, ``(runs,)``, in nats."""
+        bounds = []
+        for in_event, in_event_prime, draws, signs, shares in zip(
+            *vars(evidence).values(), strict=True
+        ):
+            bound = 0.0
+            for k, k_prime, sign, share in zip(
+                in_event, in_event_prime, signs, shares, strict=True
+            ):
+                hits, hits_prime = (k, k_prime) if sign > 0 else (k_prime, k)
+                alpha = share * self.alpha
+                bound = max(bound, lower_bound(hits, draws, hits_prime, draws, alpha=alpha))
+            bounds.append(bound)
+        return np.array(bounds)
 
 
 def lower_bound(
@@ -114,20 +110,11 @@ def lower_bound(
     alpha: float = 0.05,
     delta: float = 0.0,
 ) -> float:
-    """Return the lower confidence bound of epsilon that the counts of one event give, at least 0.
+    """Return the lower confidence bound of epsilon from one event's counts, in nats, at least 0.
 
-    It is in nats. Raise `ArgumentError` for more hits than draws, or a side without draws.
-
-    Parameters
-    ----------
-    hits, draws
-        How many of the draws of x lie in the event.
-    hits_prime, draws_prime
-        The same for x'.
-    alpha
-        The probability with which the bound may lie above the level.
-    delta
-        Of a claim (epsilon, delta).
+    ``hits`` of the ``draws`` of x lie in the event, and the same for x'. The bound lies above the
+    level with probability ``alpha`` at most; ``delta`` is that of a claim (epsilon, delta). All are
+    scalars. Raise `ArgumentError` for more hits than draws, or a side without draws.
 
     >>> round(lower_bound(1000, 1000, 0, 1000), 2)  # no noise at all
     5.8
@@ -140,21 +127,21 @@ def lower_bound(
     limit = _upper_limit(k_prime, m, gamma)
 
     def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
-        scale, enough = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, enough, everywhere, *work)
-        return bool(worst <= enough)
+        scale, allowed = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
+        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, *work)
+        return bool(worst <= allowed)
 
     if k <= delta * n or not refuted(0.0):
         return 0.0
-    # the first guess is too high, as it looks at likely q only; it costs a tenth
+    # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(n, m) <= _FEW
-    seen = math.log(max(k / n - delta, 1 / n)) - math.log(max(k_prime, 0.01) / m)
-    step = min(max(seen, _DIGITS), _LARGEST) / _STEPS
+    observed = math.log(max(k / n - delta, 1 / n)) - math.log(max(k_prime, 0.01) / m)
+    step = min(max(observed, _DIGITS), _LARGEST) / _STEPS
     low = 0.0
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step)
-    if everywhere:  # few counts: p-values rise in steps, now and then one back
+    if everywhere:  # few counts: p-values rise in steps, sometimes one back
         below = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4)
         first = next((i for i, claim in enumerate(below) if not refuted(claim)), None)
         return low if first is None else bisected(refuted, below[first - 1], below[first])[0]
@@ -167,7 +154,7 @@ def lower_bound(
 def bisected(
     refuted: Callable[[float], bool], low: float, high: float, digits: float = _DIGITS
 ) -> tuple[float, float]:
-    """Return two claims so near each other, the first refuted and the second not; all scalars."""
+    """Return two claims within ``digits``, the first refuted and the second not; all scalars."""
     while high - low > digits:
         middle = (low + high) / 2
         low, high = (middle, high) if refuted(middle) else (low, middle)
@@ -184,10 +171,10 @@ def p_value(
     delta: float = 0.0,
     gamma: float = 0.0005,
 ) -> float:
-    """Return the p-value of the claim (epsilon, delta) for one event; counts as `lower_bound`.
+    """Return the p-value of Berger and Boos (1994) of the claim (epsilon, delta), for one event.
 
-    That of Berger and Boos (1994); ``gamma`` is what is spent on the limit of q. Raise
-    `ArgumentError` for epsilon below 0 or above 700.
+    Counts are as in `lower_bound`; ``gamma`` is the share for the limit of q. Raise `ArgumentError`
+    for epsilon below 0 or above 700.
     """
     k, n, k_prime, m = _counts(hits, draws, hits_prime, draws_prime)
     if not 0 <= checks.real("epsilon", epsilon) <= _LARGEST:
@@ -219,12 +206,12 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 
 
 @compiled
-def _worst_tail(k, n, k_prime, m, scale, delta, limit, enough, everywhere, upper, pmf):  # type: ignore[no-untyped-def]
-    """Return the largest tail over q up to its limit, or the first above ``enough``.
+def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, upper, pmf):  # type: ignore[no-untyped-def]
+    """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
-    Values of q lie around the likeliest one, four standard deviations to either side (every fourth
-    of these unless ``everywhere``); evenly up to the limit; and ever closer to 0 and to where P(S)
-    is 1, as the tail changes fastest there.
+    Values of q lie within four standard deviations of the likeliest one (only every fourth unless
+    ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
+    changes fastest.
     """
     z = _score(k, n, k_prime, m, scale, delta)
     if z <= 0.0:
@@ -249,14 +236,14 @@ def _worst_tail(k, n, k_prime, m, scale, delta, limit, enough, everywhere, upper
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
         if 0.0 < q <= min(limit, largest):
             worst = max(worst, _tail(z, n, m, scale, delta, q, upper, pmf))
-            if worst > enough:
+            if worst > allowed:
                 break
     return worst
 
 
 @compiled
 def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
-    """Return z; 0 where nothing speaks against the claim."""
+    """Return z; 0 where the counts agree with the claim."""
     excess = k / n - scale * (k_prime / m) - delta
     if excess <= 0.0:
         return 0.0
@@ -273,9 +260,9 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 def _tail(z, n, m, scale, delta, q, upper, pmf):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
-    For each count of x' the score rises with that of x, from a least count on that rises, too.
+    For each count of x' the score rises with that of x; the least count that reaches z rises, too.
     """
-    least = z * (1.0 - 1e-9) if z < math.inf else z  # its own counts among them, in any rounding
+    least = z * (1.0 - 1e-9) if z < math.inf else z  # includes its own counts, in any rounding
     low, size = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, size_prime = _binomial(m, q, pmf)
     for i in range(size - 2, -1, -1):
@@ -293,9 +280,9 @@ def _tail(z, n, m, scale, delta, q, upper, pmf):  # type: ignore[no-untyped-def]
 
 @compiled
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
-    """Fill an array with the probabilities of counts that matter; return the first and how many.
+    """Fill an array with the probabilities of likely counts; return the first and their number.
 
-    By recurrence from the mode, divided by their sum: no logarithm of a factorial loses digits.
+    A recurrence from the mode, divided by the sum, loses no digits to logarithms of factorials.
     """
     if p <= 0.0 or p >= 1.0:
         out[0] = 1.0

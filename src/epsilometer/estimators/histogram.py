@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, Floats, PairEstimates, check_countable
+from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
 MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 
@@ -28,31 +29,31 @@ class HistogramEstimator:
     Parameters
     ----------
     gamma
-        The precision that is asked for, in nats; it sets the number of cells.
+        The precision, in nats; it sets the number of cells.
     unguaranteed_cells
-        The number of cells where the claimed C is not below 2/W^2 and no theorem gives one. If it
-        is not given, such a mechanism is an error.
+        The number of cells where the claimed C is not below 2/W^2 and no theorem gives one. Without
+        it such a mechanism is an error.
     empty_cells
-        ``fail`` as in the paper: one empty cell on either side and there is no answer; ``skip``:
-        answer from the cells that both sides hit, and never below 0. What only one side can do
-        is then overlooked: the answer is a lower level than the mechanism's.
+        ``fail`` as in the paper: an empty cell on either side makes the estimate fail; ``skip``:
+        only cells that both sides hit count, and levels are 0 or above. Outputs of one side only
+        are then overlooked, so the level is below the mechanism's.
 
-    What the paper plans for epsilon = 1 at precision .5, and an answer in both directions:
+    The paper's plan for epsilon = 1 at precision .5, and an estimate in both directions:
 
     >>> claims = Claims(support=(0.0, 1.0), lipschitz=1.58198)
     >>> HistogramEstimator(gamma=0.5).cells(claims, math.inf)
     91
-    >>> found = HistogramEstimator(gamma=0.5).estimate(
+    >>> result = HistogramEstimator(gamma=0.5).estimate(
     ...     np.array([60, 30, 10]), np.array([30, 30, 40]), Claims(outcomes=3), math.inf
     ... )
-    >>> float(found.forward.round(3)), float(found.reverse.round(3)), bool(found.failed)
+    >>> float(result.forward.round(3)), float(result.reverse.round(3)), bool(result.failed)
     (0.693, 1.386, False)
     """
 
     reads: ClassVar[Literal["histograms"]] = "histograms"
     symmetric: ClassVar[bool] = False
     guarantee: ClassVar[Literal["none"]] = "none"
-    """Its precision has one, at the planned n."""
+    """Its precision has a guarantee at the planned n."""
 
     gamma: float
     unguaranteed_cells: int | None = None
@@ -131,9 +132,9 @@ def histogram_estimate(
 ) -> PairEstimates:
     """Estimate the privacy level from two histograms over the same cells.
 
-    ``x`` and ``x_prime`` are counts N and M of shape ``(..., cells)``, of which the totals may
-    differ; see `HistogramEstimator` for ``empty_cells``. Raise `ArgumentError` where they differ in
-    shape or have no cell.
+    ``x`` and ``x_prime`` are counts N and M of shape ``(..., cells)``; their totals may differ. See
+    `HistogramEstimator` for ``empty_cells``. Raise `ArgumentError` where they differ in shape or
+    have no cell.
 
     Returns
     -------
@@ -148,8 +149,8 @@ def histogram_estimate(
         raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
     checks.order("order", order)
     common = (x > 0) & (x_prime > 0)
-    answers = common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1)
-    failed = np.asarray(~answers)
+    enough = common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1)
+    failed = np.asarray(~enough)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(x) - np.log(x.sum(axis=-1, keepdims=True))
         log_q = np.log(x_prime) - np.log(x_prime.sum(axis=-1, keepdims=True))

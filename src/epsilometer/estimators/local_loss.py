@@ -1,4 +1,4 @@
-"""The local privacy loss of pairs of inputs: where it is largest, and a bound for it (askin2022).
+"""The local privacy loss of pairs of inputs: its maximum, and a bound for it (askin2022).
 
 The loss at an output t is l(t) = |ln f_x(t) - ln f_x'(t)|, and the violation of the pair is its
 supremum (Theorem 1). DPL (Algorithm 3) maximises the empirical loss of each pair. MPL (Algorithm 4)
@@ -8,26 +8,25 @@ keeps the pair of the largest and bounds the loss at its output t_hat from fresh
 
 with sigma^2 = 1/f_x + 1/f_x' - 2 and c_N = sqrt(N) for outputs with atoms (relative frequencies),
 and sigma^2 = (1/f_x + 1/f_x') int K^2, c_N = sqrt(N h^d) for densities. It holds asymptotically,
-for an N that was fixed beforehand: looking again with more draws, after each of eight doublings,
-puts it above the truth in 24 % of the runs.
+for an N fixed beforehand: repeated after each of eight doublings, it lies above the truth in 24 %
+of the runs.
 
-Integers are outputs with atoms, floats have a density (Gaussian kernels). What is neither, an atom
-in a continuum, is refused: Theorem 1 does not apply to it. Events do (`witness`).
+Integers are outputs with atoms, floats have a density (Gaussian kernels). An atom among floats is
+refused: Theorem 1 does not apply to it. Events do (`witness`).
 
 The fresh samples' bandwidth has to undersmooth (C4), so that the bias at t_hat vanishes faster than
 the standard deviation: h of the order N^(-1/(2 beta + d) - gamma) with gamma > nu/(6 (1 + nu)),
 N = n^(1 + nu); the paper names no rule. Here both sides share the smaller of their nrd0, times
 N^(-1/10): for d = 1 the order N^(-0.3), that is gamma = 0.1 where densities are smooth at t_hat
 (beta = 2), enough for N < n^2.5. Where the densities are proportional around t_hat, as on the flat
-parts of many losses, one bandwidth for both lets the bias cancel altogether. At a kink (beta = 1, a
-Laplace density at its peak) C4 would ask for less than N^(-1/3); there smoothing lowers the side
-that peaks and with it the bound, which errs on the safe side. Measured coverage is in
-``docs/askin2022.md``.
+parts of many losses, the bias of a common bandwidth cancels. At a kink (beta = 1, a Laplace density
+at its peak) C4 needs less than N^(-1/3); there smoothing lowers the peak and with it the bound,
+which is safe. Measured coverage is in ``docs/askin2022.md``.
 
 Errata: the appendix defines l* as |f - f'|; the proof and the main text mean the log ratio. The
-absolute value of MPL's l* counts a loss of either sign twice, where the first sample has said which
-side is likelier at t_hat: on identical inputs LB > 0 in 10.6 % of the runs at alpha = 5 %. Here l*
-has the sign of the first sample: 5.1 %.
+absolute value of MPL's l* counts losses of both signs, though the first sample has selected a sign:
+on identical inputs LB > 0 in 10.6 % of the runs at alpha = 5 %. Here l* has the sign of the first
+sample: 5.1 %.
 """
 
 from __future__ import annotations
@@ -38,39 +37,36 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Floats, Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Loss, OutputEvidence
 
-Floats = NDArray[np.float64]
-Sample = NDArray[Any]
 Region = tuple[float, float]
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
 _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, a dimension
-_TAIL = 0.01  # share of the draws that the default region leaves out at each end
+_TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
 @dataclass(frozen=True)
 class LocalLoss:
-    """DPL: the largest empirical loss of each pair of inputs, and where the largest of all lies.
-
-    This is askin2022's Algorithm 3.
+    """DPL (askin2022, Algorithm 3): the largest empirical loss of each pair, and its output.
 
     Parameters
     ----------
     floor
-        tau, below which no density is believed; in one over the unit of outputs.
+        tau, the floor of densities, in one over the unit of outputs.
     points
         Grid points on the region C, for real outputs.
     largest
-        Answer for the pair with the largest loss only: an estimate of the level of the whole set of
-        pairs, which is the data-centric level where they are an input's neighbourhood.
+        Return the result of the pair with the largest loss only: an estimate of the level of all
+        pairs, the data-centric level where they are an input's neighbourhood.
 
     Laplace noise of scale 1 on two pairs of inputs, .1 and .7 apart, whose levels are these:
 
@@ -109,41 +105,27 @@ class LocalLoss:
     ) -> tuple[int, list[Loss]]:
         """Run DPL on pairs of samples, and select the pair with the largest loss, first of ties.
 
-        Raise `ArgumentError` where there is no pair, an atom among floats, or nothing in the
-        region.
-
-        Parameters
-        ----------
-        pairs
-            Samples of both sides, of shape ``(n,)`` or ``(n, d)``, integers or floats. Each pair is
-            looked at once, in order.
-        draws
-            Of no use here.
-        region
-            The closed region C of real outputs, in their unit, for each dimension;
-            `default_region`, if not given.
-
-        Returns
-        -------
-        The selected position, and a `Loss` for every pair, in nats. Of the selected one it says
-        the output t_hat and the ``sign``, 1 where x is likelier there, -1 where x' is.
+        Samples have shape ``(n,)`` or ``(n, d)``, of integers or floats; pairs are read once, in
+        order. ``region`` is the closed region C of real outputs, in their unit, for each dimension;
+        without it `default_region`. ``draws`` has no effect. Return the selected position, and a
+        `Loss` for every pair, in nats; the selected one has the output t_hat and the ``sign``, 1
+        where x is likelier there, -1 where x' is. Raise `ArgumentError` where there is no pair, an
+        atom among floats, or no draw in the region.
         """
         ends = None if region is None else (region[0], region[1])
-        best: tuple[int, _Look] | None = None
-        losses: list[Loss] = []
+        selected, best, losses = -1, None, list[Loss]()
         for k, (x, x_prime) in enumerate(pairs):
-            look = _Look.at(x, x_prime, self.floor, ends, self.points)
-            losses.append(Loss(look.loss))
-            if best is None or losses[k].loss > losses[best[0]].loss:
-                best = k, look
+            curve = _LossCurve.of(x, x_prime, self.floor, ends, self.points)
+            losses.append(Loss(curve.loss))
+            if best is None or curve.loss > best.loss:
+                selected, best = k, curve
         if best is None:
             raise ArgumentError("pairs", "must not be empty")
-        selected, look = best
-        losses[selected] = Loss(look.loss, {"output": look.output, "sign": look.sign})
+        losses[selected] = Loss(best.loss, {"output": best.output, "sign": best.sign})
         return selected, losses
 
     def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> OutputEvidence:
-        """Return what fresh samples of shape ``(N,)`` or ``(N, d)`` say of the output t_hat."""
+        """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``."""
         if len(x) != len(x_prime):
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
         bandwidth = None if np.issubdtype(x.dtype, np.integer) else undersmoothed(x, x_prime)
@@ -156,9 +138,9 @@ class LocalLoss:
 
 @dataclass(frozen=True)
 class MaximumPrivacyLoss:
-    """MPL: the asymptotic bound at t_hat, from fresh samples of the pair that DPL selected.
+    """MPL (askin2022, Algorithm 4): the bound at t_hat, from fresh samples of DPL's pair.
 
-    This is askin2022's Algorithm 4, but for the sign of its loss; see the module.
+    It is asymptotic. The loss has a sign, other than in the paper; see the module.
 
     Parameters
     ----------
@@ -195,7 +177,7 @@ class MaximumPrivacyLoss:
     def bound(self, evidence: OutputEvidence) -> Floats:
         """Return (26), with the sign of the first sample in place of the absolute value.
 
-        It is in nats: a number, or one a run ``(runs,)``, as the evidence is.
+        It is in nats, a scalar or of shape ``(runs,)``, as the evidence.
         """
         from scipy.special import ndtri
 
@@ -217,40 +199,42 @@ def check_applies(outputs: str, order: float) -> None:
         raise ArgumentError("lambda", "must be inf: the local loss is the pure level")
 
 
-class _Look:
-    """One pair's loss over all candidates: what the three kinds of outputs share."""
+class _LossCurve:
+    """The empirical loss of one pair at all candidate outputs."""
 
-    def __init__(self, outputs: NDArray[Any], p: Floats, q: Floats, floor: float) -> None:
+    def __init__(self, outputs: Sample, p: Floats, q: Floats, floor: float) -> None:
         self.outputs, self.p, self.q = outputs, p, q
         self.signed = signed_loss(p, q, floor)
-        self._at = int(np.argmax(np.abs(self.signed)))
+        self._argmax = int(np.argmax(np.abs(self.signed)))
 
     @staticmethod
-    def at(x: Sample, x_prime: Sample, floor: float, region: Region | None, points: int) -> _Look:
+    def of(
+        x: Sample, x_prime: Sample, floor: float, region: Region | None, points: int
+    ) -> _LossCurve:
         if np.issubdtype(x.dtype, np.integer):
-            return _Look(*frequencies(x, x_prime), floor)
+            return _LossCurve(*frequencies(x, x_prime), floor)
         refuse_atoms(x, x_prime)
         if x.ndim == 1:
-            return _Line(x, x_prime, floor, region or default_region(x, x_prime), points)
-        return _Space(x, x_prime, floor, region)
+            return _LineLoss(x, x_prime, floor, region or default_region(x, x_prime), points)
+        return _VectorLoss(x, x_prime, floor, region)
 
     @property
     def loss(self) -> float:
         """The largest empirical loss."""
-        return float(abs(self.signed[self._at]))
+        return float(abs(self.signed[self._argmax]))
 
     @property
     def sign(self) -> int:
         """1 where x is likelier there, -1 where x' is."""
-        return 1 if self.signed[self._at] >= 0 else -1
+        return 1 if self.signed[self._argmax] >= 0 else -1
 
     @property
     def output(self) -> list[Any]:
-        """Where that is, an entry for each dimension; whole numbers as such."""
-        return list(np.atleast_1d(self.outputs[self._at]).tolist())
+        """The output there, an entry for each dimension; integers as such."""
+        return list(np.atleast_1d(self.outputs[self._argmax]).tolist())
 
 
-class _Line(_Look):
+class _LineLoss(_LossCurve):
     """Real outputs: densities on an even grid of the region."""
 
     def __init__(
@@ -261,16 +245,16 @@ class _Line(_Look):
         super().__init__(np.linspace(lower, upper, points), p, q, floor)
 
 
-class _Space(_Look):
+class _VectorLoss(_LossCurve):
     """Real vectors: densities at some draws of both sides, as a grid would be too large.
 
-    These draws are not part of the estimates. One bandwidth serves all entries, as the paper's
-    product kernel has it, so they should be in like units.
+    These draws are not part of the estimates. All entries share a bandwidth, as in the paper's
+    product kernel, so their units should be similar.
     """
 
     def __init__(self, x: Floats, x_prime: Floats, floor: float, region: Region | None) -> None:
-        few = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
-        candidates = np.concatenate([x[:few], x_prime[:few]])
+        n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
+        candidates = np.concatenate([x[:n], x_prime[:n]])
         if region is not None:
             lower, upper = checks.interval("region", *region)
             low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
@@ -279,11 +263,11 @@ class _Space(_Look):
             low, high = np.array(ends).T
         inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
         if not inside.any():
-            where = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
-            raise ArgumentError("region", f"{where} holds none of the first {few} draws")
-        at = candidates[inside]
-        p, q = (density_at(side[few:], at, nrd0(side)) for side in (x, x_prime))
-        super().__init__(at, p, q, floor)
+            box = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
+            raise ArgumentError("region", f"{box} holds none of the first {n} draws")
+        points = candidates[inside]
+        p, q = (density_at(side[n:], points, nrd0(side)) for side in (x, x_prime))
+        super().__init__(points, p, q, floor)
 
 
 def loss_on_grid(
@@ -291,11 +275,11 @@ def loss_on_grid(
 ) -> tuple[Floats, Floats]:
     """Return an even grid on the closed region C, and ln f_x - ln f_x' there, estimated.
 
-    Draws have shape ``(n,)``; both answers ``(points,)``, in the unit of outputs and in nats. Both
-    densities are Gaussian-kernel estimates with each side's own nrd0 bandwidth, as the paper's.
-    Raise `ArgumentError` where C has no width.
+    Draws have shape ``(n,)``, results ``(points,)``, in the unit of outputs and in nats. Densities
+    are Gaussian kernel estimates with each side's own nrd0 bandwidth, as in the paper. Raise
+    `ArgumentError` where C has no width.
     """
-    line = _Line(x, x_prime, floor, region, points)
+    line = _LineLoss(x, x_prime, floor, region, points)
     return line.outputs, line.signed
 
 
@@ -322,8 +306,7 @@ def _log_density(
     """Return the density at an output, floored, and the variance of its logarithm."""
     n = len(sample)
     if bandwidth is None:
-        same = sample == (output[0] if sample.ndim == 1 else output)
-        hits = same if sample.ndim == 1 else same.all(axis=1)
+        hits = sample == output[0] if sample.ndim == 1 else (sample == output).all(axis=1)
         p = max(np.count_nonzero(hits) / n, floor)
         return p, (1 / p - 1) / n
     f = max(float(density_at(sample, output[None, :], bandwidth)[0]), floor)

@@ -1,11 +1,11 @@
-"""How many cells, samples and grid points a guarantee takes, before anything is sampled.
+"""Numbers of cells, samples and grid points that a guarantee needs, before sampling.
 
 gorla2022: equations (6) to (8) for pure local privacy (Algorithms 1 and 2), (12) to (16) and (18)
 for Rényi (Algorithms 3 and 4), Theorem 3 for the safety check, Remark 2 for finite outputs. W is
 the width of the output interval, C the Lipschitz constant of the output densities (in one over the
 square of the unit of W), gamma the precision (in nats) and delta the confidence. An order of
-infinity means pure privacy throughout. Functions raise `ArgumentError` for what is out of range,
-plans beyond 1e40 as well, and those that rest on (12) `NoGuaranteeError` unless C < 2/W^2.
+infinity means pure privacy. Functions raise `ArgumentError` for numbers out of range and plans
+beyond 1e40, and those that need (12) `NoGuaranteeError` unless C < 2/W^2.
 
 Erratum: (7) bounds the error at the cell where the largest ratio was *observed* as if that cell
 had been chosen beforehand. The functions take the union over all m cells instead, which is what
@@ -73,10 +73,9 @@ def failure_bound(
     order: float = PURE,
     union: bool = True,
 ) -> float:
-    """Return the left side of (7), or of 1 minus (16): how likely n samples miss the precision.
+    """Return the left side of (7), or 1 minus (16): the chance that n samples miss the precision.
 
-    A single cell holds every sample: no n misses its frequency, though the paper's formula asks for
-    samples even then.
+    It is 0 for a single cell, which holds every sample, though not in the paper's formula.
     """
     checks.integer("n", n)
     cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
@@ -130,9 +129,8 @@ def finite_sample_size(
 ) -> int:
     """Return n for outputs with finitely many values, none rarer than given (Remark 2).
 
-    There is no discretisation error, so each count may be off by a factor e^(gamma/2) (pure), or
-    e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum then moves by at most e^((order - 1) gamma),
-    which needs no K or K').
+    Without discretisation error each count may be off by a factor e^(gamma/2) (pure), or
+    e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum changes by at most e^((order - 1) gamma)).
     """
     checks.positive("gamma", gamma)
     checks.integer("outcomes", outcomes, minimum=2)
@@ -181,7 +179,7 @@ def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
 
 
 def _pure_terms(cells: int, union: bool) -> int:
-    """Return how many deviations (7) adds up: of every cell on both sides, or as published.
+    """Return the number of deviations in (7): of every cell on both sides, or as published.
 
     The paper's 4 are of two cells on both sides, as many as the union has with m = 2.
     """
@@ -189,12 +187,10 @@ def _pure_terms(cells: int, union: bool) -> int:
 
 
 def _failure(n: int, cells: int, smallest: float, terms: int, precision: float) -> float:
-    return 2 * cells * math.exp(_log_missed(n, smallest)) + terms * _deviation(
-        n, smallest, precision
-    )
+    return 2 * cells * math.exp(_log_miss(n, smallest)) + terms * _deviation(n, smallest, precision)
 
 
-def _log_missed(n: int, p: float) -> float:
+def _log_miss(n: int, p: float) -> float:
     """Return the log probability that n samples all miss a cell of probability p, rounded to 1."""
     return n * math.log1p(-p) if p < 1 else -math.inf
 
@@ -202,12 +198,12 @@ def _log_missed(n: int, p: float) -> float:
 def _deviation(n: int, p: float, gamma: float) -> float:
     """Return f(n, p, gamma) of (8): Chernoff on |log S_n - log np| > gamma, given S_n > 0.
 
-    Written with expm1 and log1p, so that it holds its digits for n up to 1e12 and tiny gamma.
+    With expm1 and log1p it is accurate for n up to 1e12 and tiny gamma.
     """
     # (e^g - 1)^2 / (1 + e^g), with the larger exponential cancelled
     above = math.exp(-n * p * math.expm1(min(gamma, 700.0)) * math.tanh(gamma / 2))
     below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)
-    return (above + below) / -math.expm1(_log_missed(n, p))
+    return (above + below) / -math.expm1(_log_miss(n, p))
 
 
 def _smallest(bound: Callable[[int], float], allowed: float) -> int:

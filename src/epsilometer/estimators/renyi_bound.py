@@ -4,19 +4,19 @@ D(p, q) = log int p^order q^(1 - order) / (order - 1) is estimated with the seco
 at least tau, which can only lower it; the floor is the smooth maximum (13), so that the delta
 method gives a variance (18) and the bound (16).
 
-The theorem is about n to infinity. At any n the paper's plug-in is biased upwards, which (16) does
-not know: each term is convex in p and in q. Where that is not small beside its spread (both sides
-alike, high orders, many outcomes) the bound lies above the truth far more often than alpha:
-identical inputs with 100 atoms, n = 100,000 and order 2 or 7: always. And its tau and its bandwidth
-to the power 1.1 are in units of the output.
+The theorem is about n to infinity. At any n the paper's plug-in is biased upwards, as each term is
+convex in p and in q, and (16) ignores it. Where the bias is not small against the spread (similar
+sides, high orders, many outcomes) the bound lies above the truth far more often than alpha: always,
+for identical inputs with 100 atoms, n = 100,000 and order 2 or 7. And its tau and its bandwidth to
+the power 1.1 depend on the unit of outputs.
 
 So there are two kinds. `RenyiBoundAsPublished` is the paper's, from kernel densities. `RenyiBound`
-reads how often outcomes or cells at the outputs' quantiles are met, which has no unit, and a kink,
-an atom or a far tail is no trouble: whatever outputs are collected into cells, the divergence can
-only fall. Of such counts the integral is estimated without the bias (`unbiased`), so that it is too
-high at no n and for no number of outcomes, on average.
+reads the frequencies of outcomes, or of cells between the outputs' quantiles. These have no unit,
+and kinks, atoms and far tails do not matter: joining outputs into cells can only lower the
+divergence. From counts the integral is estimated without bias (`unbiased`), so on average it is
+never too high.
 
-Everything is computed from logarithms: with tau = 1e-5 and order 7 the terms span 70 decades.
+Sums are computed from logarithms: with tau = 1e-5 and order 7 the terms span 70 decades.
 """
 
 from __future__ import annotations
@@ -26,37 +26,35 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, ndtri
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.several import bonferroni, independent
 
-Floats = NDArray[np.float64]
-
-_FEW = 10  # draws a side over the order's square, below which even one outcome is too uncertain
-_CORRECTED = 0.5  # bias of second order over the integral, from which no expansion is trusted
-_NOISY = 0.25  # relative variance of the integral from which the delta method is not trusted
-_HIDDEN = 0.5  # share of the draws on outcomes below the floor from which a bound is not trusted
-_BIASED = 0.5  # bias over the quantile's margin from which a published bound is not trusted
+# limits beyond which a bound is not trusted:
+_LEAST_DRAWS = 10  # draws of a side, over the order's square
+_CORRECTION = 0.5  # bias of second order, over the integral
+_VARIANCE = 0.25  # relative variance of the integral, for the delta method
+_HIDDEN = 0.5  # share of the draws on outcomes below the floor
+_BIAS = 0.5  # bias of a published bound, over the quantile's margin
 
 
 @dataclass(frozen=True)
 class _Bound:
-    """What both kinds share.
+    """The base of both kinds.
 
     Parameters
     ----------
     tau
         Floor of the second density, in its unit.
     draws_at_floor
-        Instead of ``tau``: how many of the n draws fall on an outcome as likely as the floor, so
-        that tau is so many / n; 50 at the paper's n. An outcome at the floor is then seen equally
-        often at every n.
+        Instead of ``tau``: the expected draws on an outcome at the floor, so that tau is this
+        number / n; 50 at the paper's n.
     beta
-        How sharply the floor sets in; 1/tau unless given, as the paper advises.
+        Sharpness of the floor; 1/tau unless given, as the paper advises.
     alpha
         The share of runs in which the bound may lie above the truth, asymptotically.
     """
@@ -105,14 +103,12 @@ class _Bound:
         self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
         """Return (16) in both directions and nats for one of ``pairs``, from ``n`` draws a side."""
-        level, d = self.level(pairs), densities
-        return (
-            self._estimate(d, order, n).bound(n, level),
-            self._estimate(d.swapped(), order, n).bound(n, level),
-        )
+        sides, alpha = (densities, densities.swapped()), self.level(pairs)
+        forward, reverse = (self._estimate(d, order, n).bound(n, alpha) for d in sides)
+        return forward, reverse
 
     def trusted(self, densities: Densities, *, order: float, n: int) -> bool:
-        """Tell whether ``n`` draws are enough for what (16) rests on, in both directions."""
+        """Return whether ``n`` draws are enough for (16), in both directions."""
         return all(self._trusted(d, order, n) for d in (densities, densities.swapped()))
 
     def level(self, pairs: int) -> float:
@@ -125,8 +121,8 @@ class _Bound:
         return divergence(d.p, d.q, order=order, tau=tau, beta=beta, spacing=d.spacing)
 
     def _trusted(self, d: Densities, order: float, n: int) -> bool:
-        """Tell whether the integral's relative variance is small, as the delta method wants."""
-        return self._estimate(d, order, n).variance * (order - 1) ** 2 / n <= _NOISY
+        """Return whether the integral's relative variance is small enough for the delta method."""
+        return self._estimate(d, order, n).variance * (order - 1) ** 2 / n <= _VARIANCE
 
 
 @dataclass(frozen=True)
@@ -141,12 +137,12 @@ class RenyiBound(_Bound):
     cells
         Cells between quantiles, at most; see `epsilometer.densities.cells`.
 
-    A bit that is told with probability 3/4, from frequencies of 10,000 draws a side; the divergence
-    of order 2 is log(7/3), .847:
+    A bit that is kept with probability 3/4, from frequencies of 10,000 draws of each side; the
+    divergence of order 2 is log(7/3), .847:
 
     >>> bits = Densities(np.array([0.2466, 0.7534]), np.array([0.7512, 0.2488]))
-    >>> found = RenyiBound(draws_at_floor=50).bounds(bits, order=2.0, n=10_000, pairs=1)
-    >>> [round(bound, 2) for bound in found]
+    >>> bounds = RenyiBound(draws_at_floor=50).bounds(bits, order=2.0, n=10_000, pairs=1)
+    >>> [round(bound, 2) for bound in bounds]
     [0.83, 0.83]
     """
 
@@ -158,7 +154,7 @@ class RenyiBound(_Bound):
 
     @property
     def reduction(self) -> dict[str, float]:
-        """What samples are reduced to."""
+        """The reduction of samples."""
         return {"cells": self.cells}
 
     def _estimate(self, d: Densities, order: float, n: int) -> Divergence:
@@ -166,24 +162,24 @@ class RenyiBound(_Bound):
             raise ArgumentError("densities", "must be relative frequencies, not kernel estimates")
         tau, beta = self.floor(n)
         value = unbiased(d.p, d.q, order=order, tau=tau, beta=beta, n=n)
-        if value == -math.inf:  # not even one outcome was seen so often: D >= 0 is all there is
+        if value == -math.inf:  # no outcome has enough draws: only D >= 0 is known
             return Divergence(0.0, 0.0)
         return replace(super()._estimate(d, order, n), value=value)
 
     def _trusted(self, d: Densities, order: float, n: int) -> bool:
-        """Not where most draws are of outcomes too rare for the floor, nor where few draws say all.
+        """Refuse also where most draws are below the floor, or where few draws decide.
 
-        The bound holds there, but it is far below the truth, or has no normal law. What tells is
-        how large a correction, relative to the integral, the plug-in would have needed.
+        The bound holds there, but it is far below the truth, or its error is not normal. The sign
+        is a large correction of the plug-in, relative to the integral.
         """
         tau, beta = self.floor(n)
         hidden = float(d.p[np.maximum(d.p, d.q) < tau].sum())
         correction = bias(d.p, d.q, order=order, tau=tau, beta=beta, n=n) * (order - 1)
         value = unbiased(d.p, d.q, order=order, tau=tau, beta=beta, n=n)
         return (
-            n >= _FEW * order**2
+            n >= _LEAST_DRAWS * order**2
             and hidden <= _HIDDEN
-            and correction <= _CORRECTED
+            and correction <= _CORRECTION
             and value > -math.inf
             and super()._trusted(d, order, n)
         )
@@ -196,10 +192,9 @@ class RenyiBoundAsPublished(_Bound):
     Parameters
     ----------
     points
-        Points of the grid that both densities of a pair share, from the pair's lowest draw to its
-        highest.
+        Grid points of both densities, from the pair's lowest draw to its highest.
     power
-        What the plug-in bandwidth is raised to, so that the estimates undersmooth.
+        The power of the plug-in bandwidth, so that the estimates undersmooth.
 
     The exact densities of Laplace noise on a grid, at n = 1e6; the divergence of order 2 is .354:
 
@@ -207,7 +202,7 @@ class RenyiBoundAsPublished(_Bound):
     >>> p, q = (np.exp(-abs(grid - at)) / 2 for at in (0.0, 0.7))
     >>> densities = Densities(p, q, float(grid[1] - grid[0]), (0.1, 0.1))
     >>> bound = RenyiBoundAsPublished(tau=5e-5, beta=1e5)
-    >>> [round(found, 3) for found in bound.bounds(densities, order=2.0, n=10**6, pairs=1)]
+    >>> [round(b, 3) for b in bound.bounds(densities, order=2.0, n=10**6, pairs=1)]
     [0.351, 0.351]
     """
 
@@ -221,25 +216,25 @@ class RenyiBoundAsPublished(_Bound):
 
     @property
     def reduction(self) -> dict[str, float]:
-        """What samples are reduced to."""
+        """The reduction of samples."""
         return {"points": self.points, "power": self.power}
 
     def _trusted(self, d: Densities, order: float, n: int) -> bool:
-        """Not where the bias is half of what the quantile subtracts, or more."""
+        """Refuse also where the bias is half of the quantile's margin or more."""
         tau, beta = self.floor(n)
         settings = {"order": order, "tau": tau, "beta": beta, "spacing": d.spacing}
-        found = self._estimate(d, order, n)
-        margin = found.value - found.bound(n, self.alpha)
-        too_high = bias(d.p, d.q, n=n, bandwidths=d.bandwidths, **settings)
-        return too_high <= _BIASED * margin and super()._trusted(d, order, n)
+        estimate = self._estimate(d, order, n)
+        margin = estimate.value - estimate.bound(n, self.alpha)
+        excess = bias(d.p, d.q, n=n, bandwidths=d.bandwidths, **settings)
+        return excess <= _BIAS * margin and super()._trusted(d, order, n)
 
 
 @dataclass(frozen=True)
 class _Largest(_Bound):
     """The largest of all pairs' bounds, in both directions, with confidence 1 - alpha as a whole.
 
-    Each bound is made at a level of its own for that. Both directions of a pair come from the same
-    samples and always share that pair's level half and half.
+    Each bound has a corrected level. Both directions of a pair come from the same samples and share
+    the pair's level half and half.
 
     Parameters
     ----------
@@ -260,7 +255,7 @@ class _Largest(_Bound):
             raise ArgumentError("correction", message)
 
     def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
-        """Raise `ArgumentError` where the correction needs what the pairs' samples are not."""
+        """Raise `ArgumentError` where the correction needs pairs with samples of their own."""
         if self.correction == "independent" and pairs > 1 and not own_samples:
             message = "must be bonferroni: these pairs share samples, so (8) does not hold"
             raise ArgumentError("correction", message)
@@ -326,19 +321,10 @@ def divergence(
 ) -> Divergence:
     """Estimate D(p, q) of one order from estimated densities of both sides, and (18).
 
-    Raise `ArgumentError` where these differ in shape, are not finite, or p is 0 everywhere.
-
-    Parameters
-    ----------
-    p, q
-        Relative frequencies of the same k atoms, or densities at the same even grid of k points, of
-        shape ``(k,)``; what is below 0 by rounding counts as 0.
-    order
-        Any real above 1.
-    tau, beta
-        Floor of q, in its unit, and how sharply it sets in, in one over that.
-    spacing
-        The grid's spacing, in the unit of outputs; 1 for atoms.
+    p and q, of shape ``(k,)``, are relative frequencies of the same atoms, or densities on the same
+    even grid with ``spacing`` in the unit of outputs (1 for atoms); negative values count as 0. tau
+    is the floor of q, in its unit, and beta its sharpness, in one over that. Raise `ArgumentError`
+    where p and q differ in shape, are not finite, or p is 0 everywhere.
     """
     terms = _Terms(p, q, order, tau, beta, spacing)
     a = terms.order
@@ -357,27 +343,22 @@ def unbiased(p: Floats, q: Floats, *, order: float, tau: float, beta: float, n: 
     M! / (M + s)! (n + s)! / n! has mean q^-s times the chance that a count of n + s is at least s:
     at most q^-s, however rare the outcome. With s = a - 1 their product has mean p^a q^(1 - a) or
     less, the integral's logarithm less still, and the floor under M lowers it again. D is in nats.
-
-    Parameters
-    ----------
-    p, q
-        Relative frequencies of the same k outcomes among ``n`` draws a side, of shape ``(k,)``.
-    order, tau, beta
-        As for `divergence`.
+    p and q are relative frequencies of the same k outcomes among ``n`` draws of each side, of shape
+    ``(k,)``; tau and beta are as for `divergence`.
     """
     a, s = order, order - 1
     if n <= a:
         return -math.inf
-    seen, other = np.rint(n * p), n * np.maximum(soft_floor(q, tau, beta)[0], q)
-    often = seen > a - 1e-9
-    if not often.any():
+    counts, floored = np.rint(n * p), n * np.maximum(soft_floor(q, tau, beta)[0], q)
+    enough = counts > a - 1e-9
+    if not enough.any():
         return -math.inf
-    seen, other = seen[often], other[often]
+    counts, floored = counts[enough], floored[enough]
     terms = (
-        (gammaln(seen + 1) - gammaln(n + 1))  # 0 to the last digit, where all draws are alike
-        - (gammaln(seen + 1 - a) - gammaln(n + 1 - a))
-        + (gammaln(other + 1) - gammaln(n + 1))
-        - (gammaln(other + 1 + s) - gammaln(n + 1 + s))
+        (gammaln(counts + 1) - gammaln(n + 1))  # exactly 0 where all draws are equal
+        - (gammaln(counts + 1 - a) - gammaln(n + 1 - a))
+        + (gammaln(floored + 1) - gammaln(n + 1))
+        - (gammaln(floored + 1 + s) - gammaln(n + 1 + s))
     )
     return float(np.logaddexp.reduce(terms)) / s
 
@@ -396,32 +377,25 @@ def bias(
     """Estimate the bias of `divergence` to second order, from its second derivatives, in nats.
 
     A frequency p has variance p/n, a Gaussian kernel estimate p/(2 sqrt(pi) h n), or 2 p/(3 n)
-    over the spacing where the grid is coarser than the kernel. The curvature of the floor itself is
-    left out: it lowers the estimate's bias further.
-
-    Parameters
-    ----------
-    p, q, order, tau, beta, spacing
-        As for `divergence`, which tells shapes and errors.
-    n
-        Draws a side.
-    bandwidths
-        h of p and of q, in the unit of outputs; 0 where draws were counted.
+    over the spacing where the grid is coarser than the kernel. The curvature of the floor, which
+    lowers the bias, is left out. ``n`` are the draws of each side; ``bandwidths`` h of p and of q
+    are in the unit of outputs, 0 where draws were counted. The rest, shapes ``(k,)`` and errors are
+    as for `divergence`.
     """
     terms = _Terms(p, q, order, tau, beta, spacing)
     a = terms.order
-    coarse = 2 / (3 * spacing)
+    largest = 2 / (3 * spacing)
     noise = [
-        (1 if h == 0 else min(1 / (2 * math.sqrt(math.pi) * h), coarse)) / n for h in bandwidths
+        (1 if h == 0 else min(1 / (2 * math.sqrt(math.pi) * h), largest)) / n for h in bandwidths
     ]
-    of_p = terms.integral((a - 1) * terms.ratio) - terms.log_main
+    curvature_p = terms.integral((a - 1) * terms.ratio) - terms.log_main
     pull = 2 * terms.log_slope + a * terms.ratio - terms.log_floored + terms.log_q
-    of_q = terms.integral(pull) - terms.log_main
-    return a / 2 * (noise[0] * math.exp(of_p) + noise[1] * math.exp(of_q))
+    curvature_q = terms.integral(pull) - terms.log_main
+    return a / 2 * (noise[0] * math.exp(curvature_p) + noise[1] * math.exp(curvature_q))
 
 
 class _Terms:
-    """What the integrals of one direction share, as logarithms at each atom or grid point."""
+    """The terms of one direction's integrals, as logarithms at each atom or grid point."""
 
     def __init__(
         self, p: Floats, q: Floats, order: float, tau: float, beta: float, spacing: float

@@ -17,9 +17,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, Counts, PairEstimates, check_countable
+from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class SafetyCheck:
     lipschitz
         The C under test, as in `Claims`; the provider's claim if not given.
     cells_given
-        m, where it is not to follow from C.
+        m, instead of the one from C.
     probability
         The lower bound of Theorem 3 that the planned n must reach.
 
@@ -64,11 +65,11 @@ class SafetyCheck:
         if self.cells_given is not None:
             checks.integer("cells_given", self.cells_given, minimum=2)
 
-    def _tested(self, claims: Claims) -> float:
-        tested = self.lipschitz if self.lipschitz is not None else claims.lipschitz
-        if tested is None:
+    def _constant(self, claims: Claims) -> float:
+        constant = self.lipschitz if self.lipschitz is not None else claims.lipschitz
+        if constant is None:
             raise ArgumentError("lipschitz", "must be claimed or given to be checked")
-        return tested
+        return constant
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -82,7 +83,7 @@ class SafetyCheck:
         if self.cells_given is not None:
             return self.cells_given
         cells = planner.histogram_cells(
-            gamma=self.gamma, lipschitz=self._tested(claims), width=width
+            gamma=self.gamma, lipschitz=self._constant(claims), width=width
         )
         if cells < 2:
             raise ArgumentError("gamma", "asks for one cell, which has no neighbour to check")
@@ -99,29 +100,28 @@ class SafetyCheck:
 
         ``as_published`` takes the paper's n of (7), without the union over cells.
         """
-        tested, cells = self._tested(claims), self.cells(claims, order)
-        slack = planner.safety_slack(lipschitz=tested, cells=cells, width=claims.width)
-        outputs = {"lipschitz": tested, "width": claims.width}
-        union = not as_published
+        outputs = {"lipschitz": self._constant(claims), "width": claims.width}
+        cells = self.cells(claims, order)
+        slack = planner.safety_slack(cells=cells, **outputs)
         return max(
-            planner.sample_size(gamma=self.gamma, delta=delta, union=union, **outputs),
+            planner.sample_size(gamma=self.gamma, delta=delta, union=not as_published, **outputs),
             planner.safety_sample_size(slack=slack, cells=cells, probability=self.probability),
         )
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
         """Return 1.0 where both histograms pass, else 0.0; it never fails."""
         width = claims.width / x.shape[-1]
-        tested = self._tested(claims)
-        slack = planner.safety_slack(lipschitz=tested, cells=x.shape[-1], width=claims.width)
-        allowed = 2 * slack + tested * width**2
-        share = (steps_within(x, allowed) & steps_within(x_prime, allowed)).astype(float)
-        return PairEstimates(share, share, np.zeros(share.shape, bool))
+        constant = self._constant(claims)
+        slack = planner.safety_slack(lipschitz=constant, cells=x.shape[-1], width=claims.width)
+        allowed = 2 * slack + constant * width**2
+        passed = (steps_within(x, allowed) & steps_within(x_prime, allowed)).astype(float)
+        return PairEstimates(passed, passed, np.zeros(passed.shape, bool))
 
 
 def steps_within(counts: Counts, allowed: float) -> np.ndarray:
-    """Tell for histograms of shape ``(..., cells)`` whether no two neighbours differ by more.
+    """Return for histograms ``(..., cells)`` whether no two neighbours differ by more.
 
-    ``allowed`` is a difference of frequencies, as in (9); the answer has shape ``(...)``.
+    ``allowed`` is a difference of frequencies, as in (9); the result has shape ``(...)``.
     """
     frequencies = counts / counts.sum(axis=-1, keepdims=True)
     within: np.ndarray = (np.abs(np.diff(frequencies, axis=-1)) <= allowed).all(axis=-1)

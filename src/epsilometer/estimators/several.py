@@ -1,4 +1,4 @@
-"""Levels of the bounds of several pairs, of which the largest is answered (kutta2022, (8))."""
+"""Levels of the bounds of several pairs whose largest is the result (kutta2022, (8))."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from epsilometer import checks
 
 def maximum_confidence(pairs: int, alpha: float = 0.05) -> float:
     """Return the confidence (1 - alpha)^N of the largest of N independent pairs' bounds (8)."""
-    level = checks.between_0_and_1("alpha", alpha)
-    return float((1 - level) ** checks.integer("pairs", pairs))
+    alpha = checks.between_0_and_1("alpha", alpha)
+    return float((1 - alpha) ** checks.integer("pairs", pairs))
 
 
 def independent(pairs: int, alpha: float = 0.05) -> float:
     """Return the level 1 - (1 - alpha)^(1/N) of each of N independent bounds, by (8)."""
-    level = checks.between_0_and_1("alpha", alpha)
-    return -math.expm1(math.log1p(-level) / checks.integer("pairs", pairs))
+    alpha = checks.between_0_and_1("alpha", alpha)
+    return -math.expm1(math.log1p(-alpha) / checks.integer("pairs", pairs))
 
 
 def bonferroni(pairs: int, alpha: float = 0.05) -> float:

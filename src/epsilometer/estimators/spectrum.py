@@ -7,10 +7,10 @@ whose outputs are replaced by a null value with probability 1 - exp(-e) (label 0
 
 A classifier is trained on half of the draws of both sides and tested on the other half, with
 equally many of either label: the fair coin of Definition 12 at its expectation. The coin that
-replaces outputs by the null value is ``drawn``, which takes a training for every e and direction as
-in Figure 1 of the paper; or its probability is known and ``expected``: outputs of x then count
-exp(-e) in training and in testing, so that one classifier serves the whole curve and both
-directions, with less variance. The null value is always classified right.
+replaces outputs by the null value is ``drawn``, with a training for every e and direction as in
+Figure 1 of the paper; or it is ``expected``: outputs of x count exp(-e) in training and in testing,
+so one classifier serves the whole curve and both directions, with less variance. The null value is
+always classified right.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Classifier, Counts, Floats, Sample
+from epsilometer.classifiers.base import Classifier
 from epsilometer.errors import ArgumentError, UnknownNameError, suggest
 from epsilometer.proportions import clopper_pearson
 
@@ -38,12 +39,12 @@ _LARGEST = 500  # whose exponential is far from overflowing
 
 @dataclass(frozen=True)
 class Tested:
-    """What a classifier did with the test draws of one direction, at each claim.
+    """The errors of a classifier on the test draws of one direction, at each claim.
 
-    All of shape ``(m,)``, as is what follows from them: ``claims`` e in nats, ``wrong`` outputs of
-    x taken for those of x', among ``tested``, and ``wrong_prime`` among ``tested_prime`` the other
-    way. With a drawn coin ``tested`` counts null values, too, and ``weight`` is 1; with an expected
-    one ``weight`` is how often an output of x is kept, exp(-e).
+    All arrays have shape ``(m,)``: ``claims`` e in nats; ``wrong`` of the ``tested`` outputs of x
+    are classified as those of x', and ``wrong_prime`` of ``tested_prime`` the other way. With a
+    drawn coin ``tested`` includes null values and ``weight`` is 1; with an expected one ``weight``
+    is exp(-e), the chance that an output of x is kept.
     """
 
     claims: Floats
@@ -65,15 +66,14 @@ class Tested:
         return delta_of_risk(self.claims, self.risk)
 
     def interval(self, kind: str, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return ends of an interval for what the classifier achieves, at each claim by itself.
+        """Return ends ``(m,)`` of an interval for the classifier's delta, at each claim by itself.
 
-        It achieves at most the delta of the pair: the lower end is a lower bound for that, the
-        upper end bounds the classifier only. ``clopper-pearson`` bounds both error rates at
-        alpha / 2 each and holds at every n, as does ``hoeffding``, for their mean: the chance that
-        the lower end is above delta is at most alpha / 2. ``bootstrap`` draws the test points
-        again and promises nothing: where none of them is wrong its interval is [1, 1], and of two
-        outputs that nearly never agree it often has its lower end above delta. Both ends have shape
-        ``(m,)``.
+        It is at most the delta of the pair: the lower end is a lower bound for that, the upper end
+        bounds the classifier only. ``clopper-pearson`` bounds both error rates at alpha / 2 each
+        and holds at every n, as does ``hoeffding``, for their mean: the chance that the lower end
+        is above delta is at most alpha / 2. ``bootstrap`` resamples the test points without a
+        promise: without errors its interval is [1, 1], and where the sides' outputs are almost
+        disjoint its lower end is often above delta.
         """
         scale = np.exp(self.claims)
         if kind == "hoeffding":
@@ -83,12 +83,11 @@ class Tested:
             return _clipped(self._raw - width), _clipped(self._raw + width)
         if kind == "bootstrap":
             size = (_RESAMPLES, self.claims.size)
-            drawn = rng.binomial(self.tested, self.wrong / self.tested, size) / self.tested
-            drawn_prime = rng.binomial(
-                self.tested_prime, self.wrong_prime / self.tested_prime, size
-            )
-            again = 1 - scale * (self.weight * drawn + drawn_prime / self.tested_prime)
-            low, high = np.quantile(again, [alpha / 2, 1 - alpha / 2], axis=0)
+            errors = rng.binomial(self.tested, self.wrong / self.tested, size) / self.tested
+            rate_prime = self.wrong_prime / self.tested_prime
+            errors_prime = rng.binomial(self.tested_prime, rate_prime, size) / self.tested_prime
+            resampled = 1 - scale * (self.weight * errors + errors_prime)
+            low, high = np.quantile(resampled, [alpha / 2, 1 - alpha / 2], axis=0)
             return _clipped(low), _clipped(high)
         low, high = clopper_pearson(self.wrong, self.tested, 1 - alpha / 2)
         low_prime, high_prime = clopper_pearson(self.wrong_prime, self.tested_prime, 1 - alpha / 2)
@@ -111,10 +110,9 @@ def delta_of_risk(claims: ArrayLike, risk: ArrayLike) -> Floats:
 def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
     """Return the smallest claim at which a curve is at most delta: the curve, inverted.
 
-    Between claims the curve is a straight line. Deltas fall with the claim; estimates that rise
-    again by noise are taken at the smallest value so far. Infinity, if no claim is large enough.
-    Claims, in nats, and deltas have shape ``(m,)``; raise `ArgumentError` unless claims rise and
-    ``delta`` lies in [0, 1].
+    The curve is linear between claims, and its running minimum, as estimates may rise by noise.
+    Return infinity if no claim is large enough. Claims, in nats, and deltas have shape ``(m,)``;
+    raise `ArgumentError` unless claims rise and ``delta`` lies in [0, 1].
     """
     if not 0 <= checks.real("delta", delta) <= 1:
         raise ArgumentError("delta", f"must lie in [0, 1], got {delta!r}")
@@ -142,13 +140,13 @@ def cones(dimension: int) -> int:
 
 
 def risk_error(n: int, beta: float) -> float:
-    """Return sqrt(ln(4/beta)/n): how far n/2 test points may be off, but for beta/2 (Claim 3)."""
+    """Return sqrt(ln(4/beta)/n): the error of n/2 test points, with chance 1 - beta/2 (Claim 3)."""
     checks.between_0_and_1("beta", beta)
     return math.sqrt(math.log(4 / beta) / checks.integer("n", n))
 
 
 def neighbours_error(n: int, beta: float, dimension: int = 1) -> float:
-    """Return 12 c_d sqrt(ln(4/beta)/n), how far kNN of n/2 points is from the Bayes risk (5).
+    """Return 12 c_d sqrt(ln(4/beta)/n), the excess of kNN with n/2 points over the Bayes risk (5).
 
     For n large enough. The paper prints ln(4 beta) here and in Corollary 2; solving
     2 exp(-(n/2) a^2 / (72 c_d^2)) = beta/2 for a gives ln(4/beta).
@@ -164,12 +162,12 @@ def estimate_error(
     *,
     directions: int = 1,
 ) -> float:
-    """Return alpha of any classifier with n points in all: |delta' - delta| <= alpha but for beta.
+    """Return alpha with |delta' - delta| <= alpha for any classifier of n points, but for beta.
 
-    ``consistency(points, chance)`` is the paper's g: how far the risk of a classifier trained on so
-    many points is from the Bayes risk at most, but for the chance. ``directions`` = 1 is one
-    direction of one pair (Lemma 1); a maximum over 2tm of them, both directions of every row
-    removed from t databases of m rows, is Theorem 5.
+    ``consistency(points, chance)`` is the paper's g: the largest distance from the Bayes risk after
+    training on ``points``, but for the ``chance``. ``directions`` = 1 is one direction of one pair
+    (Lemma 1); a maximum over 2tm of them, both directions of every row removed from t databases of
+    m rows, is Theorem 5.
     """
     share = checks.between_0_and_1("beta", beta) / checks.integer("directions", directions)
     error = consistency(n // 2, share / 2) + risk_error(n, share)
@@ -210,10 +208,10 @@ class Spectrum:
     alpha
         The interval's error probability, at each claim, pair and direction by itself.
     largest
-        Answer with the largest of all pairs and both directions at each claim, for databases of
-        which every row is removed in turn (relative privacy, Figure 2), or for distributions
-        (Figure 3). Intervals are at alpha over the number of these, and their largest ends enclose
-        the most that the classifiers achieve, at each claim by itself, as far as `guarantee` goes.
+        Return the largest of all pairs and directions at each claim, for databases from which each
+        row is removed in turn (relative privacy, Figure 2), or for distributions (Figure 3).
+        Intervals are at alpha over the number of these; their largest ends enclose the classifiers'
+        largest delta, at each claim by itself, with the `guarantee`.
 
     A fair coin on x against one that always shows 0 on x': delta is .5 at every claim, and in the
     other direction 1 - e^epsilon / 2.
@@ -231,7 +229,7 @@ class Spectrum:
 
     reads: ClassVar[Literal["verdicts"]] = "verdicts"
     TRAINING: ClassVar[tuple[str, ...]] = ("classifier", "options", "coin", "claims")
-    """The parameters that verdicts depend on; the others are of the estimate alone."""
+    """The parameters that verdicts depend on; the others concern the estimate only."""
     precision: ClassVar[None] = None
 
     classifier: str
@@ -263,25 +261,25 @@ class Spectrum:
 
     @property
     def guarantee(self) -> Literal["finite-sample", "none"]:
-        """What intervals promise: their level at every n, or, the bootstrap's, nothing."""
+        """The promise of intervals: their level at every n; the bootstrap has none."""
         return "none" if self.interval == "bootstrap" else "finite-sample"
 
     @cached_property
     def method(self) -> Classifier:
         """The classification algorithm; raise `ArgumentError` for unknown names and options."""
         try:
-            kind = CLASSIFIERS.load(self.classifier)
+            cls = CLASSIFIERS.load(self.classifier)
         except UnknownNameError as error:
             raise ArgumentError("classifier", f"is an {error}") from None
         if not isinstance(self.options, Mapping):
             raise ArgumentError("options", f"must be a mapping, got {self.options!r}")
-        known = [part.name for part in fields(kind)]
+        known = [part.name for part in fields(cls)]
         for option in self.options:
             if option not in known:
                 message = f"has unknown {option!r} of {self.classifier}{suggest(option, known)}"
                 raise ArgumentError("options", message)
-        made: Classifier = kind(**self.options)
-        return made
+        classifier: Classifier = cls(**self.options)
+        return classifier
 
     @cached_property
     def grid(self) -> Floats:
@@ -339,33 +337,33 @@ class Spectrum:
         votes, votes_prime = fitted.votes(test), fitted.votes(test_prime)
         grid, weight = self.grid, np.exp(-self.grid)
         n, m = (np.full(grid.size, len(side)) for side in (test, test_prime))
-        over, over_prime = votes.above(-grid), votes_prime.above(-grid)
-        under, under_prime = votes.below(grid), votes_prime.below(grid)
+        above, above_prime = votes.above(-grid), votes_prime.above(-grid)
+        below, below_prime = votes.below(grid), votes_prime.below(grid)
         return (
-            Tested(grid, over, n, m - over_prime, m, weight),
-            Tested(grid, under_prime, m, n - under, n, weight),
+            Tested(grid, above, n, m - above_prime, m, weight),
+            Tested(grid, below_prime, m, n - below, n, weight),
         )
 
     def _drawn(self, halves: list[tuple[Sample, Sample]], rng: np.random.Generator) -> Tested:
         (train, test), (train_prime, test_prime) = halves
         wrong, wrong_prime = np.zeros((2, self.grid.size), np.int64)
+        even = np.zeros(1)
         for i, claim in enumerate(self.grid):
             kept, tested = (
                 side[rng.random(len(side)) < math.exp(-claim)] for side in (train, test)
             )
             seed = int(rng.integers(2**31))
-            if not len(kept):  # all null values: whatever is not null comes from x'
+            if not len(kept):  # only null values: all others are from x'
                 wrong[i] = len(tested)
                 continue
             fitted = self.method.fit(kept, train_prime, len(train) + len(train_prime), seed)
-            even = np.zeros(1)
             wrong[i] = fitted.votes(tested).above(even)[0] if len(tested) else 0
             wrong_prime[i] = len(test_prime) - fitted.votes(test_prime).above(even)[0]
         n, m = (np.full(self.grid.size, len(side)) for side in (test, test_prime))
         return Tested(self.grid, wrong, n, wrong_prime, m, np.ones(self.grid.size))
 
 
-def _clipped(values: ArrayLike) -> NDArray[np.float64]:
-    """Return deltas, between 0 and 1; what is above 0 by rounding alone is 0."""
+def _clipped(values: ArrayLike) -> Floats:
+    """Return deltas clipped to [0, 1]; rounding errors above 0 are 0."""
     deltas = np.asarray(values, np.float64)
     return np.where(deltas < 1e-12, 0.0, np.minimum(deltas, 1.0))

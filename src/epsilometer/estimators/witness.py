@@ -1,22 +1,22 @@
-"""The choice of pair and event: what the first sample itself supports.
+"""The choice of a pair and of events that the first sample supports.
 
 A lower bound for the privacy level needs an event that is likelier on x than on x', chosen before
-the draws that confirm it. The best is {loss >= c}; which outputs these are has to be learned, and
-whoever takes the event that looks best on the draws it was learned from takes noise for privacy
-loss: the more fresh draws are to come, the rarer the events that seem to be worth it. So
+the draws that confirm it. The best is {loss >= c}; its outputs have to be learned. The event that
+is best on the draws it was learned from is often noise, the more so the more fresh draws will
+follow. So
 
-- outputs are put into cells that have no unit: between quantiles of both sides together, values
-  that repeat in cells of their own (atoms among reals are ordinary outputs), or a cell for each
-  value where all repeat; vectors are looked at entry by entry, row by row, and through a score
-  that adds up over the entries, whole numbers without repetition bit by bit;
-- cells are ordered by a shrunken log ratio of counts, on four fifths of the draws, and sets of the
-  first r cells are judged on the last fifth, five times in turn; half-lines are judged as they are;
-- an event promises the log ratio of its probabilities less what it may err by on the first draws
-  (standard deviations, see `candidates`) and on the fresh ones.
+- outputs are put into cells without a unit: between quantiles of both sides together, repeated
+  values in cells of their own (atoms among reals are ordinary outputs), or a cell for each value
+  where all repeat; vectors are read entry by entry, row by row, and by a score that adds up over
+  the entries, integers without repetition bit by bit;
+- cells are ordered by a shrunken log ratio of counts on four fifths of the draws, and sets of the
+  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly;
+- the promise of an event is the log ratio of its probabilities less its possible error on the first
+  draws (standard deviations, see `candidates`) and on the fresh ones.
 
-The event that promises most is the witness, and the pair whose witness promises most is confirmed.
-A rare event can be worth far more than it can promise, so that the one that promises most with
-little caution comes along for a small share of alpha.
+The event with the largest promise is the witness, and the pair whose witness promises most is
+confirmed. A rare event can be worth far more than its promise, so the event with the largest
+promise at little caution gets a small share of alpha.
 
 No paper has this: askin2022's Algorithm 4 confirms one output (`local_loss`), and only where a
 density or relative frequencies exist.
@@ -31,15 +31,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
 from epsilometer.events.events import Event, View, added, entries_of
-
-Sample = NDArray[Any]
 
 _BOLD_SHARE = 0.15  # of alpha
 
@@ -51,9 +49,9 @@ class Witness:
     Parameters
     ----------
     cells
-        How many cells the quantiles of both sides make.
+        The number of cells between quantiles of both sides.
     largest
-        Answer with the pair of the largest promise only.
+        Return the result of the pair with the largest promise only.
 
     Laplace noise of scale 1 on two pairs of inputs, .1 and .7 apart, whose levels are these; events
     are chosen on some draws, and fresh ones are counted:
@@ -95,26 +93,26 @@ class Witness:
     ) -> tuple[int, list[Loss]]:
         """Choose the events of each pair, and the pair that promises most, the first of ties.
 
-        Samples are whole numbers or reals, NaN where there is none. A loss is the promise of a
-        pair, in nats and at least 0. Events may lie anywhere, whatever the ``region``. Raise
-        `ArgumentError` where there is no pair, a side is empty, or they differ in kind.
+        Samples are integers or reals, NaN where there is none. A loss is the promise of a pair, in
+        nats and at least 0. ``region`` has no effect. Raise `ArgumentError` where there is no pair,
+        a side is empty, or the sides differ in kind.
         """
         checks.integer("draws", draws)
         chosen, losses = -1, []
         best: list[Candidate] = []
         for k, (x, x_prime) in enumerate(pairs):
-            found = _choose(x, x_prime, draws, self.cells)
-            losses.append(Loss(max(found[0].expected, 0.0) if found else 0.0))
-            if chosen < 0 or (found and (not best or found[0].expected > best[0].expected)):
-                chosen, best = k, found
+            events = _choose(x, x_prime, draws, self.cells)
+            losses.append(Loss(max(events[0].expected, 0.0) if events else 0.0))
+            if chosen < 0 or (events and (not best or events[0].expected > best[0].expected)):
+                chosen, best = k, events
         if chosen < 0:
             raise ArgumentError("pairs", "must not be empty")
-        events = [candidate.plain for candidate in best]
-        losses[chosen] = replace(losses[chosen], found={"events": events})
+        found = {"events": [candidate.plain for candidate in best]}
+        losses[chosen] = replace(losses[chosen], found=found)
         return chosen, losses
 
     def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> EventEvidence:
-        """Count how many fresh draws of either side lie in the events."""
+        """Count the fresh draws of either side in the events."""
         if len(x) != len(x_prime):
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
         events = [Event.from_plain(plain["event"]) for plain in found["events"]]
@@ -128,20 +126,20 @@ class Witness:
 
 
 def check_pure(order: float) -> None:
-    """Raise `ArgumentError` unless the pure level is asked for; outputs may be of any kind."""
+    """Raise `ArgumentError` unless the order is infinite; outputs may be of any kind."""
     if not math.isinf(order):
         raise ArgumentError("lambda", "must be inf: an event bounds the pure level")
 
 
 def _choose(x: Sample, x_prime: Sample, draws: int, cells: int) -> list[Candidate]:
-    """Return the witness of a pair and, where it promises more, a bold one beside it."""
+    """Return the witness of a pair and, where it promises more at little caution, a bold one."""
     if x.ndim != x_prime.ndim or x.shape[1:] != x_prime.shape[1:] or x.ndim not in (1, 2):
         raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
     if x.dtype.kind != x_prime.dtype.kind:
         raise ArgumentError("x_prime", f"holds {x_prime.dtype}, x holds {x.dtype}")
     if not len(x) or not len(x_prime):
         raise ArgumentError("sample", "must not be empty")
-    witness, bold = best(looks(x, x_prime, cells), draws)
+    witness, bold = best(cells_of_views(x, x_prime, cells), draws)
     if witness is None or bold is None:
         return []
     if bold.optimistic <= witness.optimistic:
@@ -150,12 +148,12 @@ def _choose(x: Sample, x_prime: Sample, draws: int, cells: int) -> list[Candidat
 
 
 def best(
-    looks: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
+    views: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
 ) -> tuple[Candidate | None, Candidate | None]:
-    """Return the events that promise most, with caution and with little; see `Cells.judged`."""
+    """Return the events of the largest promise, with full and with little caution."""
     witness = bold = None
-    for look in looks:
-        for candidate in itertools.chain.from_iterable(look.judged(draws, level, daring)):
+    for cells in views:
+        for candidate in itertools.chain.from_iterable(cells.judged(draws, level, daring)):
             if witness is None or candidate.expected > witness.expected:
                 witness = candidate
             if bold is None or candidate.optimistic > bold.optimistic:
@@ -163,13 +161,15 @@ def best(
     return witness, bold
 
 
-def looks(x: Sample, x_prime: Sample, cells: int, *, fine: bool = False) -> Iterator[Cells]:
+def cells_of_views(
+    x: Sample, x_prime: Sample, cells: int, *, fine: bool = False
+) -> Iterator[Cells]:
     """Yield the cells of every view of the outputs, of shape ``(n,)`` or ``(n, d)``."""
-    whole = np.issubdtype(x.dtype, np.integer)
+    integers = np.issubdtype(x.dtype, np.integer)
     if x.ndim == 1:
         line = Numbers(x, x_prime, cells, View(), fine=fine)
         yield from line.choices()
-        if not whole or line.repeats:
+        if not integers or line.repeats:
             return
         size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
         if min(x.min(), x_prime.min()) < 0 or not size:
@@ -179,7 +179,7 @@ def looks(x: Sample, x_prime: Sample, cells: int, *, fine: bool = False) -> Iter
     else:
         kind = "entry"
         columns, columns_prime = entries_of(x), entries_of(x_prime)
-        if whole:
+        if integers:
             yield Rows(x, x_prime)
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
         yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ def looks(x: Sample, x_prime: Sample, cells: int, *, fine: bool = False) -> Iter
 
 
 def _score(columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool) -> Numbers:
-    """Learn what the cells of each entry add to a score on half of the draws; look at the others.
+    """Learn the cells' additions to a score on half of the draws; return the scores of the others.
 
     The score is the log likelihood ratio where entries are independent.
     """

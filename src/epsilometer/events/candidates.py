@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.events.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, row_codes
 from epsilometer.events.tallies import Tally, cells_of, fifths
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from epsilometer.events.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.candidates import Cells, Numbers, deviations
 from epsilometer.events.events import View, remainders
 

@@ -19,9 +19,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.densities.frequencies import counted
+from epsilometer.arrays import Bools, Counts, Floats, Sample
+from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
-from epsilometer.events.arrays import Bools, Counts, Floats, Sample
 from epsilometer.events.formula import Formula
 
 Number = float | int
@@ -196,7 +196,7 @@ class Event:
             low, high = int(sample.min()), int(sample.max())
             if self.view.kind == "output" and low >= 0 and high < sample.size:
                 every = np.arange(high + 1, dtype=sample.dtype)
-                return int(counted(sample, high + 1)[self.holds(every)].sum())
+                return int(count_outcomes(sample, high + 1)[self.holds(every)].sum())
         return int(np.count_nonzero(self.holds(sample)))
 
     def to_plain(self) -> dict[str, Any]:

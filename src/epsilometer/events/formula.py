@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.events.arrays import Floats, Sample
+from epsilometer.arrays import Floats, Sample
 
 _CLIPPED = 8.0  # units of its spread, at which an entry is clipped
 

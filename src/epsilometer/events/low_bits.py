@@ -17,7 +17,7 @@ from copy import copy
 
 import numpy as np
 
-from epsilometer.events.arrays import Counts, Sample
+from epsilometer.arrays import Counts, Sample
 from epsilometer.events.candidates import Cells, Numbers, deviations
 from epsilometer.events.events import LOWEST, NOT_FINITE, SPAN, ZERO, Event, View, lowest_bits
 

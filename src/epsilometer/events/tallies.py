@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.compiled import compiled
-from epsilometer.densities.frequencies import counted
-from epsilometer.events.arrays import Counts, Floats, Sample
+from epsilometer.densities.frequencies import count_outcomes
 
 FOLDS = 5
 _FEW = 50_000  # reals for which NumPy's search is faster than importing Numba
@@ -32,7 +32,7 @@ class Tally:
         for side in (x, x_prime):
             from_0 = side.astype(np.int64) - low if low else side
             parts = (from_0[part] for part in fifths(side.size))
-            counts.append(np.stack([counted(part, high - low + 1) for part in parts]))
+            counts.append(np.stack([count_outcomes(part, high - low + 1) for part in parts]))
         present = np.flatnonzero((counts[0] + counts[1]).any(axis=0))
         self.values = (present + low).astype(x.dtype)
         self.folds = counts[0][:, present], counts[1][:, present]

@@ -1,37 +1,37 @@
 """Exact values: densities, losses, divergences and Lipschitz constants in closed form.
 
-Keyed by the mechanism's registered name. Only aggregation, tables and tests read it; nothing that
-estimates may import it (an import contract sees to that).
+The registry has the names of the mechanisms. Only aggregation, tables and tests use it; an import
+contract forbids it to everything that estimates.
 """
 
 from epsilometer.registry import Registry
 
-LAWS = Registry(
-    "exact law",
+EXACT = Registry(
+    "exact distribution",
     {
-        "bernoulli_pair": "epsilometer.exact.finite:BernoulliPairLaw",
-        "continuous_noisy_max": "epsilometer.exact.noisy_max:ContinuousNoisyMaxLaw",
-        "counting_exponential": "epsilometer.exact.finite:CountingExponentialLaw",
-        "exponential_half_line": "epsilometer.exact.real_line:ExponentialHalfLineLaw",
-        "gaussian": "epsilometer.exact.real_line:GaussianLaw",
-        "gaussian_vector": "epsilometer.exact.vector_noise:GaussianVectorLaw",
-        "laplace": "epsilometer.exact.real_line:LaplaceLaw",
-        "laplace_vector": "epsilometer.exact.vector_noise:LaplaceVectorLaw",
-        "noiseless_count": "epsilometer.exact.finite:NoiselessCountLaw",
-        "noisy_gradient_descent": "epsilometer.exact.real_line:NoisyGradientDescentLaw",
-        "noisy_histogram": "epsilometer.exact.real_line:LaplaceLaw",
-        "noisy_max_index": "epsilometer.exact.noisy_max:NoisyMaxIndexLaw",
-        "noisy_max_value": "epsilometer.exact.noisy_max:NoisyMaxValueLaw",
-        "noisy_sum": "epsilometer.exact.noisy_sum:NoisySumLaw",
-        "randomized_bits": "epsilometer.exact.finite:RandomizedBitsLaw",
-        "randomized_response": "epsilometer.exact.finite:RandomizedResponseLaw",
-        "rare_match": "epsilometer.exact.finite:RareMatchLaw",
-        "report_noisy_max": "epsilometer.exact.noisy_max:ReportNoisyMaxLaw",
-        "sparse_vector": "epsilometer.exact.sparse_vector:SparseVectorLaw",
-        "sparse_vector_bits": "epsilometer.exact.sparse_vector:SparseVectorBitsLaw",
-        "sparse_vector_first": "epsilometer.exact.sparse_vector:SparseVectorFirstLaw",
-        "sparse_vector_mixed": "epsilometer.exact.sparse_vector:SparseVectorMixedLaw",
-        "truncated_gaussian": "epsilometer.exact.truncated_gaussian:TruncatedGaussianLaw",
-        "truncated_laplace": "epsilometer.exact.truncated_laplace:TruncatedLaplaceLaw",
+        "bernoulli_pair": "epsilometer.exact.finite:ExactBernoulliPair",
+        "continuous_noisy_max": "epsilometer.exact.noisy_max:ExactContinuousNoisyMax",
+        "counting_exponential": "epsilometer.exact.finite:ExactCountingExponential",
+        "exponential_half_line": "epsilometer.exact.real_line:ExactExponentialHalfLine",
+        "gaussian": "epsilometer.exact.real_line:ExactGaussian",
+        "gaussian_vector": "epsilometer.exact.vector_noise:ExactGaussianVector",
+        "laplace": "epsilometer.exact.real_line:ExactLaplace",
+        "laplace_vector": "epsilometer.exact.vector_noise:ExactLaplaceVector",
+        "noiseless_count": "epsilometer.exact.finite:ExactNoiselessCount",
+        "noisy_gradient_descent": "epsilometer.exact.real_line:ExactNoisyGradientDescent",
+        "noisy_histogram": "epsilometer.exact.real_line:ExactLaplace",
+        "noisy_max_index": "epsilometer.exact.noisy_max:ExactNoisyMaxIndex",
+        "noisy_max_value": "epsilometer.exact.noisy_max:ExactNoisyMaxValue",
+        "noisy_sum": "epsilometer.exact.noisy_sum:ExactNoisySum",
+        "randomized_bits": "epsilometer.exact.finite:ExactRandomizedBits",
+        "randomized_response": "epsilometer.exact.finite:ExactRandomizedResponse",
+        "rare_match": "epsilometer.exact.finite:ExactRareMatch",
+        "report_noisy_max": "epsilometer.exact.noisy_max:ExactReportNoisyMax",
+        "sparse_vector": "epsilometer.exact.sparse_vector:ExactSparseVector",
+        "sparse_vector_bits": "epsilometer.exact.sparse_vector:ExactSparseVectorBits",
+        "sparse_vector_first": "epsilometer.exact.sparse_vector:ExactSparseVectorFirst",
+        "sparse_vector_mixed": "epsilometer.exact.sparse_vector:ExactSparseVectorMixed",
+        "truncated_gaussian": "epsilometer.exact.truncated:ExactTruncatedGaussian",
+        "truncated_laplace": "epsilometer.exact.truncated:ExactTruncatedLaplace",
     },
 )

@@ -1,45 +1,48 @@
-"""What is known exactly about a mechanism."""
+"""Protocols of exact distributions, and their levels."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from epsilometer.arrays import Floats
+from epsilometer.errors import ArgumentError
+
+_ROUNDING = 1e-14  # of a level
 
 
-class Law(Protocol):
-    """The exact law of a mechanism, made from the mechanism itself; levels are in nats."""
+class Distribution(Protocol):
+    """The exact distribution of a mechanism's outputs; levels are in nats."""
 
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return sup_z log f(z | x) / f(z | x'), the pure privacy level in this direction."""
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
-        """Return the Rényi divergence of the given order of x's law from x''s.
+        """Return the Rényi divergence of the given order of the distribution at x from that at x'.
 
         Raise `ArgumentError` unless the order is finite and above 1.
         """
 
 
-class ContinuousLaw(Law, Protocol):
+class ContinuousDistribution(Distribution, Protocol):
     """Real outputs with a density.
 
-    ``z`` is in the unit of outputs and may have any shape, which is that of what is returned.
+    ``z`` is in the unit of outputs; results have its shape.
     """
 
     def window(self, x: Any) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
 
     def pdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the density at ``z``, of its shape and in one over its unit."""
+        """Return the density at ``z``, in one over its unit."""
 
     def cdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the distribution function at ``z``, of its shape."""
+        """Return the distribution function at ``z``."""
 
 
-class IntervalLaw(ContinuousLaw, Protocol):
+class IntervalDistribution(ContinuousDistribution, Protocol):
     """Outputs with a Lipschitz density on a closed interval."""
 
     @property
@@ -55,6 +58,26 @@ class IntervalLaw(ContinuousLaw, Protocol):
         """D: |f(z | x) - f(z | x')| <= D |x - x'| for every output."""
 
 
-def divergence(law: Law, order: float, x: Any, x_prime: Any) -> float:
+def divergence(distribution: Distribution, order: float, x: Any, x_prime: Any) -> float:
     """Return the privacy level at a Rényi order, in nats; infinity means the pure level."""
-    return law.privacy_loss(x, x_prime) if np.isinf(order) else law.renyi(order, x, x_prime)
+    if np.isinf(order):
+        return distribution.privacy_loss(x, x_prime)
+    return distribution.renyi(order, x, x_prime)
+
+
+def spectrum(distribution: Distribution, claims: ArrayLike, x: Any, x_prime: Any) -> Floats:
+    """Return delta at each claim e of shape ``(m,)``, the hockey-stick divergence of x from x'.
+
+    delta(e) = P(S) - exp(e) Q(S) for the set S of outputs whose privacy loss exceeds e. It is
+    computed as the mean under P of (1 - exp(e - loss))+, since the difference of two probabilities
+    has no digits left where delta is small.
+    """
+    epsilons = np.atleast_1d(np.asarray(claims, float))
+    if not hasattr(distribution, "spectrum"):
+        raise ArgumentError("distribution", f"{type(distribution).__name__} has no spectrum")
+    # where no loss exceeds the claim delta is 0, without rounding errors
+    below = epsilons < distribution.privacy_loss(x, x_prime) * (1 - _ROUNDING)
+    deltas = np.zeros(epsilons.size)
+    if below.any():
+        deltas[below] = distribution.spectrum(epsilons[below], x, x_prime)
+    return np.clip(deltas, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Exact laws of mechanisms with finitely many outputs."""
+"""Exact distributions of mechanisms with finitely many outputs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import gammaln, softmax
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels
-from epsilometer.exact.base import Floats
-from epsilometer.exact.levels import Compared
+from epsilometer.exact.levels import Comparison
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.counting_exponential import CountingExponential
 from epsilometer.mechanisms.random_rows import NoiselessCount
@@ -29,21 +29,21 @@ class Enumerated(ABC):
     """Levels by enumeration of the outputs."""
 
     @abstractmethod
-    def compare(self, x: Any, x_prime: Any) -> Compared:
+    def compare(self, x: Any, x_prime: Any) -> Comparison:
         """Return both inputs' log probabilities of the same outputs, and the losses."""
 
     def probabilities(self, x: Any) -> Floats:
         """Return the probabilities of 0, ..., k - 1 at input ``x``, of shape ``(k,)``."""
         return np.asarray(np.exp(self._compared(x, x).log_p))
 
-    def _compared(self, x: Any, x_prime: Any) -> Compared:
-        """Return the comparison, worked out once for a pair."""
-        known: dict[tuple[str, str], Compared] = self.__dict__.setdefault("_worked_out", {})
+    def _compared(self, x: Any, x_prime: Any) -> Comparison:
+        """Return the comparison, computed once for a pair."""
+        cache: dict[tuple[str, str], Comparison] = self.__dict__.setdefault("_cache", {})
         key = repr(x), repr(x_prime)
-        if key not in known:
-            known[key] = levels.completed(self.compare(x, x_prime))
-            known[key[::-1]] = known[key].reversed()
-        return known[key]
+        if key not in cache:
+            cache[key] = levels.completed(self.compare(x, x_prime))
+            cache[key[::-1]] = cache[key].reversed()
+        return cache[key]
 
     def privacy_loss(self, x: Any, x_prime: Any) -> float:
         """Return the largest log ratio; infinity if x can do what x' cannot."""
@@ -59,7 +59,7 @@ class Enumerated(ABC):
         return levels.deltas(claims, self._compared(x, x_prime))
 
 
-class RandomizedResponseLaw(Enumerated):
+class ExactRandomizedResponse(Enumerated):
     """k-ary randomised response."""
 
     def __init__(self, mechanism: RandomizedResponse) -> None:
@@ -77,25 +77,25 @@ class RandomizedResponseLaw(Enumerated):
         probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
         return probabilities
 
-    def compare(self, x: int, x_prime: int) -> Compared:
+    def compare(self, x: int, x_prime: int) -> Comparison:
         """Return losses of epsilon at x, -epsilon at x', and 0 elsewhere."""
         truthful = -math.log1p((self._outcomes - 1) * math.exp(-self._epsilon))
         lies = -self._epsilon * (np.arange(self._outcomes)[:, None] != [x, x_prime])
-        return Compared(truthful + lies[:, 0], truthful + lies[:, 1], lies[:, 0] - lies[:, 1])
+        return Comparison(truthful + lies[:, 0], truthful + lies[:, 1], lies[:, 0] - lies[:, 1])
 
 
-class RandomizedBitsLaw(Enumerated):
-    """Everybody's randomised response, as it is or shuffled: vectors with bit i for person i.
+class ExactRandomizedBits(Enumerated):
+    """Randomised response of all people, shuffled or not: vectors with bit i for person i.
 
     With d answers flipped a vector has probability exp(-epsilon d) / (1 + exp(-epsilon))^people.
     """
 
     def __init__(self, mechanism: RandomizedBits) -> None:
         if mechanism.people > _MOST_PEOPLE:
-            raise ArgumentError("people", f"must be at most {_MOST_PEOPLE} for an exact law")
+            raise ArgumentError("people", f"must be at most {_MOST_PEOPLE} for exact values")
         self._mechanism = mechanism
 
-    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the loss epsilon (d' - d), or shuffled that of the mixtures over d."""
         m = self._mechanism
         vectors = (np.arange(1 << m.people)[:, None] >> np.arange(m.people)) & 1
@@ -103,23 +103,21 @@ class RandomizedBitsLaw(Enumerated):
         if not m.shuffled:
             d, d_prime = ((vectors != np.asarray(y)).sum(axis=1) for y in (x, x_prime))
             loss = m.epsilon * (d_prime - d)
-            return Compared(best - m.epsilon * d, best - m.epsilon * d_prime, loss)
-        shares, others = self._flipped(sum(x)), self._flipped(sum(x_prime))
+            return Comparison(best - m.epsilon * d, best - m.epsilon * d_prime, loss)
+        p, q = self._flips(sum(x)), self._flips(sum(x_prime))
         flips = np.arange(m.people + 1)
         with np.errstate(divide="ignore"):
-            log_p, log_q = (levels.log_sum(np.log(s) - m.epsilon * flips) for s in (shares, others))
-        # the chances' differences sum to 0: what they add up to lies beyond the fewest flips
-        fewest = np.argmax(shares + others > 0, axis=1)[:, None]
-        more = np.expm1(-m.epsilon * np.maximum(flips - fewest, 0))
+            log_p, log_q = (levels.log_sum(np.log(s) - m.epsilon * flips) for s in (p, q))
+        # the differences of chances sum to 0: only terms beyond the fewest flips count
+        fewest = np.argmax(p + q > 0, axis=1)[:, None]
+        excess = np.expm1(-m.epsilon * np.maximum(flips - fewest, 0))
         with np.errstate(over="ignore"):
-            rise = ((shares - others) * more).sum(axis=1) * np.exp(
-                -m.epsilon * fewest[:, 0] - log_q
-            )
+            rise = ((p - q) * excess).sum(axis=1) * np.exp(-m.epsilon * fewest[:, 0] - log_q)
         loss = np.where(np.abs(rise) < 0.5, np.log1p(rise.clip(-0.5, 0.5)), log_p - log_q)
         ones = vectors.sum(axis=1)
-        return Compared(best + log_p[ones], best + log_q[ones], loss[ones])
+        return Comparison(best + log_p[ones], best + log_q[ones], loss[ones])
 
-    def _flipped(self, true_ones: int) -> Floats:
+    def _flips(self, true_ones: int) -> Floats:
         """Return the chance that a random vector with t ones is d flips away, of shape (t, d)."""
         n = self._mechanism.people
         chances = np.zeros((n + 1, n + 1))
@@ -130,7 +128,7 @@ class RandomizedBitsLaw(Enumerated):
         return chances
 
 
-class BernoulliPairLaw(Enumerated):
+class ExactBernoulliPair(Enumerated):
     """The adversarial pair of coins of Theorems 1 and 5."""
 
     def __init__(self, mechanism: BernoulliPair) -> None:
@@ -148,7 +146,7 @@ class BernoulliPairLaw(Enumerated):
         """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([1 - self._chances[x], self._chances[x]])
 
-    def compare(self, x: int, x_prime: int) -> Compared:
+    def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the losses: the gap at 1, and log (1 - p) / (1 - p') at 0."""
         common = math.log(self._chances[0])
         coins = [
@@ -156,11 +154,11 @@ class BernoulliPairLaw(Enumerated):
         ]
         p, q = self._chances
         loss = np.array([math.log1p(p * math.expm1(-self._gap) / (1 - q)), self._gap])
-        return Compared(coins[x], coins[x_prime], np.sign(x_prime - x) * loss)
+        return Comparison(coins[x], coins[x_prime], np.sign(x_prime - x) * loss)
 
 
-class RareMatchLaw(Enumerated):
-    """The mechanism that gives itself away with probability e^-rarity."""
+class ExactRareMatch(Enumerated):
+    """The mechanism that reveals a match with probability e^-rarity."""
 
     def __init__(self, mechanism: RareMatch) -> None:
         self._rarity = mechanism.rarity
@@ -169,18 +167,18 @@ class RareMatchLaw(Enumerated):
         """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([-math.expm1(-self._rarity), math.exp(-self._rarity)] if x else [1.0, 0.0])
 
-    def compare(self, x: int, x_prime: int) -> Compared:
+    def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the log probabilities, from e^-rarity's own logarithm."""
         never = (
             math.log(-math.expm1(-self._rarity))
             if self._rarity < 1
             else math.log1p(-math.exp(-self._rarity))
         )
-        match, other = np.array([never, -self._rarity]), np.array([0.0, -np.inf])
-        return levels.compared(*(match if y else other for y in (x, x_prime)))
+        match, mismatch = np.array([never, -self._rarity]), np.array([0.0, -np.inf])
+        return levels.compared(*(match if y else mismatch for y in (x, x_prime)))
 
 
-class CountingExponentialLaw(Enumerated):
+class ExactCountingExponential(Enumerated):
     """The exponential mechanism with a counting query."""
 
     def __init__(self, mechanism: CountingExponential) -> None:
@@ -193,19 +191,19 @@ class CountingExponentialLaw(Enumerated):
         """Return the probabilities of the values."""
         return np.asarray(softmax(self._epsilon * self._counts(x) / 2), np.float64)
 
-    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the losses: those of the weights, less that of their sums."""
         p, q = (self._epsilon * self._counts(y) / 2 for y in (x, x_prime))
-        moved = self._epsilon * (self._counts(x) - self._counts(x_prime)) / 2
-        sums = levels.total(p, q, moved)
-        return Compared(p - sums.log_p, q - sums.log_q, moved - sums.loss)
+        shift = self._epsilon * (self._counts(x) - self._counts(x_prime)) / 2
+        sums = levels.total(p, q, shift)
+        return Comparison(p - sums.log_p, q - sums.log_q, shift - sums.loss)
 
 
-class NoiselessCountLaw(Enumerated):
+class ExactNoiselessCount(Enumerated):
     """The known bit plus a binomial number of ones."""
 
     def __init__(self, mechanism: NoiselessCount) -> None:
-        """Take any: the count has no parameters."""
+        """Take a mechanism; the count has no parameters."""
 
     def probabilities(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of 0, ..., m ones."""
@@ -214,7 +212,7 @@ class NoiselessCountLaw(Enumerated):
 
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)
 
-    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Compared:
+    def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
         size = max(x[0], x_prime[0]) + 1
         log_p, log_q = (self._log_probabilities(y, size) for y in (x, x_prime))
@@ -223,11 +221,11 @@ class NoiselessCountLaw(Enumerated):
             k = np.arange(size, dtype=float)
             with np.errstate(divide="ignore"):
                 loss = np.log(x[0] - k) - np.log(k)
-            return Compared(log_p, log_q, loss if x[1] == 0 else -loss)
+            return Comparison(log_p, log_q, loss if x[1] == 0 else -loss)
         return pair
 
     def _log_probabilities(self, x: Sequence[int], size: int) -> Floats:
-        """Return the logarithms, by the gamma function where a probability is no number."""
+        """Return the logarithms, by the gamma function where a probability underflows."""
         rows, bit = x
         p = np.pad(self.probabilities(x), (0, size - rows - 1))
         k, others = np.arange(size) - bit, rows - 1

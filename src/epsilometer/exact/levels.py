@@ -1,8 +1,7 @@
-"""Levels of two laws from the logarithms of their masses and of the masses' ratio.
+"""Levels of two distributions from the logarithms of their masses and of the masses' ratio.
 
-The loss l = log p/q comes in beside log p and log q, as most mechanisms have it in a form that
-keeps its digits where p and q are nearly the same or not numbers any more. No sum of levels or
-deltas cancels: all its terms have one sign.
+The loss l = log p/q is given beside log p and log q: most mechanisms have an accurate form of it
+where p and q are nearly the same or underflow. All terms of a sum have one sign, so none cancels.
 """
 
 from __future__ import annotations
@@ -13,38 +12,38 @@ from typing import NamedTuple
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.exact.base import Floats
+from epsilometer.arrays import Floats
 
 _TERMS = 16  # of the series below
 _SMALL = 0.5  # up to where the series is used: the first term left out is 1e-17 of the first
 
 
-class Compared(NamedTuple):
+class Comparison(NamedTuple):
     """log p, log q and l = log p/q of the same outputs, or of the nodes of a quadrature.
 
-    All are in nats and of one shape: ``(k,)``, unless something else is said.
+    All are in nats and of one shape: ``(k,)``, unless stated otherwise.
     """
 
     log_p: Floats
     log_q: Floats
     loss: Floats
 
-    def reversed(self) -> Compared:
-        """Return what it is from x' to x."""
-        return Compared(self.log_q, self.log_p, -self.loss)
+    def reversed(self) -> Comparison:
+        """Return the comparison of x' with x."""
+        return Comparison(self.log_q, self.log_p, -self.loss)
 
 
-def compared(log_p: Floats, log_q: Floats) -> Compared:
-    """Compare where the loss has no better form than the difference; logs have one shape."""
+def compared(log_p: Floats, log_q: Floats) -> Comparison:
+    """Return a comparison whose loss is the difference of the logarithms."""
     with np.errstate(invalid="ignore"):
         loss = np.where(log_p == -np.inf, -np.inf, log_p - log_q)
-    return Compared(log_p, log_q, loss)
+    return Comparison(log_p, log_q, loss)
 
 
 def log_sum(logs: Floats, axis: int = -1) -> Floats:
     """Return log sum exp(logs) along an axis; minus infinity for an empty or impossible sum.
 
-    What is returned has the shape of ``logs`` without that axis.
+    The result has the shape of ``logs`` without that axis.
     """
     top = np.max(logs, axis=axis, keepdims=True, initial=-np.inf)
     base = np.where(np.isfinite(top), top, 0.0)
@@ -53,11 +52,11 @@ def log_sum(logs: Floats, axis: int = -1) -> Floats:
     return total
 
 
-def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compared:
-    """Add masses up along an axis: P = sum p, Q = sum q, and log P/Q with its digits.
+def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Comparison:
+    """Return P = sum p and Q = sum q along an axis, and an accurate log P/Q.
 
-    P/Q is the mean of exp(l) under q, and where it is close to 1 that of exp(l) - 1 more than 1.
-    What is returned has the three arrays' shape without that axis.
+    P/Q is the mean of exp(l) under q; near 1 it is 1 plus the mean of exp(l) - 1. The result has
+    the three arrays' shape without that axis.
     """
     p, q = log_sum(log_p, axis), log_sum(log_q, axis)
     base = np.expand_dims(np.where(np.isfinite(q), q, 0.0), axis)
@@ -69,11 +68,11 @@ def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compare
     close = np.abs(rise) < _SMALL
     ratio = np.where(close, np.log1p(np.where(close, rise, 0.0)), log_sum(log_ratio, axis))
     ratio = np.where(q > -np.inf, ratio, np.inf)
-    return Compared(p, q, np.where(p > -np.inf, ratio, -np.inf))
+    return Comparison(p, q, np.where(p > -np.inf, ratio, -np.inf))
 
 
-def completed(pair: Compared) -> Compared:
-    """Return all outputs' comparison with the likeliest one's loss from those of all others.
+def completed(pair: Comparison) -> Comparison:
+    """Return the comparison with the likeliest output's loss computed from all others.
 
     p - q sums to 0. Of an output that is all but certain p/q - 1 is far below the rounding of p.
     """
@@ -82,8 +81,8 @@ def completed(pair: Compared) -> Compared:
         return pair
     log_p, log_q, loss = (np.delete(values, i) for values in pair)
     with np.errstate(over="ignore", invalid="ignore"):
-        moved = np.where(loss < 1, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q))
-    rise = -math.fsum(moved.tolist()) / math.exp(pair.log_q[i])
+        shift = np.where(loss < 1, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q))
+    rise = -math.fsum(shift.tolist()) / math.exp(pair.log_q[i])
     if not abs(rise) < _SMALL:
         return pair
     losses = pair.loss.astype(float)
@@ -91,12 +90,12 @@ def completed(pair: Compared) -> Compared:
     return pair._replace(loss=losses)
 
 
-def privacy_loss(pair: Compared) -> float:
+def privacy_loss(pair: Comparison) -> float:
     """Return the largest loss among the outputs that x can have."""
     return float(pair.loss[pair.log_p > -np.inf].max())
 
 
-def renyi(order: float, pair: Compared) -> float:
+def renyi(order: float, pair: Comparison) -> float:
     """Return log sum p^order q^(1 - order) / (order - 1), for masses that sum to 1.
 
     With a the order, the sum is 1 + sum q (exp(a l) - 1 - a (exp(l) - 1)), whose terms are all
@@ -114,11 +113,11 @@ def renyi(order: float, pair: Compared) -> float:
         return level / (a - 1)
     p, q = np.exp(log_p), np.exp(log_q)
     with np.errstate(over="ignore", invalid="ignore"):
-        grown = np.where((a - 1) * loss < 1, p * np.expm1((a - 1) * loss), np.exp(log_terms) - p)
-        grown = np.where(possible, grown, 0.0)
-        moved = np.where(loss < 1, q * np.expm1(loss), p - q)
+        growth = np.where((a - 1) * loss < 1, p * np.expm1((a - 1) * loss), np.exp(log_terms) - p)
+        growth = np.where(possible, growth, 0.0)
+        shift = np.where(loss < 1, q * np.expm1(loss), p - q)
         terms = np.where(
-            a * np.abs(loss) < _SMALL, q * _convexity(a, loss), grown - (a - 1) * moved
+            a * np.abs(loss) < _SMALL, q * _convexity(a, loss), growth - (a - 1) * shift
         )
     return math.log1p(max(math.fsum(terms.tolist()), 0.0)) / (a - 1)
 
@@ -135,15 +134,15 @@ def _convexity(a: float, loss: Floats) -> Floats:
     return value
 
 
-def deltas(claims: Floats, pair: Compared) -> Floats:
+def deltas(claims: Floats, pair: Comparison) -> Floats:
     """Return sum p (1 - exp(e - l))+ at each claim e, the hockey-stick divergence.
 
     Claims, in nats, and deltas have shape ``(m,)``.
     """
     order = np.argsort(pair.loss)
     loss, p = pair.loss[order], np.exp(pair.log_p[order])
-    found = np.zeros(claims.size)
+    values = np.zeros(claims.size)
     for i, claim in enumerate(claims):
         above = np.searchsorted(loss, claim, side="right")
-        found[i] = (p[above:] * -np.expm1(claim - loss[above:])).sum()
-    return found
+        values[i] = (p[above:] * -np.expm1(claim - loss[above:])).sum()
+    return values

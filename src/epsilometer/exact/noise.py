@@ -1,8 +1,8 @@
-"""Laplace and exponential noise in logarithms, and how far moving an answer moves them.
+"""Laplace and exponential noise in logarithms, and their differences between two answers.
 
 Everything is in units of the noise's scale: u = (z - x) / scale for an answer x. A gain is the
-difference of a logarithm at u and at v = u + moved; ``moved`` is asked for as well, since it keeps
-its digits where u and v are large and nearly the same.
+difference of a logarithm at u and at v = u + shift; ``shift`` is a parameter, since it is accurate
+where u and v are large and nearly the same.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Bools, Floats
 from epsilometer.exact import levels
-from epsilometer.exact.base import Floats
-from epsilometer.exact.levels import Compared
+from epsilometer.exact.levels import Comparison
 
 _LOG_2 = math.log(2)
 _CLOSE = 0.5
@@ -30,10 +29,10 @@ class Noise(Protocol):
     def log_cdf(self, u: Floats) -> Floats:
         """Return the log distribution function."""
 
-    def pdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def pdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return log_pdf(u) - log_pdf(v)."""
 
-    def cdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def cdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return log_cdf(u) - log_cdf(v)."""
 
 
@@ -48,19 +47,19 @@ class LaplaceNoise:
         """Return u - log 2 below 0, and log(1 - exp(-u)/2) above."""
         return np.where(u < 0, u - _LOG_2, np.log1p(-0.5 * np.exp(-np.abs(u))))
 
-    def pdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def pdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return |v| - |u|."""
-        same = np.where((u > 0) & (v > 0), moved, -moved)
+        same = np.where((u > 0) & (v > 0), shift, -shift)
         return np.where(u * v > 0, same, np.abs(v) - np.abs(u))
 
-    def cdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def cdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return the gain: F = exp(min(u, 0)) (1 - exp(-max(u, 0)) / 2)."""
-        above = np.where((u > 0) & (v > 0), -moved, np.maximum(u, 0) - np.maximum(v, 0))
-        below = np.where((u < 0) & (v < 0), -moved, np.minimum(u, 0) - np.minimum(v, 0))
+        above = np.where((u > 0) & (v > 0), -shift, np.maximum(u, 0) - np.maximum(v, 0))
+        below = np.where((u < 0) & (v < 0), -shift, np.minimum(u, 0) - np.minimum(v, 0))
         tail = np.exp(-np.maximum(v, 0))
-        near = np.abs(above) < 1
-        fine = below + np.log1p(-tail * np.expm1(-np.where(near, above, 0.0)) / (2 - tail))
-        return np.where(near, fine, self.log_cdf(u) - self.log_cdf(v))
+        small = np.abs(above) < 1
+        accurate = below + np.log1p(-tail * np.expm1(-np.where(small, above, 0.0)) / (2 - tail))
+        return np.where(small, accurate, self.log_cdf(u) - self.log_cdf(v))
 
 
 class ExponentialNoise:
@@ -75,29 +74,28 @@ class ExponentialNoise:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(-np.expm1(-np.maximum(u, 0.0))))
 
-    def pdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def pdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return v - u, where both have a density."""
-        return _where_possible(np.broadcast_to(moved, u.shape), u >= 0, v >= 0)
+        return _where_possible(np.broadcast_to(shift, u.shape), u >= 0, v >= 0)
 
-    def cdf_gain(self, u: Floats, v: Floats, moved: Floats) -> Floats:
+    def cdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
         """Return the gain: F(u) / F(v) = 1 - expm1(v - u) / expm1(v)."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rise = -np.expm1(moved) / np.expm1(v)
+            rise = -np.expm1(shift) / np.expm1(v)
             coarse = self.log_cdf(u) - self.log_cdf(v)
-            near = (np.abs(rise) < _CLOSE) & (v > 0)
-            gain = np.where(near, np.log1p(np.where(near, rise, 0.0)), coarse)
+            small = (np.abs(rise) < _CLOSE) & (v > 0)
+            gain = np.where(small, np.log1p(np.where(small, rise, 0.0)), coarse)
         return _where_possible(gain, u > 0, v > 0)
 
 
-def _where_possible(gain: Floats, at_u: NDArray[np.bool_], at_v: NDArray[np.bool_]) -> Floats:
+def _where_possible(gain: Floats, at_u: Bools, at_v: Bools) -> Floats:
     return np.where(at_u & at_v, gain, np.where(at_u, np.inf, -np.inf))
 
 
 class Largest:
-    """The density at ``z`` of being the largest noisy answer, for every answer on its own.
+    """For each answer, its density at ``z`` together with being the largest noisy answer.
 
-    Answers that are the same at both inputs are worked out once. ``group`` tells which of the rows
-    of ``each`` is an answer's.
+    Answers that are equal at both inputs share a row of ``each``; ``group`` has each answer's row.
     """
 
     def __init__(self, noise: Noise, z: Floats, x: Floats, x_prime: Floats, scale: float) -> None:
@@ -105,26 +103,26 @@ class Largest:
         rows, self.group, counts = np.unique(both, axis=0, return_inverse=True, return_counts=True)
         self.group = self.group.ravel()
         self.counts = counts[:, None]
-        moved = (rows[:, :1] - rows[:, 1:]) / scale  # v - u
+        shift = (rows[:, :1] - rows[:, 1:]) / scale  # v - u
         u, v = ((np.ravel(z) - rows[:, [i]]) / scale for i in (0, 1))
         log_p, log_q = self._each(noise, u, scale), self._each(noise, v, scale)
         with np.errstate(invalid="ignore"):
-            cdf = noise.cdf_gain(u, v, moved)
-            gains = noise.pdf_gain(u, v, moved) - cdf + (self.counts * cdf).sum(axis=0)
+            cdf = noise.cdf_gain(u, v, shift)
+            gains = noise.pdf_gain(u, v, shift) - cdf + (self.counts * cdf).sum(axis=0)
         impossible = np.where(log_p == -np.inf, -np.inf, np.inf)
         finite = (log_p > -np.inf) & (log_q > -np.inf)
-        self.each = Compared(log_p, log_q, np.where(finite, gains, impossible))
+        self.each = Comparison(log_p, log_q, np.where(finite, gains, impossible))
 
     def _each(self, noise: Noise, u: Floats, scale: float) -> Floats:
-        """Return log f of each row and log F of all answers but it."""
+        """Return log f of each row plus log F of all other answers."""
         cdf = noise.log_cdf(u)
         with np.errstate(invalid="ignore"):
             others = (self.counts * cdf).sum(axis=0) - cdf
             density = noise.log_pdf(u) + others - math.log(scale)
         return np.where((cdf > -np.inf).all(axis=0), density, -np.inf)
 
-    def any(self) -> Compared:
-        """Return the density of the largest, whosever it is."""
+    def value(self) -> Comparison:
+        """Return the density of the largest noisy answer."""
         copies = np.log(self.counts)
         p, q, loss = self.each
         return levels.total(p + copies, q + copies, loss, axis=0)

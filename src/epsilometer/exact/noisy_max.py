@@ -1,4 +1,4 @@
-"""Exact laws of Noisy Max (askin2022, mechanisms b and c; lu2022, NM1 to NM4)."""
+"""Exact distributions of Noisy Max (askin2022, mechanisms b and c; lu2022, NM1 to NM4)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
-from epsilometer.exact.levels import Compared
+from epsilometer.exact.levels import Comparison
 from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise, Largest, Noise
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.noisy_max import (
     ContinuousNoisyMax,
     NoisyMaxIndex,
@@ -21,38 +21,38 @@ from epsilometer.mechanisms.noisy_max import (
 )
 
 
-class _IndexLaw(Enumerated):
+class _ExactIndex(Enumerated):
     """P(i) is the integral of the density of answer i times the CDFs of all others."""
 
     def __init__(self, noise: Noise, scale: float) -> None:
         self._noise, self._scale = noise, scale
 
-    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both inputs' log probabilities and the losses."""
         p, q = np.asarray(x, float), np.asarray(x_prime, float)
         z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
         largest = Largest(self._noise, z, p, q, self._scale)
         log_p, log_q, loss = largest.each
-        whole = levels.total(log_p + np.log(weights), log_q + np.log(weights), loss)
-        return Compared(*(values[largest.group] for values in whole))
+        totals = levels.total(log_p + np.log(weights), log_q + np.log(weights), loss)
+        return Comparison(*(values[largest.group] for values in totals))
 
 
-class ReportNoisyMaxLaw(_IndexLaw):
+class ExactReportNoisyMax(_ExactIndex):
     """Laplace noise of scale 2 / epsilon."""
 
     def __init__(self, mechanism: ReportNoisyMax) -> None:
         super().__init__(LaplaceNoise(), mechanism.scale)
 
 
-class NoisyMaxIndexLaw(_IndexLaw):
+class ExactNoisyMaxIndex(_ExactIndex):
     """Either noise of scale 1 / epsilon."""
 
     def __init__(self, mechanism: NoisyMaxIndex) -> None:
         super().__init__(_noise(mechanism.noise), 1 / mechanism.epsilon)
 
 
-class _ValueLaw(OnTheLine):
-    """The law of the largest noisy answer: its CDF is the product of the answers' CDFs."""
+class _ExactValue(LineDistribution):
+    """The largest noisy answer: its CDF is the product of the answers' CDFs."""
 
     def __init__(self, noise: Noise, scale: float) -> None:
         self._noise, self._scale = noise, scale
@@ -61,11 +61,11 @@ class _ValueLaw(OnTheLine):
         """Return the log density at ``z``."""
         return self.compare(z, x, x).log_p
 
-    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log densities at ``z`` and the loss."""
         p, q = np.asarray(x, float), np.asarray(x_prime, float)
-        pair = Largest(self._noise, z, p, q, self._scale).any()
-        return Compared(*(values.reshape(np.shape(z)) for values in pair))
+        pair = Largest(self._noise, z, p, q, self._scale).value()
+        return Comparison(*(values.reshape(np.shape(z)) for values in pair))
 
     def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
         """Return the distribution function at ``z``."""
@@ -77,7 +77,7 @@ class _ValueLaw(OnTheLine):
         return np.concatenate([np.asarray(x, float), np.asarray(x_prime, float)]), self._scale
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the largest log ratio: in either tail, or between; infinity where x is alone.
+        """Return the largest log ratio: in either tail or between; infinite where only x has mass.
 
         Far up the densities' ratio is sum exp(x / B) / sum exp(x' / B). Below all answers that of
         Laplace noise no longer changes.
@@ -89,13 +89,13 @@ class _ValueLaw(OnTheLine):
         upper = levels.total(p / scale, q / scale, (p - q) / scale)
         within = max(
             levels.privacy_loss(pair)
-            for some in np.array_split(z, max(1, z.size * p.size // 10**6))
-            if (pair := self.compare(some, x, x_prime)).log_p.max() > -np.inf
+            for part in np.array_split(z, max(1, z.size * p.size // 10**6))
+            if (pair := self.compare(part, x, x_prime)).log_p.max() > -np.inf
         )
         return max(within, float(upper.loss))
 
 
-class ContinuousNoisyMaxLaw(_ValueLaw):
+class ExactContinuousNoisyMax(_ExactValue):
     """Laplace noise of scale queries / epsilon."""
 
     def __init__(self, mechanism: ContinuousNoisyMax) -> None:
@@ -106,7 +106,7 @@ class ContinuousNoisyMaxLaw(_ValueLaw):
         return min(x) - 30 * self._scale, max(x) + 30 * self._scale
 
 
-class NoisyMaxValueLaw(_ValueLaw):
+class ExactNoisyMaxValue(_ExactValue):
     """Either noise of scale 1 / epsilon."""
 
     def __init__(self, mechanism: NoisyMaxValue) -> None:

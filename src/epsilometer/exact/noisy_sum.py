@@ -1,4 +1,4 @@
-"""Exact law of a noisy sum: a mixture over the sums of all subsets.
+"""Exact distribution of a noisy sum: a mixture over the sums of all subsets.
 
 kutta2022 prints the enhanced parameter of Poisson subsampling with eps_0(lambda) inside the sum;
 Zhu and Wang (2019) have eps_0(j), with which it equals the divergence of the mixture, as here.
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import levels, real_line
-from epsilometer.exact.base import Floats
-from epsilometer.exact.levels import Compared
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.levels import Comparison
+from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.noisy_sum import NoisySum
 
 
-class NoisySumLaw(OnTheLine):
+class ExactNoisySum(LineDistribution):
     """The sum over a random subset, plus Laplace or Gaussian noise."""
 
     def __init__(self, mechanism: NoisySum) -> None:
@@ -34,17 +34,13 @@ class NoisySumLaw(OnTheLine):
         for person in x:
             following: dict[float, float] = {}
             for total, chance in chances.items():
-                for reached, share in ((total, 1 - included), (total + person, included)):
+                for new, share in ((total, 1 - included), (total + person, included)):
                     if share:
-                        key = round(reached, 12)
+                        key = round(new, 12)
                         following[key] = following.get(key, 0.0) + chance * share
             chances = following
         totals = sorted(chances)
         return np.array(totals), np.log([chances[total] for total in totals])
-
-    def _mixed(self, log_noise: Floats, log_chances: Floats) -> Floats:
-        mixed: Floats = logsumexp(log_noise + log_chances, axis=-1)
-        return mixed
 
     def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
         """Return the log density at ``z``."""
@@ -52,8 +48,10 @@ class NoisySumLaw(OnTheLine):
         scale = self._mechanism.scale
         u = (z[..., None] - sums) / scale
         if self._mechanism.noise == "gaussian":
-            return self._mixed(-0.5 * u**2 - math.log(scale * math.sqrt(2 * math.pi)), log_chances)
-        return self._mixed(-np.abs(u) - math.log(2 * scale), log_chances)
+            log_noise = -0.5 * u**2 - math.log(scale * math.sqrt(2 * math.pi))
+        else:
+            log_noise = -np.abs(u) - math.log(2 * scale)
+        return np.asarray(logsumexp(log_noise + log_chances, axis=-1))
 
     def window(self, x: Sequence[float]) -> tuple[float, float]:
         """Return an interval outside of which there is less than 1e-12 of the mass."""
@@ -61,7 +59,7 @@ class NoisySumLaw(OnTheLine):
         reach = (7.5 if self._mechanism.noise == "gaussian" else 30) * self._mechanism.scale
         return float(sums[0]) - reach, float(sums[-1]) + reach
 
-    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log densities and the loss.
 
         Where it is small it is that of two mixtures of the same noise: p - q starts where the
@@ -69,23 +67,23 @@ class NoisySumLaw(OnTheLine):
         """
         (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
         all_sums = np.union1d(sums, others)
-        q, more = np.zeros(all_sums.size), np.zeros(all_sums.size)
+        q, excess = np.zeros(all_sums.size), np.zeros(all_sums.size)
         q[np.searchsorted(all_sums, others)] = np.exp(other_chances)
-        more[np.searchsorted(all_sums, sums)] = np.exp(chances)
-        more -= q
+        excess[np.searchsorted(all_sums, sums)] = np.exp(chances)
+        excess -= q
         scale, first = self._mechanism.scale, all_sums[0]
         if self._mechanism.noise == "gaussian":
             gain = (all_sums - first) * ((z[..., None] - first) + (z[..., None] - all_sums))
             gain /= 2 * scale**2
         else:
-            gain = real_line.further(z[..., None], all_sums, first) / scale
-        near = np.abs(gain).max(axis=-1) < 1
-        safe = np.where(near[..., None], gain, 0.0)
-        rise = (more * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
+            gain = real_line.distance_gain(z[..., None], all_sums, first) / scale
+        small = np.abs(gain).max(axis=-1) < 1
+        safe = np.where(small[..., None], gain, 0.0)
+        rise = (excess * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
         log_p, log_q = self.log_pdf(z, x), self.log_pdf(z, x_prime)
-        near &= np.abs(rise) < 0.5
-        fine = np.log1p(np.where(near, rise, 0.0))
-        return Compared(log_p, log_q, np.where(near, fine, log_p - log_q))
+        small &= np.abs(rise) < 0.5
+        accurate = np.log1p(np.where(small, rise, 0.0))
+        return Comparison(log_p, log_q, np.where(small, accurate, log_p - log_q))
 
     def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
         """Return all sums."""
@@ -96,7 +94,7 @@ class NoisySumLaw(OnTheLine):
         sums, log_chances = self._sums(x)
         u = (np.asarray(z, float)[..., None] - sums) / self._mechanism.scale
         if self._mechanism.noise == "gaussian":
-            return np.asarray(np.exp(self._mixed(log_ndtr(u), log_chances)))
+            return np.asarray(np.exp(logsumexp(log_ndtr(u) + log_chances, axis=-1)))
         tail = 0.5 * np.exp(-np.abs(u))
         below: Floats = np.where(u < 0, tail, 1 - tail) @ np.exp(log_chances)
         return below
@@ -106,10 +104,10 @@ class NoisySumLaw(OnTheLine):
         (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
         ends = []
         if self._mechanism.noise == "gaussian":
-            for end, further in ((-1, sums[-1] - others[-1]), (0, others[0] - sums[0])):
-                if further > 0:
+            for end, shift in ((-1, sums[-1] - others[-1]), (0, others[0] - sums[0])):
+                if shift > 0:
                     return math.inf
-                ends.append(float(chances[end] - other_chances[end]) if further == 0 else -math.inf)
+                ends.append(float(chances[end] - other_chances[end]) if shift == 0 else -math.inf)
         reach = 40 * self._mechanism.scale
         kinks = np.concatenate([sums, others])
         z = np.unique(np.append(np.linspace(kinks.min() - reach, kinks.max() + reach, 8001), kinks))

@@ -1,4 +1,4 @@
-"""Exact laws of Laplace and Gaussian noise and of the exponential mechanism on the half line."""
+"""Exact distributions of Laplace, Gaussian and half-line exponential mechanisms."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.exact import quadrature
-from epsilometer.exact.base import Floats
-from epsilometer.exact.levels import Compared
-from epsilometer.exact.on_the_line import OnTheLine
+from epsilometer.exact.levels import Comparison
+from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.laplace import Laplace
 
 
-def further(z: Floats, x: Floats | float, x_prime: Floats | float) -> Floats:
-    """Return |z - x'| - |z - x|, with all its digits however far z is."""
+def distance_gain(z: Floats, x: Floats | float, x_prime: Floats | float) -> Floats:
+    """Return |z - x'| - |z - x|, accurate for large z as well."""
     gap = np.abs(np.subtract(x, x_prime))
     side = (z - x) + (z - x_prime)
     return np.asarray(np.sign(np.subtract(x, x_prime)) * np.clip(side, -gap, gap))
@@ -47,8 +47,8 @@ def gaussian_deltas(claims: Floats, distance: float) -> Floats:
     below = np.minimum(claims, 0.0)
     if distance == 0:
         return np.asarray(-np.expm1(below))
-    found = np.array([_gaussian_delta(abs(float(e)), distance) for e in claims])
-    return np.asarray(np.exp(below) * found - np.expm1(below))
+    deltas = np.array([_gaussian_delta(abs(float(e)), distance) for e in claims])
+    return np.asarray(np.exp(below) * deltas - np.expm1(below))
 
 
 def _gaussian_delta(claim: float, d: float) -> float:
@@ -63,7 +63,7 @@ def _gaussian_delta(claim: float, d: float) -> float:
     return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
 
 
-class LaplaceLaw:
+class ExactLaplace:
     """The answer plus Laplace noise of scale B."""
 
     def __init__(self, mechanism: Laplace) -> None:
@@ -90,9 +90,8 @@ class LaplaceLaw:
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:
         """Return Mironov's closed form (2017, Table II)."""
-        return laplace_renyi(
-            checks.order("order", order, finite=True), self.privacy_loss(x, x_prime)
-        )
+        a = checks.order("order", order, finite=True)
+        return laplace_renyi(a, self.privacy_loss(x, x_prime))
 
     def spectrum(self, claims: Floats, x: float, x_prime: float) -> Floats:
         """Return Lemma 2 of lu2022."""
@@ -106,18 +105,18 @@ def laplace_renyi(a: float, distance: float) -> float:
     u = a - 1 and v = a. At high levels the larger exponential is taken out.
     """
     if (a - 1) * distance > 1:
-        rest = (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * distance)
-        return distance + math.log(a / (2 * a - 1) + rest) / (a - 1)
+        smaller = (a - 1) / (2 * a - 1) * math.exp((1 - 2 * a) * distance)
+        return distance + math.log(a / (2 * a - 1) + smaller) / (a - 1)
     if a * distance > 0.5:
-        grown = a * math.expm1((a - 1) * distance) + (a - 1) * math.expm1(-a * distance)
-        return math.log1p(grown / (2 * a - 1)) / (a - 1)
+        excess = a * math.expm1((a - 1) * distance) + (a - 1) * math.expm1(-a * distance)
+        return math.log1p(excess / (2 * a - 1)) / (a - 1)
     u, v = (a - 1) * distance, -a * distance
     series = sum((u**k - v**k) / math.factorial(k + 1) for k in range(14, 0, -1))
     return math.log1p(a * (a - 1) / (2 * a - 1) * distance * series) / (a - 1)
 
 
 class NormalShift(ABC):
-    """Levels of normal outputs whose distribution is the same on all inputs, but for a shift."""
+    """Levels of normal outputs; inputs only shift their mean."""
 
     @abstractmethod
     def _distance(self, x: Any, x_prime: Any) -> float:
@@ -165,7 +164,7 @@ class _Normal(NormalShift):
         return abs(self.mean(x) - self.mean(x_prime)) / self._sigma
 
 
-class GaussianLaw(_Normal):
+class ExactGaussian(_Normal):
     """The answer plus Gaussian noise."""
 
     def __init__(self, mechanism: Gaussian) -> None:
@@ -176,7 +175,7 @@ class GaussianLaw(_Normal):
         return x
 
 
-class NoisyGradientDescentLaw(_Normal):
+class ExactNoisyGradientDescent(_Normal):
     """A linear recursion with normal noise: theta_K is normal.
 
     kutta2022's closed form of the divergence follows from these moments.
@@ -184,16 +183,16 @@ class NoisyGradientDescentLaw(_Normal):
 
     def __init__(self, mechanism: NoisyGradientDescent) -> None:
         keep = 1 - mechanism.rate
-        self._reached = 1 - keep**mechanism.steps
+        self._progress = 1 - keep**mechanism.steps
         powers = sum(keep ** (2 * k) for k in range(mechanism.steps))
         super().__init__(mechanism.step_noise * math.sqrt(powers))
 
     def mean(self, x: Sequence[float]) -> float:
-        """Return how far the descent comes towards the people's mean."""
-        return math.fsum(x) / len(x) * self._reached
+        """Return the expected iterate: a share of the people's mean."""
+        return math.fsum(x) / len(x) * self._progress
 
 
-class ExponentialHalfLineLaw(OnTheLine):
+class ExactExponentialHalfLine(LineDistribution):
     """Density rate exp(-rate |t - x|) / (2 - exp(-rate x)) on t >= 0."""
 
     def __init__(self, mechanism: ExponentialHalfLine) -> None:
@@ -228,23 +227,23 @@ class ExponentialHalfLineLaw(OnTheLine):
         """Return both inputs and the end."""
         return np.array([0.0, x, x_prime]), 1 / self._rate
 
-    def compare(self, z: Floats, x: float, x_prime: float) -> Compared:
+    def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
         """Return both log densities, and the loss by its difference from that above both."""
-        short = further(z, x, x_prime) - (x - x_prime)
-        loss = self._rate * short + self._tail_loss(x, x_prime)
-        return Compared(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+        gain = distance_gain(z, x, x_prime) - (x - x_prime)
+        loss = self._rate * gain + self._tail_loss(x, x_prime)
+        return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the density at ``z``."""
-        at = np.asarray(z, float)
-        density = self._rate * np.exp(-self._rate * np.abs(at - x)) / self._mass(x)
-        return np.where(at >= 0, density, 0.0)
+        z = np.asarray(z, float)
+        density = self._rate * np.exp(-self._rate * np.abs(z - x)) / self._mass(x)
+        return np.where(z >= 0, density, 0.0)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         """Return the distribution function at ``z``."""
-        at = np.maximum(np.asarray(z, float), 0.0)
-        below = np.exp(-self._rate * np.maximum(x - at, 0)) - math.exp(-self._rate * x)
-        values: Floats = below - np.expm1(-self._rate * np.maximum(at - x, 0))
+        t = np.maximum(np.asarray(z, float), 0.0)
+        below = np.exp(-self._rate * np.maximum(x - t, 0)) - math.exp(-self._rate * x)
+        values: Floats = below - np.expm1(-self._rate * np.maximum(t - x, 0))
         return values / self._mass(x)
 
     def privacy_loss(self, x: float, x_prime: float) -> float:

@@ -1,4 +1,4 @@
-"""The seven pairs of laws of kutta2022, Section IV, by its numerals; and their floored divergences.
+"""The seven pairs of distributions of kutta2022, Section IV, and their floored divergences.
 
 (i) Noisy Gradient Descent, (ii) and (iii) subsampled Gaussian and Laplace noise on a sum, (iv) and
 (v) the same without subsampling, (vi) ten randomised bits, (vii) the same, shuffled; on databases
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.arrays import Floats
 from epsilometer.estimators.renyi_bound import Divergence, divergence
-from epsilometer.exact.base import Floats
-from epsilometer.exact.finite import RandomizedBitsLaw
-from epsilometer.exact.noisy_sum import NoisySumLaw
-from epsilometer.exact.real_line import NoisyGradientDescentLaw
+from epsilometer.exact.finite import ExactRandomizedBits
+from epsilometer.exact.noisy_sum import ExactNoisySum
+from epsilometer.exact.real_line import ExactNoisyGradientDescent
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.randomized_bits import RandomizedBits
@@ -28,16 +28,16 @@ _NODES = 40_001
 
 
 @cache
-def laws() -> dict[str, Any]:
-    """Return the laws, at the paper's parameters."""
+def distributions() -> dict[str, Any]:
+    """Return the distributions at the paper's parameters, by its numerals."""
     return {
-        "i": NoisyGradientDescentLaw(NoisyGradientDescent(1.0)),
-        "ii": NoisySumLaw(NoisySum(0.2, noise="gaussian", included=0.5)),
-        "iii": NoisySumLaw(NoisySum(0.2, noise="laplace", included=0.5)),
-        "iv": NoisySumLaw(NoisySum(0.2, noise="gaussian")),
-        "v": NoisySumLaw(NoisySum(0.2, noise="laplace")),
-        "vi": RandomizedBitsLaw(RandomizedBits(1.5)),
-        "vii": RandomizedBitsLaw(RandomizedBits(1.5, shuffled=True)),
+        "i": ExactNoisyGradientDescent(NoisyGradientDescent(1.0)),
+        "ii": ExactNoisySum(NoisySum(0.2, noise="gaussian", included=0.5)),
+        "iii": ExactNoisySum(NoisySum(0.2, noise="laplace", included=0.5)),
+        "iv": ExactNoisySum(NoisySum(0.2, noise="gaussian")),
+        "v": ExactNoisySum(NoisySum(0.2, noise="laplace")),
+        "vi": ExactRandomizedBits(RandomizedBits(1.5)),
+        "vii": ExactRandomizedBits(RandomizedBits(1.5, shuffled=True)),
     }
 
 
@@ -47,12 +47,12 @@ def densities(name: str) -> tuple[Floats, Floats, float]:
 
     Both have shape ``(k,)``; the spacing of probabilities is 1.
     """
-    law = laws()[name]
-    if hasattr(law, "probabilities"):
-        return law.probabilities(FIRST), law.probabilities(NOBODY), 1.0
-    ends = [law.window(x) for x in (FIRST, NOBODY)]
+    exact = distributions()[name]
+    if hasattr(exact, "probabilities"):
+        return exact.probabilities(FIRST), exact.probabilities(NOBODY), 1.0
+    ends = [exact.window(x) for x in (FIRST, NOBODY)]
     z = np.linspace(min(e[0] for e in ends), max(e[1] for e in ends), _NODES)
-    return law.pdf(z, FIRST), law.pdf(z, NOBODY), float(z[1] - z[0])
+    return exact.pdf(z, FIRST), exact.pdf(z, NOBODY), float(z[1] - z[0])
 
 
 def floored(name: str, order: float, tau: float) -> Divergence:

@@ -1,4 +1,4 @@
-"""Exact law of the Sparse Vector variants, by integration over the threshold noise."""
+"""Exact distribution of the Sparse Vector variants, by integration over the threshold noise."""
 
 from __future__ import annotations
 
@@ -8,31 +8,27 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels, quadrature
-from epsilometer.exact.base import Floats
 from epsilometer.exact.finite import Enumerated
-from epsilometer.exact.levels import Compared
+from epsilometer.exact.levels import Comparison
 from epsilometer.exact.noise import LaplaceNoise
-from epsilometer.mechanisms.sparse_vector import (
-    SparseVector,
-    SparseVectorBits,
-    SparseVectorMixed,
-)
+from epsilometer.mechanisms.sparse_vector import SparseVector, SparseVectorBits, SparseVectorMixed
 
 _LAPLACE = LaplaceNoise()
-_EVERYTHING = Compared(np.zeros(()), np.zeros(()), np.zeros(()))  # of probability 1
+_CERTAIN = Comparison(np.zeros(()), np.zeros(()), np.zeros(()))  # of probability 1
 
 
 class _GivenRho(Enumerated):
-    """Laws of answers that are independent given the threshold noise rho."""
+    """Answers that are independent given the threshold noise rho."""
 
     def __init__(self, mechanism: SparseVector) -> None:
         self._mechanism = mechanism
 
     def _answers(
         self, x: Sequence[float], x_prime: Sequence[float]
-    ) -> tuple[Compared, Compared, Compared]:
+    ) -> tuple[Comparison, Comparison, Comparison]:
         """Return the masses of rho at quadrature nodes, and each answer's chances given rho.
 
         The chances are of shape (queries, nodes), to be above and to be below.
@@ -43,43 +39,43 @@ class _GivenRho(Enumerated):
         rho, weights = quadrature.nodes(np.concatenate([p, q, [0.0]]), max(rho_scale, nu_scale))
         mass = _LAPLACE.log_pdf(rho / rho_scale) + np.log(weights / rho_scale)
         above, below = (_chances(side, p, q, rho, nu_scale) for side in (1, -1))
-        return Compared(mass, mass, np.zeros_like(mass)), above, below
+        return Comparison(mass, mass, np.zeros_like(mass)), above, below
 
 
-class SparseVectorLaw(_GivenRho):
+class ExactSparseVector(_GivenRho):
     """Given rho the answers are independent; the outputs are the 2^queries bit vectors."""
 
-    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log probabilities and the loss of every bit vector, bit i for query i."""
         m = self._mechanism
         rho, above, below = self._answers(x, x_prime)
-        outcome = [Compared(*np.array([-np.inf, -np.inf, 0.0]))] * (1 << len(x))
-        # a state is the bits so far, with what has been integrated and the masses over rho since
-        states = {0: (_EVERYTHING, rho)}
+        outcome = [Comparison(*np.array([-np.inf, -np.inf, 0.0]))] * (1 << len(x))
+        # for the bits so far: the integrated part, and the masses over rho since
+        states = {0: (_CERTAIN, rho)}
         for j in range(len(x)):
             following = {}
             for bits, (past, masses) in states.items():
                 following[bits] = past, _both(masses, _query(below, j))
-                hit, found = _both(masses, _query(above, j)), bits | 1 << j
-                if found.bit_count() == m.most_positives:
-                    outcome[found] = _both(past, levels.total(*hit))
+                hit, new = _both(masses, _query(above, j)), bits | 1 << j
+                if new.bit_count() == m.most_positives:
+                    outcome[new] = _both(past, levels.total(*hit))
                 elif m.redraws:
-                    following[found] = _both(past, levels.total(*hit)), rho
+                    following[new] = _both(past, levels.total(*hit)), rho
                 else:
-                    following[found] = past, hit
+                    following[new] = past, hit
             states = following
         for bits, (past, masses) in states.items():
             outcome[bits] = _both(past, levels.total(*masses))
-        return Compared(*(np.array(values, float) for values in zip(*outcome, strict=True)))
+        return Comparison(*(np.array(values, float) for values in zip(*outcome, strict=True)))
 
 
-class SparseVectorFirstLaw(_GivenRho):
+class ExactSparseVectorFirst(_GivenRho):
     """Given rho, query j is the first positive if it is one and all before it are not.
 
     The last output is that there is none.
     """
 
-    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log probabilities and the loss of each first positive."""
         rho, above, below = self._answers(x, x_prime)
         none = np.zeros_like(rho.loss)
@@ -87,10 +83,10 @@ class SparseVectorFirstLaw(_GivenRho):
             mass + np.cumsum(np.vstack([none, down]), axis=0) + np.vstack([up, none])
             for mass, down, up in zip(rho, below, above, strict=True)
         )
-        return levels.total(*Compared(*chances))
+        return levels.total(*Comparison(*chances))
 
 
-class SparseVectorBitsLaw(Enumerated):
+class ExactSparseVectorBits(Enumerated):
     """Variant 5, without noise on the queries: the positives are those at or above one rho.
 
     So an input has few outputs, a set for every distinct answer, and one with no positive at all.
@@ -98,7 +94,7 @@ class SparseVectorBitsLaw(Enumerated):
 
     def __init__(self, mechanism: SparseVectorBits) -> None:
         if mechanism.variant != 5:
-            raise ArgumentError("variant", "must be 5 for an exact law of bit vectors")
+            raise ArgumentError("variant", "must be 5 for an exact distribution of bit vectors")
         self._threshold = mechanism.threshold
         self._scale = mechanism.noise_scales[0]
 
@@ -114,11 +110,11 @@ class SparseVectorBitsLaw(Enumerated):
         """Return the probabilities of the atoms, in their order."""
         return np.exp([_log_mass(*interval) for interval in self.atoms(x).values()])
 
-    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both inputs' log probabilities of the same outputs, and the losses."""
         p, q = self.atoms(x), self.atoms(x_prime)
-        nowhere = (0.0, 0.0)
-        pairs = [(p.get(output, nowhere), q.get(output, nowhere)) for output in p | q]
+        empty = (0.0, 0.0)
+        pairs = [(p.get(output, empty), q.get(output, empty)) for output in p | q]
         log_p, log_q = (np.array([_log_mass(*pair[i]) for pair in pairs]) for i in (0, 1))
         loss = levels.compared(log_p, log_q).loss
         for i, ((low, high), (low_prime, high_prime)) in enumerate(pairs):
@@ -126,10 +122,10 @@ class SparseVectorBitsLaw(Enumerated):
                 loss[i] = _log_cdf_gain(high, high_prime)
             elif high == high_prime == math.inf:
                 loss[i] = _log_cdf_gain(-low, -low_prime)
-        return Compared(log_p, log_q, loss)
+        return Comparison(log_p, log_q, loss)
 
 
-class SparseVectorMixedLaw:
+class ExactSparseVectorMixed:
     """Variant 3 with one positive: nothing released, or a query's noisy answer v.
 
     The joint density of query j and v is f_nu(v - x_j) times the chance that rho is at most
@@ -138,7 +134,7 @@ class SparseVectorMixedLaw:
 
     def __init__(self, mechanism: SparseVectorMixed) -> None:
         if mechanism.positives != 1:
-            raise ArgumentError("positives", "must be 1 for an exact law")
+            raise ArgumentError("positives", "must be 1 for an exact distribution")
         self._threshold = mechanism.threshold
         self._rho, self._nu = mechanism.noise_scales
 
@@ -146,7 +142,7 @@ class SparseVectorMixedLaw:
         """Return the probability that no answer is released."""
         return math.exp(float(self._nothing(x, x).log_p))
 
-    def _nothing(self, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def _nothing(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         p, q = (np.asarray(y, float) - self._threshold for y in (x, x_prime))
         kinks = np.concatenate([p, q, [0.0]])
         rho, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
@@ -158,19 +154,19 @@ class SparseVectorMixedLaw:
         """Return the density of releasing ``v`` (rising), a row for every query j."""
         return np.asarray(np.exp(self._released(np.asarray(v, float), x, x).log_p))
 
-    def _released(self, v: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Compared:
+    def _released(self, v: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log densities and the loss of releasing ``v``, of shape (queries, len(v))."""
         p, q = np.asarray(x, float)[:, None], np.asarray(x_prime, float)[:, None]
-        at_p, at_q, moved = (v - p) / self._nu, (v - q) / self._nu, (p - q) / self._nu
-        noise = Compared(
-            _LAPLACE.log_pdf(at_p) - math.log(self._nu),
-            _LAPLACE.log_pdf(at_q) - math.log(self._nu),
-            _LAPLACE.pdf_gain(at_p, at_q, moved),
+        u_p, u_q, shift = (v - p) / self._nu, (v - q) / self._nu, (p - q) / self._nu
+        noise = Comparison(
+            _LAPLACE.log_pdf(u_p) - math.log(self._nu),
+            _LAPLACE.log_pdf(u_q) - math.log(self._nu),
+            _LAPLACE.pdf_gain(u_p, u_q, shift),
         )
         gaps = (y[:, 0] - self._threshold for y in (p, q))
-        return _both(noise, self._reached(v - self._threshold, *gaps))
+        return _both(noise, self._passed(v - self._threshold, *gaps))
 
-    def _reached(self, u: Floats, p: Floats, q: Floats) -> Compared:
+    def _passed(self, u: Floats, p: Floats, q: Floats) -> Comparison:
         """Return P(rho <= u, all queries before j below), of shape (queries, len(u))."""
         inner = np.unique(np.concatenate([u, p, q, [0.0]]))
         steps = max(self._rho, self._nu) * 2.0 ** np.arange(6, -5, -1)
@@ -179,14 +175,14 @@ class SparseVectorMixedLaw:
         nodes, weights = np.polynomial.legendre.leggauss(16)
         rho = ends[:-1, None] + half * (1 + nodes)
         mass = _LAPLACE.log_pdf(rho / self._rho) + np.log(half * weights / self._rho)
-        masses = Compared(mass, mass, np.zeros_like(mass))
+        masses = Comparison(mass, mass, np.zeros_like(mass))
         areas = []
         for j in range(p.size):  # one query at a time, as v may have many points
             areas.append(levels.total(*masses))
             below = _chances(-1, p[[j]], q[[j]], rho.ravel(), self._nu)
-            masses = _both(masses, Compared(*(c.reshape(rho.shape) for c in below)))
-        rising = _running(Compared(*(np.array(c) for c in zip(*areas, strict=True))))
-        return Compared(*(c[:, np.searchsorted(ends, u) - 1] for c in rising))
+            masses = _both(masses, Comparison(*(c.reshape(rho.shape) for c in below)))
+        rising = _running(Comparison(*(np.array(c) for c in zip(*areas, strict=True))))
+        return Comparison(*(c[:, np.searchsorted(ends, u) - 1] for c in rising))
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the largest log ratio; below all kinks it is constant in v."""
@@ -203,11 +199,11 @@ class SparseVectorMixedLaw:
         log_p, log_q, loss = self._released(v, x, x_prime)
         areas = log_p + np.log(weights), log_q + np.log(weights), loss
         atom = self._nothing(x, x_prime)
-        every = (np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
-        return levels.renyi(order, Compared(*every))
+        parts = (np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
+        return levels.renyi(order, Comparison(*parts))
 
 
-def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Compared:
+def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Comparison:
     """Return the chances of gap + nu >= rho for side 1, < for -1, of shape (queries, len(rho))."""
     if scale == 0:
         log_p, log_q = (
@@ -216,41 +212,42 @@ def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Comp
         return levels.compared(log_p, log_q)
     u, v = (side * (gaps[:, None] - rho) / scale for gaps in (p, q))
     gain = _LAPLACE.cdf_gain(u, v, side * (q - p)[:, None] / scale)
-    return Compared(_LAPLACE.log_cdf(u), _LAPLACE.log_cdf(v), gain)
+    return Comparison(_LAPLACE.log_cdf(u), _LAPLACE.log_cdf(v), gain)
 
 
-def _both(a: Compared, b: Compared) -> Compared:
-    """Return the comparison of two independent events together."""
+def _both(a: Comparison, b: Comparison) -> Comparison:
+    """Return the comparison of the intersection of two independent events."""
     with np.errstate(invalid="ignore"):
-        loss = a.loss + b.loss  # no number where neither input has both
-    return Compared(a.log_p + b.log_p, a.log_q + b.log_q, np.where(np.isnan(loss), -np.inf, loss))
+        loss = a.loss + b.loss  # NaN where neither input has both
+    return Comparison(a.log_p + b.log_p, a.log_q + b.log_q, np.where(np.isnan(loss), -np.inf, loss))
 
 
-def _query(chances: Compared, j: int) -> Compared:
-    return Compared(chances.log_p[j], chances.log_q[j], chances.loss[j])
+def _query(chances: Comparison, j: int) -> Comparison:
+    return Comparison(chances.log_p[j], chances.log_q[j], chances.loss[j])
 
 
-def _running(areas: Compared) -> Compared:
-    """Return the running sums of areas along the last axis, as `levels.total` does the whole.
+def _running(areas: Comparison) -> Comparison:
+    """Return the running sums of areas along the last axis; `levels.total` has the last.
 
-    What p gains on q and what it loses are summed each on its own, in logarithms.
+    Gains and losses of p against q are summed apart, in logarithms.
     """
     log_p, log_q = (np.logaddexp.accumulate(c, axis=-1) for c in (areas.log_p, areas.log_q))
     with np.errstate(divide="ignore"):
-        near = np.clip(areas.loss, -1, 1)
+        clipped = np.clip(areas.loss, -1, 1)
         gains, losses = (
             np.logaddexp.accumulate(
-                areas.log_q + np.log(np.maximum(sign * np.expm1(near), 0.0)), axis=-1
+                areas.log_q + np.log(np.maximum(sign * np.expm1(clipped), 0.0)), axis=-1
             )
             for sign in (1, -1)
         )
     rise = np.exp(np.minimum(gains - log_q, 1.0)) - np.exp(losses - log_q)
-    fine = (np.abs(rise) < 0.5) & (np.maximum.accumulate(np.abs(areas.loss), axis=-1) < 1)
-    return Compared(log_p, log_q, np.where(fine, np.log1p(np.where(fine, rise, 0)), log_p - log_q))
+    small = (np.abs(rise) < 0.5) & (np.maximum.accumulate(np.abs(areas.loss), axis=-1) < 1)
+    loss = np.where(small, np.log1p(np.where(small, rise, 0)), log_p - log_q)
+    return Comparison(log_p, log_q, loss)
 
 
 def _log_mass(low: float, high: float) -> float:
-    """Return the log probability that Laplace noise of scale 1 lies between two places."""
+    """Return the log probability that Laplace noise of scale 1 lies between two numbers."""
     if low >= high:
         return -math.inf
     if low >= 0:
@@ -262,5 +259,4 @@ def _log_mass(low: float, high: float) -> float:
 
 def _log_cdf_gain(u: float, v: float) -> float:
     """Return log F(u) - log F(v)."""
-    at = (np.array([value]) for value in (u, v, v - u))
-    return float(_LAPLACE.cdf_gain(*at)[0])
+    return float(_LAPLACE.cdf_gain(*(np.array([value]) for value in (u, v, v - u)))[0])

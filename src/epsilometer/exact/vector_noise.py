@@ -1,4 +1,4 @@
-"""Exact laws of noise on vectors (lu2022, Figures 5b and 5c)."""
+"""Exact distributions of noise on vectors (lu2022, Figures 5b and 5c)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import fft
 
-from epsilometer.exact.base import Floats
-from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw, NormalShift, laplace_deltas
+from epsilometer.arrays import Floats
+from epsilometer.exact.real_line import ExactGaussian, ExactLaplace, NormalShift, laplace_deltas
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
@@ -17,23 +17,23 @@ from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
 _CELLS = 1 << 18  # of the lattice on which losses are added
 
 
-class GaussianVectorLaw(NormalShift):
+class ExactGaussianVector(NormalShift):
     """By rotation it is one-dimensional, along the difference of the answers."""
 
     def __init__(self, mechanism: GaussianVector) -> None:
         self._sigma = mechanism.sigma
-        self.entry = GaussianLaw(Gaussian(mechanism.epsilon, mechanism.delta))
+        self.entry = ExactGaussian(Gaussian(mechanism.epsilon, mechanism.delta))
 
     def _distance(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
         return math.dist(x, x_prime) / self._sigma
 
 
-class LaplaceVectorLaw:
+class ExactLaplaceVector:
     """The loss is the sum of the entries' losses, which are independent."""
 
     def __init__(self, mechanism: LaplaceVector) -> None:
         self._scale = mechanism.scale
-        self.entry = LaplaceLaw(Laplace(mechanism.epsilon))
+        self.entry = ExactLaplace(Laplace(mechanism.epsilon))
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return |x - x'|_1 / B."""
@@ -47,20 +47,20 @@ class LaplaceVectorLaw:
     def spectrum(self, claims: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Floats:
         """Return the mean of (1 - exp(e - loss))+, exactly where a single entry differs.
 
-        Otherwise the entries' laws are added on a lattice by FFT. A loss between two points of the
-        lattice is shared between them so that its mean is kept; the error is of second order in the
+        Otherwise the losses of the entries are added on a lattice by FFT. A loss between two
+        lattice points is split so that its mean is kept; the error is of second order in the
         spacing, some 1e-10.
         """
-        moved = np.abs(np.subtract(x, x_prime)) / self._scale
-        moved = moved[moved > 0]
-        if moved.size <= 1:
-            return laplace_deltas(claims, float(moved.sum()))
-        spacing = 2 * moved.sum() / _CELLS
-        size = _CELLS + 2 * moved.size + 1
+        shifts = np.abs(np.subtract(x, x_prime)) / self._scale
+        shifts = shifts[shifts > 0]
+        if shifts.size <= 1:
+            return laplace_deltas(claims, float(shifts.sum()))
+        spacing = 2 * shifts.sum() / _CELLS
+        size = _CELLS + 2 * shifts.size + 1
         product = np.ones(size // 2 + 1, complex)
         lowest = 0
-        for level, count in zip(*np.unique(moved, return_counts=True), strict=True):
-            start, masses = _one_entry(float(level), spacing)
+        for level, count in zip(*np.unique(shifts, return_counts=True), strict=True):
+            start, masses = _entry_loss(float(level), spacing)
             product *= fft.rfft(masses, size) ** count
             lowest += start * int(count)
         masses = np.maximum(fft.irfft(product, size), 0.0)
@@ -70,8 +70,8 @@ class LaplaceVectorLaw:
         )
 
 
-def _one_entry(level: float, spacing: float) -> tuple[int, Floats]:
-    """Return where the lattice law of one entry's loss starts, in spacings, and its masses.
+def _entry_loss(level: float, spacing: float) -> tuple[int, Floats]:
+    """Return the first lattice point of one entry's loss, in spacings, and the lattice masses.
 
     Half of the outputs lie beyond x, with loss ``level``; half exp(-level) beyond x', with loss
     -level; between them the loss l has density exp((l - level)/2)/4.

@@ -1,14 +1,15 @@
-"""What every mechanism offers: a calibrated object that can be sampled on an input."""
+"""The protocol of mechanisms: calibrated objects that are sampled on an input."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from epsilometer.arrays import Counts, Floats, Indices
 
 Outputs = Literal["scalar", "index", "bits", "vector", "tuple", "mixed"]
-"""What one output is, and how a sample of ``n`` is returned.
+"""The kind of one output, and the array that holds a sample of ``n``.
 
 ``scalar``: a real number, float64 of shape ``(n,)``; ``index``: an integer 0, ..., k - 1, int32 of
 shape ``(n,)`` (bit i of it for entry i of a short bit vector); ``bits``: a bit vector of up to 62
@@ -17,7 +18,7 @@ entries, int64 of shape ``(n,)``. With a property ``dimension`` d, of shape
 numbers of which some have atoms and others densities, NaN where there is none.
 """
 
-Sample = NDArray[np.float64] | NDArray[np.int32] | NDArray[np.int64]
+Sample = Floats | Indices | Counts
 
 
 class Mechanism(Protocol):

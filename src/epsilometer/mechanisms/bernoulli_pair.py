@@ -1,4 +1,4 @@
-"""The pair of coins that no estimator with a finite sample budget can tell from a constant.
+"""A pair of coins that no estimator with a finite sample budget can distinguish from a constant.
 
 gorla2022, Theorems 1 and 5. For pure privacy (order infinity) input 0 answers 1 with probability d
 and input 1 with probability d/h; for Rényi order a with d^(1/a) and d^(1/(a-1))/h. Whatever h is,
@@ -7,7 +7,7 @@ the true level is at least log h, and an estimator that sees only zeros cannot k
 Erratum: the proof of Theorem 5 bounds d^(1/a) by d^(1/(a-1)), which holds the other way round for
 d < 1, and its d = ((1 - rho)/n0)^(a-1) lets ones appear (for a = 2 the coin shows about sqrt(n0)
 of them). Here d = ((1 - rho)/n0)^a, so that the likelier coin answers 1 with probability
-(1 - rho)/n0 at every order, which is what the argument needs.
+(1 - rho)/n0 at every order, as the argument needs.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Indices
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -72,6 +72,6 @@ class BernoulliPair:
         if checks.integer("input", x, minimum=0) > 1:
             raise ArgumentError("input", f"must be 0 or 1, got {x!r}")
 
-    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` outputs of the coin that belongs to input ``x``."""
         return (rng.random(size) < self.chances[x]).astype(np.int32)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats, Indices
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -37,13 +37,13 @@ class CountingExponential:
             if checks.integer("input", value, minimum=0) >= self.values:
                 raise ArgumentError("input", f"must hold values below {self.values}, got {value!r}")
 
-    def weights(self, x: Sequence[int]) -> NDArray[np.float64]:
+    def weights(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of the values."""
         scores = self.epsilon / 2 * np.bincount(np.asarray(x, int), minlength=self.values)
-        weights: NDArray[np.float64] = np.exp(scores - scores.max())
+        weights: Floats = np.exp(scores - scores.max())
         return np.asarray(weights / weights.sum(), np.float64)
 
-    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` values by inverting the CDF."""
         steps = np.cumsum(self.weights(x))[:-1]
         return np.searchsorted(steps, rng.random(size), side="right").astype(np.int32)

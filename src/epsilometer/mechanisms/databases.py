@@ -1,4 +1,4 @@
-"""Inputs that mechanisms share: a number for each person, or an answer to each query."""
+"""Kinds of input that mechanisms share: a number for each person, or an answer to each query."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from epsilometer import checks
 from epsilometer.errors import ArgumentError
 
 
+def _list(x: object, count: int, entries: str) -> Sequence[object]:
+    """Return ``x``; raise `ArgumentError` unless it is a list of ``count`` entries."""
+    if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != count:
+        raise ArgumentError("input", f"must be a list of {count} {entries}, got {x!r}")
+    return x
+
+
 def check_people(x: object, count: int) -> None:
     """Raise `ArgumentError` unless ``x`` is a list of ``count`` numbers in [0, 1]."""
-    if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != count:
-        raise ArgumentError("input", f"must be a list of {count} people's numbers, got {x!r}")
-    for person in x:
+    for person in _list(x, count, "people's numbers"):
         if not 0 <= checks.real("input", person) <= 1:
             raise ArgumentError("input", f"must hold numbers in [0, 1], got {person!r}")
 
 
-class OnAnswers:
-    """Inputs are lists of finite query answers, as many as the field ``queries`` says."""
+def check_answers(x: object, count: int) -> None:
+    """Raise `ArgumentError` unless ``x`` is a list of ``count`` finite query answers."""
+    for answer in _list(x, count, "query answers"):
+        checks.real("input", answer)
+
+
+class QueryAnswers:
+    """Mechanisms whose inputs are lists of ``queries`` finite query answers."""
 
     queries: int
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a query."""
+        """Raise `ArgumentError` unless ``x`` holds an answer for each query."""
         check_answers(x, self.queries)
-
-
-def check_answers(x: object, count: int) -> None:
-    """Raise `ArgumentError` unless ``x`` is a list of ``count`` finite query answers."""
-    if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != count:
-        raise ArgumentError("input", f"must be a list of {count} query answers, got {x!r}")
-    for answer in x:
-        checks.real("input", answer)
 
 
 def check_bits(x: object, count: int) -> None:

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -45,7 +45,7 @@ class ExponentialHalfLine:
         if not 1 <= checks.real("input", x) <= 2:
             raise ArgumentError("input", f"must lie in [1, 2], got {x!r}")
 
-    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` outputs by inverting the CDF."""
         left = -math.expm1(-self.rate * x)  # mass of [0, x], in units of 1/rate; above x it is 1
         mass = rng.random(size) * (left + 1) - left

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
@@ -43,12 +43,10 @@ class NoisyGradientDescent:
         return math.sqrt(2 * self.rate) / self.epsilon
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] a person."""
+        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] for each person."""
         check_people(x, self.people)
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` runs of the descent."""
         noise, people = Noise(rng), np.asarray(x, np.float64)
         outputs = np.zeros(size)

@@ -1,4 +1,4 @@
-"""What mechanisms share whose inputs and outputs lie on one closed interval."""
+"""The base of mechanisms whose inputs and outputs lie on one closed interval."""
 
 from __future__ import annotations
 

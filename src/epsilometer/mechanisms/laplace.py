@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
@@ -34,6 +34,6 @@ class Laplace:
         """Raise `ArgumentError` unless ``x`` is a finite number."""
         checks.real("input", x)
 
-    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` outputs at answer ``x``."""
         return noisy(x, Noise(rng).laplaces, self.scale, (size,))

@@ -1,9 +1,8 @@
-"""Random words and noise by the block, for the compiled loops of samplers.
+"""Blocks of random words (64 bits each) and of noise, for the compiled loops of samplers.
 
-To ask a generator of NumPy's for one number at a time costs more than the number. So 64 generators
-xoshiro256++ (Blackman and Vigna, 2021), whose states the generator of the sample draws, take their
-steps together: a few instructions of a processor for eight words of 64 bits. Logarithms are
-NumPy's, of a whole block; normal draws are a ziggurat (Marsaglia and Tsang, 2000) of 256 strips.
+One call of a NumPy generator for each number is slow. So 64 generators xoshiro256++ (Blackman and
+Vigna, 2021) step together; the sample's generator draws their states. NumPy takes the logarithms of
+a block. Normal draws are a ziggurat (Marsaglia and Tsang, 2000) of 256 strips.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats, Indices
 from epsilometer.compiled import compiled
 
-Floats = NDArray[np.float64]
 Uints = NDArray[np.uint64]
 
 _LANES = 64
-_WORDS = 1 << 15  # of a block, so that it stays in the processor's cache from one step to the next
+_WORDS = 1 << 15  # words of a block; it stays in the processor's cache
 _FIRST = 3.6541528853610088  # where the last of 256 strips of equal area under exp(-x^2 / 2) ends
 _BITS = 2.0**-53
 _HALF = np.uint64(1 << 63)
 
 
 def blocks(size: int, rows: int = 1) -> Iterator[slice]:
-    """Yield which draws are made together, where each of ``size`` draws needs ``rows`` words."""
+    """Yield slices of ``size`` draws that fit into the cache; each draw needs ``rows`` words."""
     step = _LANES * max(_WORDS // _LANES // rows, 1)
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))
 
 
 class Noise:
-    """Independent random numbers in arrays of any shape, all from one generator.
+    """Arrays of independent random numbers of any shape, from one generator.
 
     >>> noise = Noise(np.random.default_rng(0))
     >>> noise.words(2, 3).shape, bool(abs(noise.normals(10_000).mean()) < 0.05)
@@ -48,33 +47,32 @@ class Noise:
     def words(self, *shape: int) -> Uints:
         """Return words of 64 random bits each."""
         size = math.prod(shape)
-        found = np.empty(-(-size // _LANES) * _LANES, np.uint64)
-        _step(found, self._states)
-        return found[:size].reshape(shape)
+        words = np.empty(-(-size // _LANES) * _LANES, np.uint64)
+        _step(words, self._states)
+        return words[:size].reshape(shape)
 
     def laplaces(self, size: int, scale: float = 1.0) -> Floats:
-        """Return ``size`` draws of Laplace noise: a uniform gives the size by inversion."""
-        words = self.words(size)
-        found = np.empty(size)
-        _uniforms_above_0(found, words)
-        np.log(found, out=found)
-        _signed(found, words, scale)
-        return found
+        """Return ``size`` draws of Laplace noise, by inversion."""
+        words, draws = self.words(size), np.empty(size)
+        _uniforms_above_0(draws, words)
+        np.log(draws, out=draws)
+        _signed(draws, words, scale)
+        return draws
 
     def normals(self, *shape: int) -> Floats:
         """Return standard normal draws."""
-        found = np.empty(shape)
-        flat, words, outside = found.ravel(), self.words(found.size), np.empty(found.size, bool)
+        draws = np.empty(shape)
+        flat, words, outside = draws.ravel(), self.words(draws.size), np.empty(draws.size, bool)
         _points(flat, words, outside)
-        where, done = np.flatnonzero(outside), 0
-        while done < where.size:
-            done = _decide(flat, words, where, done, self.words(3 * where.size))
-        return found
+        positions, done = np.flatnonzero(outside), 0
+        while done < positions.size:
+            done = _decide(flat, words, positions, done, self.words(3 * positions.size))
+        return draws
 
 
 @compiled
 def _step(words, states):  # type: ignore[no-untyped-def]
-    """Let every lane take steps, until all words are filled; their number is whole in lanes."""
+    """Fill words with the steps of all lanes; the number of words is a multiple of the lanes."""
     for start in range(0, words.size, _LANES):
         for lane in range(_LANES):
             a, b, c, d = states[0, lane], states[1, lane], states[2, lane], states[3, lane]
@@ -90,23 +88,24 @@ def _step(words, states):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _uniforms_above_0(found, words):  # type: ignore[no-untyped-def]
-    """Make uniform numbers in (0, 1] of the upper 53 bits of words."""
-    for i in range(found.size):
-        found[i] = np.float64((words[i] >> np.uint64(11)) + np.uint64(1)) * _BITS
+def _uniforms_above_0(uniforms, words):  # type: ignore[no-untyped-def]
+    """Turn the upper 53 bits of words into uniform numbers in (0, 1]."""
+    for i in range(uniforms.size):
+        uniforms[i] = np.float64((words[i] >> np.uint64(11)) + np.uint64(1)) * _BITS
 
 
 @compiled
-def _signed(found, words, scale):  # type: ignore[no-untyped-def]
-    """Give exponential draws a sign, by the lowest bits of the words they are made of."""
-    for i in range(found.size):
-        found[i] *= scale if words[i] & np.uint64(1) else -scale
+def _signed(draws, words, scale):  # type: ignore[no-untyped-def]
+    """Give exponential draws a sign by the lowest bits of their words."""
+    for i in range(draws.size):
+        draws[i] *= scale if words[i] & np.uint64(1) else -scale
 
 
 def strips() -> tuple[Floats, Floats]:
-    """Return where strips of equal area end, falling, and the density there, times a constant.
+    """Return the falling ends of strips of equal area, and the unnormalised density there.
 
-    The first is the lowest, which reaches to infinity: its end is what a rectangle of its area has.
+    The first strip is the lowest and reaches to infinity; its end is that of a rectangle of its
+    area.
     """
 
     def density(x: float) -> float:
@@ -125,28 +124,28 @@ _ENDS, _HEIGHTS = strips()  # constants of the compiled loops, which may then re
 
 
 @compiled
-def _points(found, words, outside):  # type: ignore[no-untyped-def]
-    """Draw a point of a strip by one word: its strip, its sign, and how far out it is.
+def _points(draws, words, outside):  # type: ignore[no-untyped-def]
+    """Turn each word into a point of a strip: the strip, the sign and the distance.
 
-    Tell which lie further out than the strip above reaches, where not all is below the density.
+    ``outside`` marks points beyond the end of the strip above, which may lie above the density.
     """
-    for i in range(found.size):
+    for i in range(draws.size):
         strip = words[i] & np.uint64(255)
         x = np.float64(words[i] >> np.uint64(11)) * _BITS * _ENDS[strip]
         outside[i] = x >= _ENDS[strip + np.uint64(1)]
-        found[i] = x * (np.float64((words[i] >> np.uint64(7)) & np.uint64(2)) - 1.0)  # 1 or -1
+        draws[i] = x * (np.float64((words[i] >> np.uint64(7)) & np.uint64(2)) - 1.0)  # 1 or -1
 
 
 @compiled
-def _decide(found, words, where, done, spare):  # type: ignore[no-untyped-def]
-    """Decide by spare words about points outside, 1 in 80: they stay, or others take their place.
+def _decide(draws, words, positions, done, spare):  # type: ignore[no-untyped-def]
+    """Keep or redraw the points outside, 1 in 80, by spare words.
 
-    Those before number ``done`` are decided; how many are is returned, which is not all where spare
-    words are short.
+    The first ``done`` positions are decided. Return how many are decided now: fewer than all where
+    spare words run out.
     """
     used = 0
-    for number in range(done, where.size):
-        word = words[where[number]]
+    for number in range(done, positions.size):
+        word = words[positions[number]]
         while True:
             strip = word & np.uint64(255)
             x = np.float64(word >> np.uint64(11)) * _BITS * _ENDS[strip]
@@ -166,78 +165,67 @@ def _decide(found, words, where, done, spare):  # type: ignore[no-untyped-def]
                 low, high = _HEIGHTS[strip], _HEIGHTS[strip + np.uint64(1)]
                 if low + u * (high - low) < math.exp(-0.5 * x * x):
                     break
-                word = spare[used]  # a point above the density: all over again
+                word = spare[used]  # the point lies above the density: draw again
                 used += 1
-        found[where[number]] = x if word & np.uint64(256) else -x
-    return where.size
+        draws[positions[number]] = x if word & np.uint64(256) else -x
+    return positions.size
 
 
 def noisy(x: Any, draws: Callable[[int], Floats], scale: float, shape: tuple[int, ...]) -> Floats:
-    """Return answers with noise: ``draws`` gives so many draws of scale 1.
+    """Return answers plus noise; ``draws(n)`` returns n draws of scale 1.
 
     Answers are one number for outputs of shape ``(n,)``, or d for ``(n, d)``.
     """
-    found, answers = np.empty(shape), np.asarray(x, np.float64)
+    outputs, answers = np.empty(shape), np.asarray(x, np.float64)
     for block in blocks(shape[0], answers.size):
-        part = found[block]
+        part = outputs[block]
         part[...] = draws(part.size).reshape(part.shape)
         part *= scale
         part += answers
-    return found
+    return outputs
 
 
-def largest(words: Uints, groups: Any) -> tuple[Uints, NDArray[np.int32]]:
-    """Return the largest word of each group of rows, and which row it is of.
+def largest(words: Uints, groups: Any) -> tuple[Uints, Indices]:
+    """Return the largest word of each group of rows, and its row.
 
-    Noise that is a rising function of a word is largest where the word is, so that among equal
-    answers that one alone has to be made noise of.
-
-    Parameters
-    ----------
-    words
-        Shape ``(rows, n)``.
-    groups
-        The group of each row, 0, 1, ..., of shape ``(rows,)``.
-
-    Returns
-    -------
-    Both of shape ``(groups, n)``.
+    Noise that rises with the word is largest there. Words have shape ``(rows, n)``; ``groups``,
+    ``(rows,)``, numbers the group of each row from 0. Both results have shape ``(groups, n)``.
     """
     shape = int(np.max(groups)) + 1, words.shape[1]
-    most, who = np.zeros(shape, np.uint64), np.zeros(shape, np.int32)
-    _largest(most, who, words, np.asarray(groups, np.int64))
-    return most, who
+    maxima, winners = np.zeros(shape, np.uint64), np.zeros(shape, np.int32)
+    _largest(maxima, winners, words, np.asarray(groups, np.int64))
+    return maxima, winners
 
 
 @compiled
-def _largest(most, who, words, groups):  # type: ignore[no-untyped-def]
+def _largest(maxima, winners, words, groups):  # type: ignore[no-untyped-def]
     for row in range(groups.size):
-        best, whose, drawn = most[groups[row]], who[groups[row]], words[row]
-        for i in range(drawn.size):
-            better = drawn[i] > best[i]
-            best[i] = drawn[i] if better else best[i]
-            whose[i] = row if better else whose[i]
+        best, winner, word = maxima[groups[row]], winners[groups[row]], words[row]
+        for i in range(word.size):
+            better = word[i] > best[i]
+            best[i] = word[i] if better else best[i]
+            winner[i] = row if better else winner[i]
 
 
 def laplace_of(words: Uints, scale: float) -> Floats:
-    """Return Laplace noise that rises with the words it is made of, of their shape."""
-    found = np.empty(words.shape)
-    _tails(found.ravel(), words.ravel())
-    np.log(found, out=found)
-    _sided(found.ravel(), words.ravel(), scale)
-    return found
+    """Return Laplace noise that rises with the words, of their shape."""
+    noise = np.empty(words.shape)
+    _tails(noise.ravel(), words.ravel())
+    np.log(noise, out=noise)
+    _sided(noise.ravel(), words.ravel(), scale)
+    return noise
 
 
 @compiled
-def _tails(found, words):  # type: ignore[no-untyped-def]
-    """Return twice the mass that lies further out than the number of each word."""
-    for i in range(found.size):
+def _tails(tails, words):  # type: ignore[no-untyped-def]
+    """Write twice the mass of the tail beyond the number of each word."""
+    for i in range(tails.size):
         word = words[i]
-        further = word if word < _HALF else ~word
-        found[i] = (np.float64(further >> np.uint64(10)) + 0.5) * _BITS
+        tail = word if word < _HALF else ~word
+        tails[i] = (np.float64(tail >> np.uint64(10)) + 0.5) * _BITS
 
 
 @compiled
-def _sided(found, words, scale):  # type: ignore[no-untyped-def]
-    for i in range(found.size):
-        found[i] *= scale if words[i] < _HALF else -scale
+def _sided(noise, words, scale):  # type: ignore[no-untyped-def]
+    for i in range(noise.size):
+        noise[i] *= scale if words[i] < _HALF else -scale

@@ -1,4 +1,4 @@
-"""One bin of a histogram with Laplace noise, as it should be and as it should not."""
+"""One bin of a histogram with Laplace noise of the right or of a wrong scale."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
@@ -17,8 +17,7 @@ from epsilometer.mechanisms.noise import Noise, noisy
 class NoisyHistogram:
     """A count plus Lap(1 / epsilon); or, ``wrong``, plus Lap(epsilon).
 
-    Ding et al. (2018), Algorithms 9 and 10. Other bins are the same on neighbouring databases, so
-    that one tells everything.
+    Ding et al. (2018), Algorithms 9 and 10. Other bins are the same on neighbouring databases.
     """
 
     outputs: ClassVar[Outputs] = "scalar"
@@ -38,6 +37,6 @@ class NoisyHistogram:
         """Raise `ArgumentError` unless ``x`` is a count."""
         checks.integer("input", x, minimum=0)
 
-    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` noisy counts."""
         return noisy(x, Noise(rng).laplaces, self.scale, (size,))

@@ -1,7 +1,6 @@
-"""Noisy Max: which noisy answer is largest (its index), or how large it is (its value).
+"""Noisy Max: the index of the largest noisy answer, or its value.
 
-askin2022, Section V, mechanisms b and c, and lu2022, Figure 9c (Ding et al. 2018, Algorithms 5 to
-8).
+askin2022, Section V, mechanisms b and c; lu2022, Figure 9c (Ding et al. 2018, Algorithms 5 to 8).
 """
 
 from __future__ import annotations
@@ -11,18 +10,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats, Indices
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import OnAnswers
+from epsilometer.mechanisms.databases import QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
 
 
 @dataclass(frozen=True)
-class ReportNoisyMax(OnAnswers):
+class ReportNoisyMax(QueryAnswers):
     """The index of the largest answer after Lap(2 / epsilon) noise on each."""
 
     outputs: ClassVar[Outputs] = "index"
@@ -38,45 +37,45 @@ class ReportNoisyMax(OnAnswers):
         """Scale of the noise."""
         return 2 / self.epsilon
 
-    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` indices."""
         index = np.empty(size, np.int32)
-        for block, noisy, who in _largest_of_like_answers(x, size, self.scale, rng):
-            _index(index[block], noisy, who)
+        for block, noisy, winners in _largest_of_equal_answers(x, size, self.scale, rng):
+            _index(index[block], noisy, winners)
         return index
 
 
-def _largest_of_like_answers(
+def _largest_of_equal_answers(
     x: Sequence[float], size: int, scale: float, rng: np.random.Generator
-) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.int32]]]:
-    """Yield a block of draws, the largest noisy answer among equal answers, and whose it is.
+) -> Iterator[tuple[slice, Floats, Indices]]:
+    """Yield a block of draws, the largest noisy answer of each group of equal ones, and its index.
 
-    These have shape ``(different answers, draws)``. All answers have noise of their own: a word,
-    of which Laplace noise is made only where it is the largest among equal answers.
+    Both have shape ``(different answers, draws)``. Each answer has a random word; only the largest
+    word of a group is turned into Laplace noise.
     """
     answers, group = np.unique(np.asarray(x, np.float64), return_inverse=True)
     noise = Noise(rng)
     for block in blocks(size, group.size):
-        words, who = largest(noise.words(group.size, block.stop - block.start), group)
+        words, winners = largest(noise.words(group.size, block.stop - block.start), group)
         noisy = laplace_of(words, scale)
         noisy += answers[:, None]
-        yield block, noisy, who
+        yield block, noisy, winners
 
 
 @compiled
-def _index(index, noisy, who):  # type: ignore[no-untyped-def]
-    """Write down whose noisy answer is the largest of all."""
+def _index(index, noisy, winners):  # type: ignore[no-untyped-def]
+    """Write the index of the largest noisy answer of all groups."""
     for i in range(index.size):
         top = noisy[0, i]
-        index[i] = who[0, i]
+        index[i] = winners[0, i]
         for group in range(1, len(noisy)):
             if noisy[group, i] > top:
                 top = noisy[group, i]
-                index[i] = who[group, i]
+                index[i] = winners[group, i]
 
 
 @dataclass(frozen=True)
-class ContinuousNoisyMax(OnAnswers):
+class ContinuousNoisyMax(QueryAnswers):
     """The largest answer after Lap(queries / epsilon) noise on each.
 
     With noise of scale 1/lambda the level between answers that all move by one is queries x lambda,
@@ -96,19 +95,17 @@ class ContinuousNoisyMax(OnAnswers):
         """Scale of the noise."""
         return self.queries / self.epsilon
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` maxima."""
         best = np.empty(size)
-        for block, noisy, _ in _largest_of_like_answers(x, size, self.scale, rng):
+        for block, noisy, _ in _largest_of_equal_answers(x, size, self.scale, rng):
             noisy.max(axis=0, out=best[block])
         return best
 
 
 @dataclass(frozen=True)
-class _EitherNoise(OnAnswers):
-    """Noise of scale 1 / epsilon on each answer, of either kind."""
+class _EitherNoise(QueryAnswers):
+    """Laplace or exponential noise of scale 1 / epsilon on each answer."""
 
     epsilon: float
     noise: Literal["laplace", "exponential"] = "laplace"
@@ -120,9 +117,7 @@ class _EitherNoise(OnAnswers):
             raise ArgumentError("noise", f"must be laplace or exponential, got {self.noise!r}")
         checks.integer("queries", self.queries, minimum=2)
 
-    def _noisy(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def _noisy(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Return noisy answers of shape ``(size, queries)``."""
         draw = rng.laplace if self.noise == "laplace" else rng.exponential
         return np.asarray(x, np.float64) + draw(scale=1 / self.epsilon, size=(size, len(x)))
@@ -137,7 +132,7 @@ class NoisyMaxIndex(_EitherNoise):
 
     outputs: ClassVar[Outputs] = "index"
 
-    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` indices."""
         return np.asarray(np.argmax(self._noisy(x, size, rng), axis=1), np.int32)
 
@@ -152,8 +147,6 @@ class NoisyMaxValue(_EitherNoise):
     outputs: ClassVar[Outputs] = "scalar"
     queries: int = 4
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` maxima."""
         return np.asarray(self._noisy(x, size, rng).max(axis=1))

@@ -1,4 +1,4 @@
-"""A noisy sum over a database, of everybody or of a random subset (kutta2022, rows ii to v).
+"""A noisy sum over all of a database or over a random subset (kutta2022, rows ii to v).
 
 Poisson subsampling includes each person with a probability of its own draw, before the noise.
 """
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
@@ -50,12 +50,10 @@ class NoisySum:
         return 1 / self.epsilon
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] a person."""
+        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] for each person."""
         check_people(x, self.people)
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` sums, each with a subset and noise of its own."""
         noise, people = Noise(rng), np.asarray(x, np.float64)
         draws = noise.normals if self.noise == "gaussian" else noise.laplaces
@@ -73,7 +71,7 @@ class NoisySum:
 
 @compiled
 def _include(sums, people, included, words):  # type: ignore[no-untyped-def]
-    """Add who is included: a product, as a branch would be guessed wrong every other time."""
+    """Add the numbers of the included people: by products, as branches are slow here."""
     for j in range(people.size):
         for i in range(sums.size):
             uniform = np.float64(words[j, i] >> np.uint64(11)) * 2.0**-53

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Indices
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -21,8 +21,8 @@ from epsilometer.mechanisms.base import Outputs
 class NoiselessCount:
     """How many of m rows hold a one: one row is known, each other is a one with probability 1/2.
 
-    An input is ``[m, bit of the known row]``. The count is exact whatever ``epsilon``, which is the
-    level that it is held against.
+    An input is ``[m, bit of the known row]``. The count is exact; ``epsilon`` is only the level to
+    compare it with.
     """
 
     outputs: ClassVar[Outputs] = "index"
@@ -39,7 +39,6 @@ class NoiselessCount:
         if checks.integer("input", x[1], minimum=0) > 1:
             raise ArgumentError("input", f"must have 0 or 1 in the known row, got {x[1]!r}")
 
-    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` databases, and count."""
-        others = rng.binomial(x[0] - 1, 0.5, size)
-        return (x[1] + others).astype(np.int32)
+        return (x[1] + rng.binomial(x[0] - 1, 0.5, size)).astype(np.int32)

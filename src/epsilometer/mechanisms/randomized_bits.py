@@ -1,4 +1,4 @@
-"""Randomised response of everybody in a database, shuffled or not (kutta2022, rows vi and vii)."""
+"""Randomised response of all people, shuffled or not (kutta2022, rows vi and vii)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Indices
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
@@ -22,9 +22,9 @@ _MOST_PEOPLE = 30  # bits of an output
 
 @dataclass(frozen=True)
 class RandomizedBits:
-    """Everybody's bit, kept with probability e^epsilon / (1 + e^epsilon): bit i for person i.
+    """Each person's bit, kept with probability e^epsilon / (1 + e^epsilon): bit i for person i.
 
-    ``shuffled`` permutes the answers at random before they are seen.
+    ``shuffled`` permutes the answers at random.
     """
 
     outputs: ClassVar[Outputs] = "index"
@@ -44,13 +44,13 @@ class RandomizedBits:
         return 1 / (1 + math.exp(-self.epsilon))
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a bit a person."""
+        """Raise `ArgumentError` unless ``x`` holds a bit for each person."""
         check_bits(x, self.people)
 
-    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` vectors of answers, packed into integers."""
         noise, bits = Noise(rng), np.asarray(x, np.int32)
-        swaps = self.people // 2 if self.shuffled else 0  # words, of which each serves two swaps
+        swaps = self.people // 2 if self.shuffled else 0  # each word serves two swaps
         outputs = np.zeros(size, np.int32)
         for block in blocks(size, self.people + swaps):
             answers = outputs[block]
@@ -63,7 +63,7 @@ class RandomizedBits:
 
 @compiled
 def _respond(answers, bits, truthful, words):  # type: ignore[no-untyped-def]
-    """Flip bits without a branch to be guessed wrong."""
+    """Flip bits by arithmetic, as branches are slow here."""
     for j in range(bits.size):
         for i in range(answers.size):
             uniform = np.float64(words[j, i] >> np.uint64(11)) * 2.0**-53
@@ -72,10 +72,10 @@ def _respond(answers, bits, truthful, words):  # type: ignore[no-untyped-def]
 
 @compiled
 def _shuffle(answers, halves, people):  # type: ignore[no-untyped-def]
-    """Swap each bit, from the last, with one of those up to it: a share of 2^32 says which."""
+    """Swap each bit, from the last, with a random bit up to it, chosen by a share of 2^32."""
     for j in range(people - 1, 0, -1):
         for i in range(answers.size):
             k = (np.int64(halves[j - 1, i]) * (j + 1)) >> 32
-            held = np.int64(answers[i])
-            differ = ((held >> j) ^ (held >> k)) & 1
-            answers[i] = held ^ ((differ << j) | (differ << k))
+            bits = np.int64(answers[i])
+            differ = ((bits >> j) ^ (bits >> k)) & 1
+            answers[i] = bits ^ ((differ << j) | (differ << k))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Indices
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -34,7 +34,7 @@ class RandomizedResponse:
         if checks.integer("input", x, minimum=0) >= self.outcomes:
             raise ArgumentError("input", f"must be one of 0, ..., {self.outcomes - 1}, got {x!r}")
 
-    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` answers to the true value ``x``."""
         truthful = 1 / (1 + (self.outcomes - 1) * math.exp(-self.epsilon))
         keep = rng.random(size) < truthful

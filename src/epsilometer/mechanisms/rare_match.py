@@ -1,4 +1,4 @@
-"""A mechanism that gives itself away so rarely that no sample shows it (askin2022, Example 2)."""
+"""A mechanism with a leak so rare that no sample shows it (askin2022, Example 2)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Indices
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
@@ -18,7 +18,7 @@ from epsilometer.mechanisms.base import Outputs
 class RareMatch:
     """Answers 1 with probability e^-rarity if the input matches (1), and 0 otherwise.
 
-    What it does not keep at any epsilon: an answer 1 proves the match.
+    It is not private at any epsilon: an answer 1 proves the match.
     """
 
     outputs: ClassVar[Outputs] = "index"
@@ -39,6 +39,6 @@ class RareMatch:
         if checks.integer("input", x, minimum=0) > 1:
             raise ArgumentError("input", f"must be 0 or 1 (a match), got {x!r}")
 
-    def sample(self, x: int, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: int, size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` answers."""
         return (rng.random(size) < x * self.chance).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The Sparse Vector Technique and its variants: which query answers lie above a noisy threshold.
+"""The Sparse Vector Technique: it tells whether query answers lie above a noisy threshold.
 
 Numbered as in Lyu, Su and Li (PVLDB 2017, Algorithms 1 to 6), sensitivity 1, at most c positives:
 
@@ -24,23 +24,23 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats, Indices, Sample
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import OnAnswers
+from epsilometer.mechanisms.databases import QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
 
 VARIANTS = (1, 2, 4, 5, 6)
 
 
 @dataclass(frozen=True)
-class SparseVector(OnAnswers):
+class SparseVector(QueryAnswers):
     """One of the variants with outputs in bits.
 
     ``corrected`` runs variant 4 at 4/(1 + 6c) of epsilon, so that it keeps its promise.
@@ -80,7 +80,7 @@ class SparseVector(OnAnswers):
 
     @property
     def most_positives(self) -> int:
-        """After how many positives it stops."""
+        """The number of positives after which it stops."""
         return self.queries if self.variant in (5, 6) else min(self.positives, self.queries)
 
     @property
@@ -88,13 +88,11 @@ class SparseVector(OnAnswers):
         """Whether the threshold noise is drawn anew after each positive."""
         return self.variant == 2
 
-    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw ``size`` outputs, step by step as the algorithm is written."""
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
+        """Draw ``size`` outputs."""
         return self._bits(np.zeros(size, np.int32), x, rng)
 
-    def _bits(
-        self, outputs: NDArray[Any], x: Sequence[float], rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def _bits(self, outputs: Sample, x: Sequence[float], rng: np.random.Generator) -> Sample:
         """Draw the answers "above" as bits of outputs that are 0."""
         gaps = np.asarray(x, np.float64) - self.threshold
         stops = self.most_positives == 1
@@ -107,12 +105,12 @@ class SparseVector(OnAnswers):
 
 @dataclass(frozen=True)
 class SparseVectorBits(SparseVector):
-    """The same with up to 62 queries; outputs are bit vectors, not one of a few outcomes."""
+    """The same with up to 62 queries, and bit vectors as outputs."""
 
     outputs: ClassVar[Outputs] = "bits"
     most_queries: ClassVar[int] = 62
 
-    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Sample:
         """Draw ``size`` outputs."""
         return self._bits(np.zeros(size, np.int64), x, rng)
 
@@ -131,7 +129,7 @@ class SparseVectorFirst(SparseVector):
         if self.most_positives != 1:
             raise ArgumentError("variant", "must be 1, 2 or 4 with one positive, to stop at it")
 
-    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
         """Draw ``size`` indices."""
         bits = self._bits(np.zeros(size, np.int64), x, rng)
         _, exponents = np.frexp(bits.astype(np.float64))  # a single bit is a power of two
@@ -139,7 +137,7 @@ class SparseVectorFirst(SparseVector):
 
 
 @dataclass(frozen=True)
-class SparseVectorMixed(OnAnswers):
+class SparseVectorMixed(QueryAnswers):
     """Variant 3: each positive releases its noisy answer, Lap(c/e2) with e1 = e2 = epsilon/2.
 
     An output has an entry a query: the number released, or NaN where the answer was "below" or the
@@ -168,9 +166,7 @@ class SparseVectorMixed(OnAnswers):
         """Scales of rho and of nu."""
         return 2 / self.epsilon, 2 * self.positives / self.epsilon
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` outputs of shape ``(size, queries)``."""
         rho_scale, nu_scale = self.noise_scales
         bar = self.threshold + rng.laplace(0, rho_scale, (size, 1))
@@ -181,19 +177,19 @@ class SparseVectorMixed(OnAnswers):
 
 
 def _answer_all(
-    outputs: NDArray[Any],
-    gaps: NDArray[np.float64],
+    outputs: Sample,
+    gaps: Floats,
     rho_scale: float,
     nu_scale: float,
     stops: bool,
     rng: np.random.Generator,
 ) -> None:
-    """Answer all queries, of which those after a positive are forgotten where it ``stops`` there.
+    """Answer all queries; where the mechanism ``stops``, drop those after the first positive.
 
     A word at or above P(nu < c) is a query noise nu >= c, without a logarithm.
     """
     noise = Noise(rng)
-    ends = [0, *(np.flatnonzero(np.diff(gaps)) + 1).tolist(), gaps.size]  # of like answers
+    ends = [0, *(np.flatnonzero(np.diff(gaps)) + 1).tolist(), gaps.size]  # of equal answers
     for block in blocks(outputs.size, gaps.size + 1):
         bits = outputs[block]
         rho = noise.laplaces(bits.size, rho_scale)
@@ -224,7 +220,7 @@ def _exponents(exponents, rho, gap, nu_scale):  # type: ignore[no-untyped-def]
 
 @compiled
 def _answer(bits, rho, gap, tails, first, words):  # type: ignore[no-untyped-def]
-    """Answer queries with like answers, without a branch to be guessed wrong every other time."""
+    """Answer queries with equal answers, by arithmetic, as branches are slow here."""
     for j in range(words.shape[0]):
         for i in range(bits.size):
             tail = 0.5 * tails[i]
@@ -254,15 +250,14 @@ def _run(outputs, gaps, rho_scale, nu_scale, most, redraws, rng):  # type: ignor
     for i in range(outputs.size):
         rho = _laplace(rho_scale, rng)
         chance = _below(rho - gaps[0], nu_scale)
-        found = 0
-        bits = 0
+        positives = bits = 0
         for j in range(gaps.size):
             if j > 0 and gaps[j] != gaps[j - 1]:
                 chance = _below(rho - gaps[j], nu_scale)
             if (rng.random() if nu_scale > 0 else 0.5) >= chance:
                 bits |= 1 << j
-                found += 1
-                if found == most:
+                positives += 1
+                if positives == most:
                     break
                 if redraws:
                     rho = _laplace(rho_scale, rng)

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats
 from epsilometer.mechanisms.interval import OnInterval
 
 
@@ -24,11 +24,11 @@ class TruncatedGaussian(OnInterval):
         """Standard deviation of the noise before truncation, in the units of the input."""
         return (self.upper - self.lower) / math.sqrt(2 * self.epsilon)
 
-    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` outputs at input ``x``."""
         from scipy.special import ndtr, ndtri
 
         below, above = ndtr((self.lower - x) / self.sigma), ndtr((self.upper - x) / self.sigma)
         outputs = x + self.sigma * ndtri(below + rng.random(size) * (above - below))
-        clipped: NDArray[np.float64] = np.clip(outputs, self.lower, self.upper)
+        clipped: Floats = np.clip(outputs, self.lower, self.upper)
         return clipped

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats
 from epsilometer.mechanisms.interval import OnInterval
 
 _BLOCK = 1 << 14  # draws that stay in the processor's cache from one step to the next
@@ -26,7 +26,7 @@ class TruncatedLaplace(OnInterval):
         """B, in the units of the input."""
         return (self.upper - self.lower) / self.epsilon
 
-    def sample(self, x: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` outputs at input ``x``.
 
         In units of the mass without normalisation, divided by B, ``left`` lies below x and

@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_answers
 from epsilometer.mechanisms.noise import Noise, noisy
 
 
-class _OnVectors:
-    """Inputs are lists of finite answers, as many as the field ``dimension`` says."""
+class _Vectors:
+    """Mechanisms whose inputs are lists of ``dimension`` finite answers."""
 
     dimension: int
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds an answer a dimension."""
+        """Raise `ArgumentError` unless ``x`` holds ``dimension`` answers."""
         check_answers(x, self.dimension)
 
 
 @dataclass(frozen=True)
-class LaplaceVector(_OnVectors):
+class LaplaceVector(_Vectors):
     """Adds Lap(1 / epsilon) to each of ``dimension`` answers: pure where they differ by 1 in L1."""
 
     outputs: ClassVar[Outputs] = "vector"
@@ -43,15 +43,13 @@ class LaplaceVector(_OnVectors):
         """Scale of the noise."""
         return 1 / self.epsilon
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` noisy vectors."""
         return noisy(x, Noise(rng).laplaces, self.scale, (size, self.dimension))
 
 
 @dataclass(frozen=True)
-class GaussianVector(_OnVectors):
+class GaussianVector(_Vectors):
     """Adds N(0, sigma^2) to each answer, sigma as for one, where they differ by 1 in L2."""
 
     outputs: ClassVar[Outputs] = "vector"
@@ -69,8 +67,6 @@ class GaussianVector(_OnVectors):
         """Standard deviation of the noise."""
         return math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
 
-    def sample(
-        self, x: Sequence[float], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` noisy vectors."""
         return noisy(x, Noise(rng).normals, self.sigma, (size, self.dimension))

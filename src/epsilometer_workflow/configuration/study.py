@@ -19,7 +19,7 @@ from typing import Any, Literal
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import Mechanism, dimension_of
 from epsilometer.options import parse
@@ -294,7 +294,7 @@ class Study:
             ("smallest_probability", "smallest_probability"),
         ]:
             if values[claim] == "exact":
-                law = load_entry(LAWS, entry.mechanism, file, f"{key}.{claim}")
+                law = load_entry(EXACT, entry.mechanism, file, f"{key}.{claim}")
                 if not hasattr(law, attribute):
                     raise ConfigError(file, f"{key}.{claim}", "has no exact value, give a number")
                 with placed(file, f"{key}.{claim}"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.sizes import Batch
 from epsilometer_workflow.configuration import paths
@@ -63,7 +63,7 @@ class Summary(OfExperiment):
         return [
             {
                 "identity": Estimates.of(self.study, c).identity(),
-                "law": LAWS.get(self.study.mechanisms[c.mechanism].mechanism),
+                "law": EXACT.get(self.study.mechanisms[c.mechanism].mechanism),
                 "precision": self.study.estimator(c.estimator).precision,
                 "symmetric": self.study.estimator(c.estimator).symmetric,
             }
@@ -72,7 +72,9 @@ class Summary(OfExperiment):
 
     def modules(self) -> list[str]:
         used = {self.study.mechanisms[c.mechanism].mechanism for c in self.combinations}
-        return sorted({r.module(name) for r in (LAWS, MECHANISMS) for name in used if name in LAWS})
+        return sorted(
+            {r.module(name) for r in (EXACT, MECHANISMS) for name in used if name in EXACT}
+        )
 
 
 @dataclass(frozen=True)

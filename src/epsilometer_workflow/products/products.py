@@ -35,8 +35,8 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {  # fields that are not names
     "order": parsing.order,
     "n": Draws.parse,
     "batch": Batch.parse,
-    "runs": lambda text: parsing.whole("runs", text),
-    "cells": lambda text: parsing.whole("cells", text),
+    "runs": lambda text: parsing.integer("runs", text),
+    "cells": lambda text: parsing.integer("cells", text),
     "reduction": parsing.Reduction.parse,
 }
 

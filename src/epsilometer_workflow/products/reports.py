@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.parsing import written
 from epsilometer.registry import load
@@ -130,7 +130,7 @@ class Table(_Shown):
         modules = {self.builder.partition(":")[0]}
         for drawn in (drawn for files in self._drawn() for drawn in files):
             name = self.study.mechanisms[drawn.mechanism].mechanism
-            modules |= {r.module(name) for r in (LAWS, MECHANISMS) if name in r}
+            modules |= {r.module(name) for r in (EXACT, MECHANISMS) if name in r}
             modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
         return sorted(modules)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.densities.pair import reduced
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.storage import by_run, read_samples, write_columns
@@ -28,7 +28,7 @@ def densities_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict
         for i, j in pairs_of(len(sides), spec["pairing"]):
             keys.append((run, i, j))
             try:
-                densities.append(reduced(sides[i], sides[j], spec))
+                densities.append(reduce_pair(sides[i], sides[j], spec))
             except ArgumentError as error:
                 raise DataError(path, f"run {run}, sides {i} and {j}: {error}") from None
         progress(f"run {run} of runs {spec['samples']['runs']}")

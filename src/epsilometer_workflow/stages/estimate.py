@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import seeds
+from epsilometer.arrays import Counts
 from epsilometer.densities.base import Densities
-from epsilometer.estimators.base import Claims, Counts, over_pairs, pairs_of
+from epsilometer.estimators.base import Claims, over_pairs, pairs_of
 from epsilometer.registry import load
 from epsilometer.storage import read_columns, read_counts, write_columns
 

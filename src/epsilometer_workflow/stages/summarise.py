@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from epsilometer.estimators.base import pairs_of
-from epsilometer.exact.base import divergence
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import divergence, spectrum
 from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
 from epsilometer.storage import read_table, write_table

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.arrays import Sample as Table
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
-from epsilometer.events.arrays import Bools, Counts, Floats
-from epsilometer.events.arrays import Sample as Table
 
 Draw = Callable[[Any, int, int], Any]
 """Raw outputs on an input, so many, at a seed."""

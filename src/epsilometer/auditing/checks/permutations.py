@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epsilometer.events.arrays import Bools, Counts, Floats
+from epsilometer.arrays import Bools, Counts, Floats
 
 Statistic = Callable[[Floats], Floats]
 """Statistics ``(b,)`` of scores ``(b, size)``; large values are extreme."""

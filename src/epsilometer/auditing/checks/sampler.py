@@ -29,6 +29,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Bools
 from epsilometer.auditing.checks.calls import Calls, Draw, Group, Sample, draw_calls
 from epsilometer.auditing.checks.permutations import (
     PIECES,
@@ -45,7 +46,6 @@ from epsilometer.auditing.checks.permutations import (
 from epsilometer.auditing.statistics.claims import pure
 from epsilometer.auditing.statistics.rounds import Evidence, gather, successive
 from epsilometer.auditing.statistics.schedule import least_samples, schedule
-from epsilometer.events.arrays import Bools
 from epsilometer.seeds import generator
 
 Result = Literal["passed", "failed", "note", "skipped"]

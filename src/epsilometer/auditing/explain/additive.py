@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logit, ndtri
 
+from epsilometer.arrays import Floats
 from epsilometer.auditing.explain.traces import Call, Run, Trace, Unit, as_numbers, same
-from epsilometer.events.arrays import Floats
 
 _EXACT = 1e-7  # largest residual, in units of the spread of outputs
 _LEAST = 3  # points of a line

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from epsilometer.arrays import Floats
 from epsilometer.auditing.serving.errors import shortened
-from epsilometer.events.arrays import Floats
 
 Unit = Literal["epsilon", "mu"]
 Kind = Literal["call", "number", "seed", "argument", "data"]

@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.arrays import Counts
 from epsilometer.auditing.outcomes.columns import Column, shape_of
 from epsilometer.auditing.outcomes.kinds import kind_and_columns
 from epsilometer.auditing.outcomes.reals import (
@@ -58,7 +59,6 @@ from epsilometer.auditing.outcomes.words import (
     whole_ranges,
 )
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.arrays import Counts
 from epsilometer.events.events import Event, range_texts
 
 __all__ = ["Column", "Layout", "Other", "learn"]

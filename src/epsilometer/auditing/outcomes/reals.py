@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.events.arrays import Bools, Counts, Floats
+from epsilometer.arrays import Bools, Counts, Floats
 
 Array = NDArray[Any]
 Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis

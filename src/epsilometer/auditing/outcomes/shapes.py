@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.arrays import Counts
 from epsilometer.auditing.outcomes.reals import EXACT, Array, Values, are_real, as_numbers, type_of
 from epsilometer.auditing.outcomes.texts import MANY, as_text, feature, features
 from epsilometer.auditing.outcomes.words import (
@@ -30,7 +31,6 @@ from epsilometer.auditing.outcomes.words import (
 from epsilometer.auditing.serving.errors import Broken
 from epsilometer.auditing.serving.outputs import Failure, Plain, plain, rows
 from epsilometer.errors import ArgumentError
-from epsilometer.events.arrays import Counts
 
 COLUMNS = 256
 PAIRED = 1024  # entries among which pairs are searched for dependence

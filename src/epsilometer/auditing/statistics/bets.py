@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.claims import Claim
-from epsilometer.events.arrays import Bools, Counts, Floats, Sample
 from epsilometer.events.events import Event
 
 HORIZONS = (1 / 8, 1.0)  # parts of the draws to come

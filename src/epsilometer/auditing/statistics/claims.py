@@ -33,8 +33,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
-from epsilometer.events.arrays import Floats
 
 _LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epsilometer.arrays import Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.bets import Bet
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer.auditing.statistics.learning import expected, learn
 from epsilometer.estimators.berger_boos import lower_bound, p_value
-from epsilometer.events.arrays import Sample
 
 CHOOSING = 0.2  # share of the draws
 _OPTIMISTIC_SHARE = 0.15  # of alpha

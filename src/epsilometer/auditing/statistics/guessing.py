@@ -49,9 +49,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Bools, Floats
 from epsilometer.auditing.statistics.claims import Pure
 from epsilometer.errors import ArgumentError
-from epsilometer.events.arrays import Bools, Floats
 from epsilometer.seeds import generator
 
 Guesses = int | tuple[int, int]

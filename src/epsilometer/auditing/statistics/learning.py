@@ -12,12 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.bets import Bet, aimed_stake
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer.auditing.statistics.scores import differences, learned_scores
-from epsilometer.estimators.witness import best, looks
-from epsilometer.events.arrays import Bools, Counts, Floats, Sample
+from epsilometer.estimators.witness import best, cells_of_views
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers
 from epsilometer.events.closer_looks import narrow_cells, remainder_cells
 from epsilometer.events.events import Event
@@ -73,7 +73,7 @@ def _cells(
     single: list[Cells] = []
     several: list[Cells] = []
     narrow: list[Cells] = []
-    for look in looks(x, x_prime, _CELLS, fine=True):
+    for look in cells_of_views(x, x_prime, _CELLS, fine=True):
         kind = look.view.kind
         (several if kind in ("row", "score") else single).append(look)
         if layout is None or not isinstance(look, Numbers) or kind not in ("output", "entry"):

@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.auditing.statistics.bets import initial_wealth, stakes
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.errors import ArgumentError
-from epsilometer.events.arrays import Bools, Floats, Sample
 from epsilometer.events.candidates import expected_level
 from epsilometer.seeds import generator
 

@@ -16,8 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
+from epsilometer.arrays import Floats, Sample
 from epsilometer.auditing.outcomes.shapes import PAIRED
-from epsilometer.events.arrays import Floats, Sample
 from epsilometer.events.candidates import Cells, Numbers
 from epsilometer.events.closer_looks import doubt
 from epsilometer.events.events import View

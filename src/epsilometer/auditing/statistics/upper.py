@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.berger_boos import bisected
-from epsilometer.events.arrays import Counts, Floats, Sample
 from epsilometer.events.events import row_codes
 from epsilometer.proportions import clopper_pearson
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from epsilometer.arrays import Bools, Floats
 from epsilometer.auditing.statistics.bets import Round, growth, initial_wealth
 from epsilometer.auditing.statistics.claims import Claim
-from epsilometer.events.arrays import Bools, Floats
 
 _CHUNK = 128  # levels of the grid that are tested together
 

@@ -12,13 +12,13 @@ import pandas as pd
 from pydantic import PositiveFloat, PositiveInt
 from scipy.special import ndtri
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import density_at
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, undersmoothed
-from epsilometer.exact.base import Floats
-from epsilometer.exact.finite import RandomizedResponseLaw
-from epsilometer.exact.noisy_max import ReportNoisyMaxLaw
-from epsilometer.exact.real_line import ExponentialHalfLineLaw, LaplaceLaw
+from epsilometer.exact.finite import ExactRandomizedResponse
+from epsilometer.exact.noisy_max import ExactReportNoisyMax
+from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
@@ -26,10 +26,10 @@ from epsilometer.mechanisms.randomized_response import RandomizedResponse
 
 _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
 _LAWS: dict[str, tuple[Any, Any]] = {
-    "laplace": (LaplaceLaw, Laplace),
-    "exponential-half-line": (ExponentialHalfLineLaw, ExponentialHalfLine),
-    "report-noisy-max-6": (ReportNoisyMaxLaw, ReportNoisyMax),
-    "randomized-response-5": (RandomizedResponseLaw, RandomizedResponse),
+    "laplace": (ExactLaplace, Laplace),
+    "exponential-half-line": (ExactExponentialHalfLine, ExponentialHalfLine),
+    "report-noisy-max-6": (ExactReportNoisyMax, ReportNoisyMax),
+    "randomized-response-5": (ExactRandomizedResponse, RandomizedResponse),
 }
 _KERNEL = 1 / (2 * math.sqrt(math.pi))  # the integral of its square
 

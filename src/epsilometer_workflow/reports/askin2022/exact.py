@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
-from epsilometer.exact.base import Floats
-from epsilometer.exact.finite import RareMatchLaw
-from epsilometer.exact.hockey_stick import spectrum
-from epsilometer.exact.noisy_max import ContinuousNoisyMaxLaw, ReportNoisyMaxLaw
-from epsilometer.exact.real_line import ExponentialHalfLineLaw, LaplaceLaw
-from epsilometer.exact.sparse_vector import SparseVectorLaw
+from epsilometer.exact.base import spectrum
+from epsilometer.exact.finite import ExactRareMatch
+from epsilometer.exact.noisy_max import ExactContinuousNoisyMax, ExactReportNoisyMax
+from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
+from epsilometer.exact.sparse_vector import ExactSparseVector
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.noisy_max import ContinuousNoisyMax, ReportNoisyMax
@@ -55,7 +55,7 @@ def _events() -> Points:
 
 
 def _reported(level: float) -> list[tuple[Floats, Floats]]:
-    law = ReportNoisyMaxLaw(ReportNoisyMax(level))
+    law = ExactReportNoisyMax(ReportNoisyMax(level))
     return [(law.probabilities(x), law.probabilities(y)) for x, y in _PAIRS]
 
 
@@ -118,9 +118,15 @@ def _dilution() -> Points:
 def _lines() -> list[tuple[str, Any, Any, Any, tuple[float, float]]]:
     """Return mechanisms (a), (c) and (d) at 1.5, their furthest pairs and their regions."""
     return [
-        ("a", LaplaceLaw(Laplace(1.5)), 0.0, 1.0, (-1.0, 1.0)),
-        ("c", ContinuousNoisyMaxLaw(ContinuousNoisyMax(1.5, queries=3)), _ONE, _TWO, (-1.0, 1.0)),
-        ("d", ExponentialHalfLineLaw(ExponentialHalfLine(1.5)), 1.0, 2.0, (0.0, 2.0)),
+        ("a", ExactLaplace(Laplace(1.5)), 0.0, 1.0, (-1.0, 1.0)),
+        (
+            "c",
+            ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3)),
+            _ONE,
+            _TWO,
+            (-1.0, 1.0),
+        ),
+        ("d", ExactExponentialHalfLine(ExponentialHalfLine(1.5)), 1.0, 2.0, (0.0, 2.0)),
     ]
 
 
@@ -167,13 +173,13 @@ def _region() -> Points:
 
 def _noisy_max_level() -> Points:
     for k, rate in product((1, 2, 3, 5), (0.2, 0.5)):
-        law = ContinuousNoisyMaxLaw(ContinuousNoisyMax(k * rate, queries=k))
+        law = ExactContinuousNoisyMax(ContinuousNoisyMax(k * rate, queries=k))
         yield at(k=k, rate=rate), law.privacy_loss([0.0] * k, [1.0] * k), k * rate
 
 
 def _noisy_max_where() -> Points:
     """Follow the loss between (0,0,0) and (1,1,1) from output to output, at lambda = 1/2."""
-    law = ContinuousNoisyMaxLaw(ContinuousNoisyMax(1.5, queries=3))
+    law = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3))
     for t in (-1.0, 0.0, 3.0, 100.0):
         loss = float(law.compare(np.array([t]), _ONE, _TWO).loss[0])
         yield at(t=t), abs(loss), 1.5
@@ -182,8 +188,8 @@ def _noisy_max_where() -> Points:
 def _largest_density() -> Points:
     """Compare the density of the maximum with k f F^(k-1), and its integral with 1."""
     for k in (2, 3, 6):
-        law = ContinuousNoisyMaxLaw(ContinuousNoisyMax(float(k), queries=k))
-        noise = LaplaceLaw(Laplace(1.0))
+        law = ExactContinuousNoisyMax(ContinuousNoisyMax(float(k), queries=k))
+        noise = ExactLaplace(Laplace(1.0))
         for z in (-2.0, 0.0, 0.5, 4.0):
             formula = k * float(noise.pdf(z, 0.0)) * float(noise.cdf(z, 0.0)) ** (k - 1)
             yield at(k=k, z=z), float(law.pdf(np.array([z]), [0.0] * k)[0]), formula
@@ -195,18 +201,18 @@ def _largest_density() -> Points:
 def _composition() -> Points:
     """Compare the level of the maximum with the sum of k levels."""
     for k in (2, 3, 6):
-        law = ContinuousNoisyMaxLaw(ContinuousNoisyMax(float(k), queries=k))
+        law = ExactContinuousNoisyMax(ContinuousNoisyMax(float(k), queries=k))
         yield at(k=k), law.privacy_loss([0.0] * k, [1.0] * k), k * 1.0
 
 
 def _match_level() -> Points:
     for k in (3, 6, 12):
-        yield at(k=k), RareMatchLaw(RareMatch(0.5, rarity=k)).privacy_loss(1, 0), math.inf
+        yield at(k=k), ExactRareMatch(RareMatch(0.5, rarity=k)).privacy_loss(1, 0), math.inf
 
 
 def _match_delta() -> Points:
     for k in (3, 6, 12):
-        law = RareMatchLaw(RareMatch(0.5, rarity=k))
+        law = ExactRareMatch(RareMatch(0.5, rarity=k))
         yield at(k=k), spectrum(law, [0.0], 1, 0)[0], math.exp(-k)
 
 
@@ -232,9 +238,9 @@ def _second_floor() -> Points:
     """Compare the density at the output that has the largest loss with the floor."""
     for level, floor in product(_LEVELS, (1e-3,)):
         laws: list[tuple[str, Any, Any, Any]] = [
-            ("a", LaplaceLaw(Laplace(level)), 0.0, 1.0),
-            ("c", ContinuousNoisyMaxLaw(ContinuousNoisyMax(level, queries=3)), _ONE, _TWO),
-            ("d", ExponentialHalfLineLaw(ExponentialHalfLine(level)), 1.0, 2.0),
+            ("a", ExactLaplace(Laplace(level)), 0.0, 1.0),
+            ("c", ExactContinuousNoisyMax(ContinuousNoisyMax(level, queries=3)), _ONE, _TWO),
+            ("d", ExactExponentialHalfLine(ExponentialHalfLine(level)), 1.0, 2.0),
         ]
         for name, law, x, x_prime in laws:
             z = np.linspace(-1, 1, 2001) if name != "d" else np.linspace(0, 2, 2001)
@@ -257,7 +263,7 @@ def _exponential_formula() -> Points:
     for level in _LEVELS:
         rate = ExponentialHalfLine(level).rate
         printed = rate + math.log(2 - math.exp(-2 * rate)) - math.log(2 - math.exp(-rate))
-        law = ExponentialHalfLineLaw(ExponentialHalfLine(level))
+        law = ExactExponentialHalfLine(ExponentialHalfLine(level))
         yield at(level=level), max(law.privacy_loss(1.0, 2.0), law.privacy_loss(2.0, 1.0)), printed
 
 
@@ -277,7 +283,7 @@ def _variant4() -> Points:
     x, x_prime = [1, 1, 1], [2, 0, 0]
     for level in _LEVELS:
         levels = [
-            SparseVectorLaw(
+            ExactSparseVector(
                 SparseVector(epsilon, variant=4, queries=3, corrected=corrected)
             ).privacy_loss(x, x_prime)
             for epsilon, corrected in ((level, False), (7 / 4 * level, True))
@@ -302,10 +308,10 @@ def _differ_by_one() -> Points:
 
 def _centric() -> Points:
     """Work out the data-centric levels at epsilon = 1.5, of (0,...,0) and of (1/2,1/2,1/2)."""
-    reported = ReportNoisyMaxLaw(ReportNoisyMax(1.5))
+    reported = ExactReportNoisyMax(ReportNoisyMax(1.5))
     others = [list(x) for x in product((0, 1), repeat=6) if any(x)]
     yield "report-noisy-max", _worst(reported, [0] * 6, others), 1.5
-    largest = ContinuousNoisyMaxLaw(ContinuousNoisyMax(1.5, queries=3))
+    largest = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3))
     centre = [0.5] * 3
     grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
     yield "continuous-noisy-max", _worst(largest, centre, grid), 1.5
@@ -317,7 +323,7 @@ def _worst(law: Any, x: Any, others: Any) -> float:
 
 def _corners() -> Points:
     """Compare the level of each corner against (1/2,1/2,1/2) with the largest of the grid."""
-    law, centre = ContinuousNoisyMaxLaw(ContinuousNoisyMax(1.5, queries=3)), [0.5] * 3
+    law, centre = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3)), [0.5] * 3
     grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
     largest = _worst(law, centre, grid)
     for x in ([0.0] * 3, [1.0] * 3):

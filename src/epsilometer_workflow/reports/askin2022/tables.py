@@ -12,9 +12,9 @@ from pydantic import AfterValidator, Field, PositiveFloat
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
-from epsilometer.exact.base import ContinuousLaw
-from epsilometer.exact.finite import RandomizedResponseLaw
-from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.exact.base import ContinuousDistribution
+from epsilometer.exact.finite import ExactRandomizedResponse
+from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
@@ -46,7 +46,7 @@ def density_estimate(
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
     draws = _one_side(samples, 0)
-    law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
+    law = ExactLaplace(Laplace(float(samples["epsilon"].iloc[0])))
     z = np.linspace(-reach, reach, points)
     bandwidth = nrd0(draws)
     curve = {
@@ -72,11 +72,11 @@ def losses(
     *, epsilon: Epsilon, sigma: PositiveFloat, points: Points, reach: PositiveFloat
 ) -> pd.DataFrame:
     """Figure 2: densities and losses of three mechanisms on the inputs 0 and 1."""
-    response = RandomizedResponseLaw(RandomizedResponse(epsilon))
+    response = ExactRandomizedResponse(RandomizedResponse(epsilon))
     rows = [_loss_rows("Randomized Response", [0, 1], *map(response.probabilities, (0, 1)))]
     z = np.linspace(-reach, 1 + reach, points)
-    gaussian = GaussianLaw(Gaussian(Gaussian(1.0).sigma / sigma))  # sigma goes as 1/epsilon
-    laws: list[tuple[str, ContinuousLaw]] = [("Laplace", LaplaceLaw(Laplace(epsilon)))]
+    gaussian = ExactGaussian(Gaussian(Gaussian(1.0).sigma / sigma))  # sigma goes as 1/epsilon
+    laws: list[tuple[str, ContinuousDistribution]] = [("Laplace", ExactLaplace(Laplace(epsilon)))]
     for name, law in [*laws, ("Gaussian", gaussian)]:
         rows.append(_loss_rows(name, z, *(law.pdf(z, x) for x in (0.0, 1.0))))
     return pd.concat(rows, ignore_index=True)
@@ -94,7 +94,7 @@ def empirical_loss(
     x, x_prime = (_one_side(samples, side) for side in (0, 1))
     z, signed = loss_on_grid(x, x_prime, (region[0], region[1]), points, floor)
     inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
-    law = LaplaceLaw(Laplace(float(samples["epsilon"].iloc[0])))
+    law = ExactLaplace(Laplace(float(samples["epsilon"].iloc[0])))
     exact = np.abs(np.log(law.pdf(z, inputs[0])) - np.log(law.pdf(z, inputs[1])))
     empirical = np.abs(signed)
     best = int(np.argmax(empirical))

@@ -11,7 +11,7 @@ from pydantic import PositiveFloat
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 
 _KEYS = ["mechanism", "epsilon", "lambda", "estimator", "n"]
@@ -99,7 +99,7 @@ def failures(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         raise ArgumentError("tables", "must be one, of searches")
     (search,) = tables.values()
     table = search[np.isinf(search["lambda"].astype(float))].copy()
-    laws = {e: TruncatedLaplaceLaw(TruncatedLaplace(e)) for e in table["epsilon"].unique()}
+    laws = {e: ExactTruncatedLaplace(TruncatedLaplace(e)) for e in table["epsilon"].unique()}
     smallest = 1 - table["epsilon"].map({e: law.lipschitz_output / 2 for e, law in laws.items()})
     table = table.assign(smallest=smallest)[smallest > 0]
     missed = table["n"] * np.log1p(-table["smallest"] / table["cells"])
@@ -128,7 +128,7 @@ def kolmogorov(samples: list[pd.DataFrame]) -> pd.DataFrame:
     """Test the draws of the truncated Laplace mechanism against its distribution function."""
     rows = []
     for (epsilon, x), drawn in pd.concat(samples).groupby(["epsilon", "x"]):
-        law = TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+        law = ExactTruncatedLaplace(TruncatedLaplace(epsilon))
         test = scipy.stats.kstest(law.cdf(drawn["output"], json.loads(x)), "uniform")
         rows.append({"epsilon": epsilon, "x": x, "n": len(drawn), "p_value": test.pvalue})
     return pd.DataFrame(rows)

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from epsilometer.arrays import Floats
 from epsilometer.errors import NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import PairEstimates, maximum, pairs_of
 from epsilometer.estimators.histogram import histogram_estimate
-from epsilometer.exact.base import Floats, IntervalLaw
-from epsilometer.exact.real_line import LaplaceLaw
-from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.base import IntervalDistribution
+from epsilometer.exact.real_line import ExactLaplace
+from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
@@ -43,16 +43,18 @@ def exact() -> pd.DataFrame:
     )
 
 
-def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
-    return TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+def _laplace(epsilon: float) -> ExactTruncatedLaplace:
+    return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
 
 
-def _smooth_laws() -> list[tuple[str, IntervalLaw]]:
+def _smooth_laws() -> list[tuple[str, IntervalDistribution]]:
     """Return the rows of Table I with C < 2."""
-    laws: list[tuple[str, IntervalLaw]] = [(f"B={b:g}", _laplace(1 / b)) for b in (1.0, 2.0, 5.0)]
+    laws: list[tuple[str, IntervalDistribution]] = [
+        (f"B={b:g}", _laplace(1 / b)) for b in (1.0, 2.0, 5.0)
+    ]
     for sigma in (0.6, 1.0, 2.0):
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
-        laws.append((f"sigma={sigma:g}", TruncatedGaussianLaw(gaussian)))
+        laws.append((f"sigma={sigma:g}", ExactTruncatedGaussian(gaussian)))
     return laws
 
 
@@ -64,12 +66,12 @@ def _infinite_order() -> Points:
 
 def _laplace_level() -> Points:
     for epsilon in (0.5, 1.0, 2.0):
-        law, z = LaplaceLaw(Laplace(epsilon)), np.linspace(-5, 5, 1001)
+        law, z = ExactLaplace(Laplace(epsilon)), np.linspace(-5, 5, 1001)
         yield at(B=1 / epsilon), np.log(law.pdf(z, 0.0) / law.pdf(z, 1.0)).max(), epsilon
 
 
 def _laplace_quantile() -> Points:
-    law = LaplaceLaw(Laplace(0.5))
+    law = ExactLaplace(Laplace(0.5))
     for p in np.linspace(0.001, 0.999, 37).tolist():
         z = 0.3 - 2.0 * np.sign(p - 0.5) * math.log(1 - 2 * abs(p - 0.5))
         yield at(p=p), float(law.cdf(z, 0.3)), p
@@ -159,7 +161,7 @@ def _lemma2() -> Points:
         yield at(n=n, p=p, gamma=gamma), tail / law.sf(0), _f(n, p, gamma)
 
 
-def _cells(law: IntervalLaw, m: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _cells(law: IntervalDistribution, m: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return cell numbers of fine points, p and q there, and of all cells."""
     z = np.linspace(0, 1, 40 * m + 1)
     edges = np.linspace(0, 1, m + 1)
@@ -246,7 +248,7 @@ def _sampler() -> Points:
     for b, x in product((0.5, 1.0, 5.0), (0.0, 0.3, 1.0)):
         mechanism = TruncatedLaplace(1 / b)
         drawn = mechanism.sample(x, p.size, _Given(p))  # type: ignore[arg-type]
-        error = np.abs(TruncatedLaplaceLaw(mechanism).cdf(drawn, x) - p)
+        error = np.abs(ExactTruncatedLaplace(mechanism).cdf(drawn, x) - p)
         yield at(B=b, x=x), error.max(), 0.0
 
 

@@ -16,10 +16,9 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.exact.base import IntervalLaw, divergence
-from epsilometer.exact.finite import BernoulliPairLaw
-from epsilometer.exact.truncated_gaussian import TruncatedGaussianLaw
-from epsilometer.exact.truncated_laplace import TruncatedLaplaceLaw
+from epsilometer.exact.base import IntervalDistribution, divergence
+from epsilometer.exact.finite import ExactBernoulliPair
+from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
@@ -30,18 +29,20 @@ Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 
-def _laplace(epsilon: float) -> TruncatedLaplaceLaw:
-    return TruncatedLaplaceLaw(TruncatedLaplace(epsilon))
+def _laplace(epsilon: float) -> ExactTruncatedLaplace:
+    return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
 
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    laws: list[tuple[str, float, float, IntervalLaw]] = [
+    laws: list[tuple[str, float, float, IntervalDistribution]] = [
         ("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)) for scale in scales
     ]
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
-        laws.append(("truncated Gaussian", sigma, gaussian.epsilon, TruncatedGaussianLaw(gaussian)))
+        laws.append(
+            ("truncated Gaussian", sigma, gaussian.epsilon, ExactTruncatedGaussian(gaussian))
+        )
     return pd.DataFrame(
         {
             "mechanism": mechanism,
@@ -246,7 +247,7 @@ def bernoulli_pair(
     rows = []
     for which in (math.inf, order):
         pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=which)
-        law = BernoulliPairLaw(pair)
+        law = ExactBernoulliPair(pair)
         for x in (0, 1):
             for outcome, probability in enumerate(law.probabilities(x)):
                 rows.append(

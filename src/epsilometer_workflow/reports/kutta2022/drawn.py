@@ -13,13 +13,13 @@ import pandas as pd
 import scipy
 from scipy.special import ndtri
 
+from epsilometer.arrays import Floats
 from epsilometer.densities.binned import bkde, dpik
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, divergence
-from epsilometer.exact.base import Floats
-from epsilometer.exact.finite import RandomizedResponseLaw
-from epsilometer.exact.seven import FIRST, NOBODY, floored, laws
+from epsilometer.exact.finite import ExactRandomizedResponse
+from epsilometer.exact.seven import FIRST, NOBODY, distributions, floored
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.options import Order
 
@@ -84,7 +84,7 @@ def frequencies(samples: list[pd.DataFrame], *, order: Order) -> pd.DataFrame:
     rows = []
     for key, outputs in _sides(samples):
         parameters = json.loads(key["parameters"])
-        law = RandomizedResponseLaw(RandomizedResponse(key["epsilon"], **parameters))
+        law = ExactRandomizedResponse(RandomizedResponse(key["epsilon"], **parameters))
         p = law.probabilities(json.loads(key["x"]))
         shares = np.bincount(outputs.astype(int), minlength=p.size) / outputs.size
         frequencies_of.setdefault((key["n"], key["run"]), []).append(shares)
@@ -113,7 +113,7 @@ def kernels(samples: list[pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for key, outputs in _sides(samples):
         noise = json.loads(key["parameters"])["noise"]
-        law, x = laws()[numerals[noise]], json.loads(key["x"])
+        law, x = distributions()[numerals[noise]], json.loads(key["x"])
         for rule, h in (("dpik", dpik(outputs)), ("n^(-1/3)", 5.0 * outputs.size ** (-1 / 3))):
             z, density = bkde(outputs, h, points=_POINTS, ends=(-40.0, 41.0))
             error = density - law.pdf(z, x)
@@ -191,6 +191,6 @@ def orders_of_a_sample(samples: list[pd.DataFrame], *, orders: list[Order]) -> p
         for order in orders:
             tau = 50 / n
             estimate = divergence(p, q, order=order, tau=tau, beta=1 / tau, spacing=z[1] - z[0])
-            exact = laws()["v"].renyi(order, FIRST, NOBODY)
+            exact = distributions()["v"].renyi(order, FIRST, NOBODY)
             rows.append({"n": n, "lambda": order, "estimate": estimate.value, "divergence": exact})
     return pd.DataFrame(rows)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.exact.seven import FIRST, NOBODY, floored, laws
+from epsilometer.exact.seven import FIRST, NOBODY, distributions, floored
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer_workflow.reports.points import Points, at, table_of
@@ -39,18 +39,18 @@ def exact() -> pd.DataFrame:
 
 def _at_orders(orders: tuple[float, ...]) -> Iterator[tuple[str, float, float]]:
     """Yield each mechanism's divergence at each order."""
-    for name, law in laws().items():
+    for name, law in distributions().items():
         for order in orders:
             yield name, order, law.renyi(order, FIRST, NOBODY)
 
 
 def _laplace_level() -> Points:
-    yield "b=5", laws()["v"].privacy_loss(FIRST, NOBODY), 1 / 5
+    yield "b=5", distributions()["v"].privacy_loss(FIRST, NOBODY), 1 / 5
 
 
 def _gaussian_loss() -> Points:
     """Compare the loss at an output with what it is ten times further out."""
-    law = laws()["iv"]
+    law = distributions()["iv"]
     for z in (10.0, 100.0, 1000.0, 10_000.0):
         near, far = (float(law.compare(np.array([t]), FIRST, NOBODY).loss[0]) for t in (z, 10 * z))
         yield at(z=z), near, far
@@ -58,7 +58,7 @@ def _gaussian_loss() -> Points:
 
 def _monotone() -> Points:
     """Compare the divergence at an order with that at the next."""
-    for name, law in laws().items():
+    for name, law in distributions().items():
         levels = [law.renyi(order, FIRST, NOBODY) for order in _MANY_ORDERS]
         for i in range(len(levels) - 1):
             yield f"{name} {at(order=_MANY_ORDERS[i])}", levels[i], levels[i + 1]
@@ -66,18 +66,18 @@ def _monotone() -> Points:
 
 def _limit() -> Points:
     for name in ("v", "vi"):
-        law = laws()[name]
+        law = distributions()[name]
         yield name, law.renyi(500.0, FIRST, NOBODY), law.privacy_loss(FIRST, NOBODY)
 
 
 def _gaussian_linear() -> Points:
     for order in _MANY_ORDERS:
-        yield at(order=order), laws()["iv"].renyi(order, FIRST, NOBODY) / order, 1 / 50
+        yield at(order=order), distributions()["iv"].renyi(order, FIRST, NOBODY) / order, 1 / 50
 
 
 def _far_apart() -> Points:
     """Compare the divergence of two databases with that of two further apart."""
-    for (name, law), order in product(laws().items(), _ORDERS):
+    for (name, law), order in product(distributions().items(), _ORDERS):
         databases: list[Any] = [[1] * k + [0] * (10 - k) for k in (1, 2, 3, 4)]
         if name not in ("vi", "vii"):
             databases = [[c] + [0.0] * 9 for c in (0.25, 0.5, 0.75, 1.0)]
@@ -100,7 +100,7 @@ def _noise_scale() -> Points:
 
 def _starts_at_zero() -> Points:
     """Tell where the descent ends on average if nobody pulls it: where it has begun, at 0."""
-    yield "nobody", laws()["i"].mean(NOBODY), 0.0
+    yield "nobody", distributions()["i"].mean(NOBODY), 0.0
 
 
 def _sum_moves() -> Points:
@@ -116,7 +116,7 @@ def _gradient_moves() -> Points:
 
 def _pair_is_worst() -> Points:
     """Compare the divergence of the chosen pair with the largest over what the others may hold."""
-    for (name, law), order in product(laws().items(), _ORDERS):
+    for (name, law), order in product(distributions().items(), _ORDERS):
         chosen, largest = law.renyi(order, FIRST, NOBODY), 0.0
         for others in (0, 3, 9):
             rows = [1] * others + [0] * (9 - others)

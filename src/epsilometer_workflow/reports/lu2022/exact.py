@@ -13,17 +13,17 @@ import pandas as pd
 import scipy
 from scipy.special import erf
 
+from epsilometer.arrays import Floats
 from epsilometer.estimators.spectrum import delta_of_risk
-from epsilometer.exact.base import Floats
+from epsilometer.exact.base import spectrum
 from epsilometer.exact.finite import (
-    CountingExponentialLaw,
-    NoiselessCountLaw,
-    RandomizedBitsLaw,
-    RandomizedResponseLaw,
+    ExactCountingExponential,
+    ExactNoiselessCount,
+    ExactRandomizedBits,
+    ExactRandomizedResponse,
 )
-from epsilometer.exact.hockey_stick import spectrum
 from epsilometer.exact.real_line import gaussian_deltas, laplace_deltas
-from epsilometer.exact.vector_noise import GaussianVectorLaw, LaplaceVectorLaw
+from epsilometer.exact.vector_noise import ExactGaussianVector, ExactLaplaceVector
 from epsilometer.mechanisms.counting_exponential import CountingExponential
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.random_rows import NoiselessCount
@@ -62,15 +62,15 @@ def _removed(rows: Sequence[int]) -> list[list[int]]:
 
 def _relative(claim: float, databases: Sequence[Sequence[int]]) -> float:
     """Return the delta of the counting exponential mechanism relative to databases."""
-    law = CountingExponentialLaw(CountingExponential(2.0))
+    law = ExactCountingExponential(CountingExponential(2.0))
     return max(_both(law, claim, rows, other) for rows in databases for other in _removed(rows))
 
 
 def _laws() -> list[tuple[str, Floats, Floats]]:
     """Return pairs of finite laws."""
-    exponential = CountingExponentialLaw(CountingExponential(2.0))
-    bits = RandomizedBitsLaw(RandomizedBits(1.5, people=4))
-    shuffled = RandomizedBitsLaw(RandomizedBits(1.5, people=4, shuffled=True))
+    exponential = ExactCountingExponential(CountingExponential(2.0))
+    bits = ExactRandomizedBits(RandomizedBits(1.5, people=4))
+    shuffled = ExactRandomizedBits(RandomizedBits(1.5, people=4, shuffled=True))
     laws: list[tuple[str, Any, Any, Any]] = [
         ("exponential", exponential, [0, 1, 1], [0, 1]),
         ("bits", bits, [1, 0, 0, 0], [0, 0, 0, 0]),
@@ -111,7 +111,7 @@ def _one_against_a_coin() -> Points:
 
 def _all_databases() -> Points:
     """Compare delta relative to all databases with that over all neighbouring pairs."""
-    law = CountingExponentialLaw(CountingExponential(2.0))
+    law = ExactCountingExponential(CountingExponential(2.0))
     pairs = [
         (x, y)
         for x in _DATABASES
@@ -125,7 +125,7 @@ def _all_databases() -> Points:
 
 def _neighbours_removed() -> Points:
     """Compare neighbours by removal with those by removal or addition, of up to three rows."""
-    law = CountingExponentialLaw(CountingExponential(2.0))
+    law = ExactCountingExponential(CountingExponential(2.0))
     databases = [[], *_DATABASES]
     for claim in _CLAIMS:
         either = max(
@@ -145,7 +145,7 @@ def _union() -> Points:
 
 
 def _responses(epsilon: float) -> tuple[Floats, Floats]:
-    law = RandomizedResponseLaw(RandomizedResponse(epsilon, outcomes=2))
+    law = ExactRandomizedResponse(RandomizedResponse(epsilon, outcomes=2))
     return law.probabilities(0), law.probabilities(1)
 
 
@@ -174,7 +174,7 @@ def _sequential() -> Points:
         first, second = _responses(0.5), _responses(1.0)
         bound = _delta(a, *first) + _delta(b, *second)
         yield at(response=a, and_=b), _delta(a + b, *_joint(first, second)), bound
-        laplace = LaplaceVectorLaw(LaplaceVector(1.0, dimension=2))
+        laplace = ExactLaplaceVector(LaplaceVector(1.0, dimension=2))
         bound = float(laplace_deltas(np.array([a]), 1.0)[0] + laplace_deltas(np.array([b]), 1.0)[0])
         yield at(laplace=a, and_=b), laplace.spectrum(claim, [0, 0], [1, 1])[0], bound
         distance = 1 / Gaussian(1.0).sigma
@@ -201,7 +201,7 @@ def _from_risk() -> Points:
 
 def _both_directions() -> Points:
     """Compare the largest of all pairs' 1 - 2 exp(e) R*, both ways, with the mechanism's delta."""
-    law = CountingExponentialLaw(CountingExponential(2.0))
+    law = ExactCountingExponential(CountingExponential(2.0))
     for claim in _CLAIMS:
         largest = 0.0
         for rows in _DATABASES:
@@ -238,7 +238,7 @@ def _pairs() -> Points:
 
 def _rows_largest() -> Points:
     """Compare the noiseless count's delta at claim 0, the larger direction, with the binomial's."""
-    law = NoiselessCountLaw(NoiselessCount(1.0))
+    law = ExactNoiselessCount(NoiselessCount(1.0))
     for m in (100, 900, 10_000, 49_000):
         largest = scipy.stats.binom((m - 1), 0.5).pmf((m - 1) // 2)
         yield at(m=m), _both(law, 0.0, [m, 0], [m, 1]), largest
@@ -309,7 +309,7 @@ def _gaussian_zero() -> Points:
 
 def _laplace_private() -> Points:
     for epsilon, dimension in product((0.5, 1.0, 2.0), (1, 50)):
-        law = LaplaceVectorLaw(LaplaceVector(epsilon, dimension=dimension))
+        law = ExactLaplaceVector(LaplaceVector(epsilon, dimension=dimension))
         for name, x in (
             ("one", [1.0] + [0.0] * (dimension - 1)),
             ("all", [1 / dimension] * dimension),
@@ -319,7 +319,7 @@ def _laplace_private() -> Points:
 
 
 def _gaussian_private() -> Points:
-    law = GaussianVectorLaw(GaussianVector(1.0, dimension=1))
+    law = ExactGaussianVector(GaussianVector(1.0, dimension=1))
     yield "epsilon=1", _both(law, 1.0, [0.0], [1.0]), 1e-5
 
 

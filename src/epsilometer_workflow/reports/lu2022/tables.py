@@ -12,8 +12,8 @@ from scipy.special import stdtrit
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import accuracy, cones, epsilon_at
-from epsilometer.exact.hockey_stick import spectrum
-from epsilometer.exact.real_line import GaussianLaw, LaplaceLaw
+from epsilometer.exact.base import spectrum
+from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.options import Epsilon, Fractional
@@ -117,8 +117,8 @@ def among_neighbours(
 ) -> pd.DataFrame:
     """Figures 10 and 11: an estimate among exact curves of nearly the same epsilon."""
     laws: dict[str, Any] = {
-        "laplace": lambda epsilon: LaplaceLaw(Laplace(epsilon)),
-        "gaussian": lambda epsilon: GaussianLaw(Gaussian(epsilon)),
+        "laplace": lambda epsilon: ExactLaplace(Laplace(epsilon)),
+        "gaussian": lambda epsilon: ExactGaussian(Gaussian(epsilon)),
     }
     if mechanism not in laws:
         raise ArgumentError("mechanism", f"must be one of {', '.join(laws)}, got {mechanism!r}")

@@ -26,8 +26,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
-from epsilometer.exact.base import Law, divergence
-from epsilometer.exact.hockey_stick import spectrum
+from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.options import Fractional, Model
 
 Sample = NDArray[Any]
@@ -224,7 +223,7 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
 class Exact:
     """The exact levels of a pair of inputs, in the larger direction; NaN where not known."""
 
-    def __init__(self, law: Law | None, x: Any, x_prime: Any) -> None:
+    def __init__(self, law: Distribution | None, x: Any, x_prime: Any) -> None:
         self._law, self._ways = law, ((x, x_prime), (x_prime, x))
         self._known: dict[tuple[float, float | None], float] = {}
 

@@ -15,7 +15,7 @@ from pydantic import Field, PositiveInt
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators.base import Claims
-from epsilometer.exact import LAWS
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.options import Order
 from epsilometer.proportions import clopper_pearson
@@ -190,7 +190,7 @@ class _File:
         registered = identity["registered"]
         mechanism = load(registered)(epsilon=self.epsilon, **identity["parameters"])
         self.outputs = str(mechanism.outputs)
-        known = {MECHANISMS[name]: law for name, law in LAWS.items()}.get(registered)
+        known = {MECHANISMS[name]: law for name, law in EXACT.items()}.get(registered)
         self._exact = Exact(None if known is None else load(known)(mechanism), *values)
         self.claims = Claims(**drawn.claims)
         self._region = None if drawn.region is None else (drawn.region[0], drawn.region[1])

@@ -1,4 +1,4 @@
-"""Types of arrays."""
+"""Types of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Sample = NDArray[Any]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Integers = NDArray[np.integer]
 Bools = NDArray[np.bool_]
+Sample = NDArray[Any]
+"""Outputs: of shape ``(n,)``, or ``(n, d)`` where each has d entries."""
