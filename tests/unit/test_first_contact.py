@@ -22,9 +22,8 @@ from epsilometer.events.events import Event, View
 from tests.seeds import FIVE
 
 pytest_plugins = ["pytester"]
-count_outcomes(
-    np.zeros(1, int), 1
-)  # loads Numba whole: a suite forgets its imports, and a second Numba fails
+# This loads Numba whole: a suite forgets its imports, and a second Numba fails.
+count_outcomes(np.zeros(1, int), 1)
 
 QUICK = {"samples": 10_000, "details": False, "alpha": 0.001}
 

@@ -11,12 +11,12 @@ import pytest
 import scipy.special  # noqa: F401 - loaded once, and not by every suite in miniature
 
 import epsilometer.auditing.audit  # noqa: F401
+from epsilometer.densities.frequencies import count_outcomes
 
 pytest_plugins = ["pytester"]
 
-count_outcomes(
-    np.zeros(1, int), 1
-)  # loads Numba whole: a suite forgets its imports, and a second Numba fails
+# This loads Numba whole: a suite forgets its imports, and a second Numba fails.
+count_outcomes(np.zeros(1, int), 1)
 PAGE = Path("docs/pytest.md").read_text()
 FIRST = 6 / math.pi**2
 HEADER = """
@@ -27,7 +27,6 @@ import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer.densities.frequencies import count_outcomes
 
 PAIRS = [(0.0, 1.0)]
 MARK = pytest.mark.privacy(epsilon=1, pairs=PAIRS, samples=500, check_sampler=False)
