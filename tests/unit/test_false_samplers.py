@@ -139,6 +139,20 @@ def test_a_constant_seed_in_an_object_is_invalid(seed):
         assert audited(made, seed).verdict == "invalid"
 
 
+class Counter:
+    def __init__(self, seed=42):
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, x):
+        return x + self.rng.geometric(0.6) - self.rng.geometric(0.6)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("samples", [500, 5000])
+def test_a_constant_seed_of_whole_numbers_takes_few_draws(samples, seed):
+    assert audited(Counter, seed, samples=samples).verdict == "invalid"
+
+
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
     for made in (Entropic, Entropic(), Entropic(rng=np.random.default_rng(5))):

@@ -20,20 +20,24 @@ from epsilometer.auditing.serving.signatures import RANDOM
 from epsilometer.auditing.sources.callables import CallableSource, Origin, Source, callable_source
 from epsilometer.auditing.sources.worker import WorkerSource, python_worker
 
-_PART, _LEAST = 40, 12
+_PART, _LEAST, _FEW = 40, 12, 40  # a part of the draws of the checks; of few draws, up to half
 
 
 def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
     """Compare the first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
-    name, size, outputs = "other process", max(draws // _PART, _LEAST), []
+    name, size, outputs = "other process", max(draws // _PART, min(_FEW, draws // 2), _LEAST), []
+    unknown = "whether another process makes the same draws is not known"
     try:
         for own in (seed, seed + 1):
             with closing(_another(source)) as other:
                 outputs.append(other.draw(x, size, own))
     except Exception:  # such as an error of the user's class
-        return Check(name, "note", "whether another process makes the same draws is not known")
+        return Check(name, "note", unknown)
     codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
-    if agreement(codes, rows).p > OTHERS * min(alpha / ALPHA, 1.0):
+    matches = agreement(codes, rows)
+    if matches.p > OTHERS * min(alpha / ALPHA, 1.0):
+        if matches.count == size:
+            return Check(name, "note", f"{unknown}: all outputs agree, but may do so by chance")
         return Check(name, "passed", "other processes, or objects, make other draws")
     text = "other processes, or objects, make the same draws at other seeds: a constant seed"
     return Check(name, "failed", text)
