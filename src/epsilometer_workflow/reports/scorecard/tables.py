@@ -8,44 +8,60 @@ from collections.abc import Mapping
 import pandas as pd
 
 from epsilometer.errors import ArgumentError
-from epsilometer_workflow.reports.scorecard.claims import (
+from epsilometer_workflow.reports.askin2022.statements import CRITERIA as ASKIN2022
+from epsilometer_workflow.reports.gorla2022.statements import CRITERIA as GORLA2022
+from epsilometer_workflow.reports.kutta2022.statements import CRITERIA as KUTTA2022
+from epsilometer_workflow.reports.lu2022.statements import CRITERIA as LU2022
+from epsilometer_workflow.reports.scorecard.criteria import columns
+from epsilometer_workflow.reports.scorecard.judging import (
     ANY_SCALE,
-    lines_of,
-    read_claims,
-    read_rules,
+    Criteria,
+    judge,
+    pair,
+    read_statements,
 )
-from epsilometer_workflow.reports.scorecard.judging import columns, judge
 from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NOT_HERE, VERDICTS, YES
 
 Tables = Mapping[str, pd.DataFrame]
 
+CRITERIA: Criteria = {
+    "gorla2022": GORLA2022,
+    "askin2022": ASKIN2022,
+    "kutta2022": KUTTA2022,
+    "lu2022": LU2022,
+}
+
 _SETTINGS = "scorecard/settings"
 
 
-def scorecard(tables: Tables, *, claims: str, rules: list[str]) -> pd.DataFrame:
-    """Hold every claim against the tables, by its line of the rules.
+def scorecard(tables: Tables, *, statements: list[str]) -> pd.DataFrame:
+    """Compare every statement with the tables, by its criterion; ``statements`` are files.
 
-    A row a claim: paper, artifact, quantity, key and printed as in the claims; ours, and where it
-    may lie, from low to high (empty: open, or a word); agrees (see `judging`) and the
-    reason; its id, the tables that ours is from, and how it follows from them.
+    A row a statement: paper, artifact, quantity, key and printed as in the files; ours, and where
+    it may lie, from low to high (empty: open, or a text); agrees (see `judging`) and the reason;
+    its id, and the tables that ours is from.
     """
+    return verdicts(tables, statements, CRITERIA)
+
+
+def verdicts(tables: Tables, statements: list[str], criteria: Criteria) -> pd.DataFrame:
+    """Return the rows of `scorecard` by these criteria."""
     rows = []
     reached = _scales_reached(tables)
     known = {name: columns(table) for name, table in tables.items()}
-    for claim, line in lines_of(read_claims(claims), {file: read_rules(file) for file in rules}):
-        judged = judge(claim, line, known, decides=claim.scale in reached)
-        rule = line.rule
+    for statement, pattern in pair(read_statements(statements), criteria):
+        criterion = criteria[statement.paper][pattern]
+        verdict = judge(statement, criterion, known, decides=statement.scale in reached)
         rows.append(
             {
-                "paper": claim.paper,
-                "artifact": claim.artifact,
-                "quantity": claim.quantity,
-                "key": claim.key,
-                "printed": claim.printed,
-                **vars(judged),
-                "id": claim.id,
-                "from": " ".join(rule.tables(claim.paper).values()),
-                "how": str(rule.holds if rule.ours is None else rule.ours),
+                "paper": statement.paper,
+                "artifact": statement.artifact,
+                "quantity": statement.quantity,
+                "key": statement.key,
+                "printed": statement.printed,
+                **vars(verdict),
+                "id": statement.id,
+                "from": " ".join(s.path(statement.paper) for s in criterion.selections),
             }
         )
     return pd.DataFrame(rows).astype({"low": float, "high": float})

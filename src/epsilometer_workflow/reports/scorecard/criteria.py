@@ -1,0 +1,324 @@
+"""How a statement of a paper is decided: a number of ours, and where it may lie.
+
+``reports/<paper>/statements.py`` maps patterns of ids, without the paper, to criteria:
+
+>>> CRITERIA = {
+...     "table1/laplace-*-D": number(
+...         rows("table1", lambda t: t.parameter == t.key["B"]), "D", within=0.005
+...     ),
+...     "fig2/layout": holds(rows("fig2"), lambda t: np.max(t.panel) == 6),
+... }
+
+A criterion sees `Rows` of one table or of several. It raises where rows are missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from epsilometer.errors import EpsilometerError, suggest
+from epsilometer_workflow.reports.scorecard.measures import as_number, half_a_digit, same, within
+
+Value = Any
+"""A number, a text or a truth value, or an array of them with one entry."""
+
+Columns = Mapping[str, NDArray[Any]]
+Measure = Callable[..., Value]
+"""A function of `Rows`: of one table, or of several, in the order of the criterion."""
+
+_ROUNDING = 1e-9  # of a limit, for the rounding errors of its own arithmetic
+
+
+class MissingRows(EpsilometerError):  # noqa: N818 (it reads as a cause)
+    """No row of a table is as a criterion asks for."""
+
+
+class UnknownColumn(EpsilometerError, AttributeError):  # noqa: N818 (as in a message)
+    """A table, a column or a key does not exist, whatever was drawn."""
+
+
+class Keys(dict[str, Any]):
+    """The parameters of a statement, as numbers where they are numbers."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnknownColumn(f"unknown key {name!r}{suggest(name, self)}")
+
+
+@dataclass(frozen=True)
+class key:  # noqa: N801 (it reads as a function)
+    """The parameter of the statement with this name, as the value that a column equals."""
+
+    name: str
+
+
+class Rows:
+    """Rows of a table: columns are attributes, or entries if their names are not Python's.
+
+    ``key`` and ``printed`` are those of the statement, ``ours`` is known where limits are decided.
+    """
+
+    def __init__(self, columns: Columns, key: Keys | None = None, printed: Value = None) -> None:
+        self._columns, self.key, self.printed = columns, Keys() if key is None else key, printed
+        self.ours: Value = None
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name not in self._columns:
+            raise UnknownColumn(f"unknown column {name!r}{suggest(name, self._columns)}")
+        return self._columns[name]
+
+    __getitem__ = __getattr__
+
+    def where(self, condition: NDArray[np.bool_] | None = None, /, **equal: object) -> Rows:
+        """Return the rows where a condition holds, and columns equal a value.
+
+        A value may be a tuple, of which a column equals one, or `key` of the statement.
+        """
+        size = len(next(iter(self._columns.values())))
+        chosen = np.ones(size, bool) if condition is None else np.broadcast_to(condition, (size,))
+        for name, wanted in equal.items():
+            value = self.key[wanted.name] if isinstance(wanted, key) else wanted
+            choices = value if isinstance(value, tuple) else (value,)
+            chosen = chosen & within(self[name], choices)
+        return Rows(
+            {name: only(column, chosen) for name, column in self._columns.items()},
+            self.key,
+            self.printed,
+        )
+
+    def by(self, *names: str) -> Iterator[Rows]:
+        """Yield the rows for each combination of values of these columns."""
+        values = list(zip(*(self[name].tolist() for name in names), strict=True))
+        for group in dict.fromkeys(values):
+            yield self.where(np.array([value == group for value in values]))
+
+
+def only(values: NDArray[Any], condition: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the values where a condition holds; raise `MissingRows` if it holds nowhere."""
+    if not np.any(condition):
+        raise MissingRows("no row fits the condition")
+    return values[condition]
+
+
+def columns(table: pd.DataFrame) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table; numbers are floats, also if they are kept as text."""
+    return {str(name): _column(table[name]) for name in table}
+
+
+def _column(values: pd.Series) -> NDArray[Any]:
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return np.asarray(values, bool)
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return np.asarray(values.to_numpy(float, na_value=np.nan))
+    try:
+        return np.asarray(pd.to_numeric(values), float)
+    except (TypeError, ValueError):
+        return np.asarray(values, object)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A table, ``report/table`` or one of the paper's own report, and which rows of it count."""
+
+    table: str
+    condition: Measure | None
+    equal: Mapping[str, object]
+
+    def path(self, paper: str) -> str:
+        """Return ``report/table``."""
+        return self.table if "/" in self.table else f"{paper}/{self.table}"
+
+    def rows(self, columns: Columns, key: Keys, printed: Value) -> Rows:
+        """Return the chosen rows of the table's columns; raise `MissingRows`, `UnknownColumn`."""
+        every = Rows(columns, key, printed)
+        if self.condition is None and not self.equal:
+            return every
+        return every.where(None if self.condition is None else self.condition(every), **self.equal)
+
+
+def rows(table: str, condition: Measure | None = None, /, **equal: object) -> Selection:
+    """Select rows of a table: where the condition holds, and columns equal values; see `Rows`."""
+    return Selection(table, condition, equal)
+
+
+def printed(t: Rows, *_: Rows) -> Value:
+    """Return the printed value, a number if it is one."""
+    return t.printed
+
+
+Limit = float | str | Measure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """How statements are decided: by ``ours``, and where it may lie.
+
+    ``ours`` is a column with one row, or a function of the selected rows. It may lie ``within`` so
+    much of the printed number ("rounding": half a unit of its last digit), off by a ``factor`` at
+    most, from ``low`` to ``high``, ``above`` or ``below``, or it ``equals`` something. A limit is a
+    number or a function, which sees ``ours`` too.
+
+    ``erratum`` is the reason why the print is wrong. It counts where ours does not agree with the
+    print but with the correct value ``instead``: a value for ``within``, ``factor`` and
+    ``equals``, or else a condition. ``because`` is part of the reason of every verdict, and
+    ``differs`` says why ours does not agree. ``undecided`` is the reason why no number can decide.
+    """
+
+    selections: tuple[Selection, ...] = ()
+    ours: str | Measure = ""
+    condition: bool = False
+    within: Limit | None = None
+    factor: float | None = None
+    low: Limit | None = None
+    high: Limit | None = None
+    above: Limit | None = None
+    below: Limit | None = None
+    equals: Limit | None = None
+    erratum: str = ""
+    instead: Limit | None = None
+    because: str = ""
+    differs: str = ""
+    undecided: str = ""
+
+    def __post_init__(self) -> None:
+        bounds = (self.within, self.factor, self.low, self.high, self.above, self.below)
+        limited = any(bound is not None for bound in (*bounds, self.equals))
+        if limited == bool(self.condition or self.undecided):
+            raise ValueError("a criterion has a number and where it may lie, or a condition")
+        if bool(self.erratum) != (self.instead is not None):
+            raise ValueError("a criterion has erratum and instead, or neither")
+
+    def compare(self, tables: Mapping[str, Columns], paper: str, key: Keys, text: str) -> Compared:
+        """Compare ours with a printed ``text``.
+
+        Raise `UnknownColumn`, and `MissingRows`, `ArithmeticError`, `IndexError`, `TypeError` or
+        `ValueError` where the tables have too few rows.
+        """
+        number = as_number(text)
+        value = text if number is None else number
+        parts = []
+        for selection in self.selections:
+            path = selection.path(paper)
+            if path not in tables:
+                raise UnknownColumn(f"unknown table {path!r}{suggest(path, tables)}")
+            parts.append(selection.rows(tables[path], key, value))
+        with np.errstate(all="ignore"):
+            result = parts[0][self.ours] if isinstance(self.ours, str) else self.ours(*parts)
+            ours = self._single(result)
+            for part in parts:
+                part.ours = ours
+            return Compared(self, parts, ours, text)
+
+    def _single(self, value: Value) -> Value:
+        """Return a single value; several only where they are compared in turn."""
+        if np.size(value) == 1:
+            return np.asarray(value).reshape(-1)[0]
+        if self.equals is not None and np.ndim(value) > 0:
+            return np.asarray(value)
+        raise TypeError(f"ours has {np.size(value)} values, not one")
+
+
+class Compared:
+    """Ours beside its limits; ``low`` and ``high`` are NaN where there is no limit."""
+
+    def __init__(self, criterion: Criterion, parts: list[Rows], ours: Value, text: str) -> None:
+        self._criterion, self._parts, self._text = criterion, parts, text
+        self.ours, self.low, self.high = ours, math.nan, math.nan
+        self.agrees = self._agrees(parts[0].printed)
+        ends = self.low, self.high
+        self.corrected = bool(criterion.erratum) and self._is_corrected()
+        self.low, self.high = ends
+
+    def _value(self, limit: Limit) -> Value:
+        return self._criterion._single(limit(*self._parts)) if callable(limit) else limit
+
+    def _ends(self, *limits: Limit | None) -> list[float]:
+        return [float(self._value(limit)) for limit in limits if limit is not None]
+
+    def _agrees(self, printed: Value) -> bool:
+        """Return whether ours agrees with this value."""
+        criterion = self._criterion
+        if criterion.condition:
+            return bool(self.ours)
+        if criterion.equals is not None:
+            return self._is_same(self._value(criterion.equals))
+        ours = float(self.ours)
+        low, high = self._ends(criterion.low), self._ends(criterion.high)
+        above, below = self._ends(criterion.above), self._ends(criterion.below)
+        if criterion.within is not None:
+            rounded = criterion.within == "rounding"
+            (reach,) = [half_a_digit(self._text)] if rounded else self._ends(criterion.within)
+            low.append(float(printed) - reach)
+            high.append(float(printed) + reach)
+        if criterion.factor is not None:
+            low.append(float(printed) / criterion.factor)
+            high.append(float(printed) * criterion.factor)
+        self.low = max([*low, *above], default=math.nan)
+        self.high = min([*high, *below], default=math.nan)
+        return (
+            all(ours >= end - _ROUNDING * abs(end) for end in low)
+            and all(ours <= end + _ROUNDING * abs(end) for end in high)
+            and all(ours > end for end in above)
+            and all(ours < end for end in below)
+        )
+
+    def _is_same(self, expected: Value) -> bool:
+        """Return whether two numbers, texts or lists of numbers are the same."""
+        if np.ndim(self.ours) or np.ndim(expected):
+            left, right = np.atleast_1d(self.ours), np.atleast_1d(expected)
+            return left.shape == right.shape and bool(np.allclose(left, right, rtol=_ROUNDING))
+        if as_number(expected) is None or as_number(self.ours) is None:
+            return str(self.ours).strip().casefold() == str(expected).strip().casefold()
+        self.low = self.high = float(expected)
+        return bool(same(float(self.ours), float(expected)))
+
+    def _is_corrected(self) -> bool:
+        """Return whether ours agrees with the value that should have been printed."""
+        criterion = self._criterion
+        correct = self._value(criterion.instead)
+        if criterion.within is not None or criterion.factor is not None:
+            return self._agrees(correct)
+        return self._is_same(correct) if criterion.equals is not None else bool(correct)
+
+
+Source = Selection | tuple[Selection, ...]
+
+
+def number(source: Source, ours: str | Measure, **limits: Any) -> Criterion:
+    """Decide by a number or a text: a column, or a function of the rows; see `Criterion`."""
+    return Criterion(selections=_several(source), ours=ours, **limits)
+
+
+def holds(source: Source, condition: str | Measure, **reasons: Any) -> Criterion:
+    """Decide by a condition on the rows; see `Criterion`."""
+    return Criterion(selections=_several(source), ours=condition, condition=True, **reasons)
+
+
+def setting(name: str, **limits: Any) -> Criterion:
+    """Decide by an entry of the configuration, which is to be the printed one unless said."""
+    limits = limits or {"equals": printed}
+    return number(rows("scorecard/settings", setting=name), "value", **limits)
+
+
+def settings(values: Mapping[str, str]) -> Criterion:
+    """Decide by several entries of the configuration: each is this JSON."""
+
+    def equal(t: Rows) -> bool:
+        return all(t.where(setting=name).value == text for name, text in values.items())
+
+    return holds(rows("scorecard/settings"), equal)
+
+
+def undecided(reason: str) -> Criterion:
+    """Leave a statement open."""
+    return Criterion(undecided=reason)
+
+
+def _several(source: Source) -> tuple[Selection, ...]:
+    return source if isinstance(source, tuple) else (source,)

@@ -1,0 +1,171 @@
+"""Numbers from the columns of a table, by which statements are decided.
+
+Columns are arrays of shape ``(rows,)``. A curve is a column and the column that orders it, ``by``.
+
+>>> slope(np.array([1.0, 100.0]), np.array([10.0, 1000.0])).round(9)
+1.0
+>>> falls(np.array([0.1, 0.3]), by=np.array([16, 4]))
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from epsilometer_workflow.reports.scorecard.criteria import Rows
+
+_DIGITS = 1e-9
+
+
+def same(left: ArrayLike, right: ArrayLike) -> NDArray[np.bool_]:
+    """Compare element by element: numbers to nine digits, text exactly."""
+    left, right = np.asarray(left), np.asarray(right)
+    if left.dtype.kind in "fiub" and right.dtype.kind in "fiub":
+        return np.isclose(left, right, rtol=_DIGITS, atol=1e-12)
+    return np.asarray(left.astype(object) == right.astype(object), bool)
+
+
+def within(values: ArrayLike, choices: Sequence[object]) -> NDArray[np.bool_]:
+    """Return where a value is the same as one of the choices."""
+    return np.any([same(values, np.asarray(choice)) for choice in choices], axis=0)
+
+
+def as_number(text: object) -> float | None:
+    """Return the number that a text is, or None if it is more than a number.
+
+    >>> as_number(".22"), as_number("about 400")
+    (0.22, None)
+    """
+    try:
+        return float(str(text))
+    except ValueError:
+        return None
+
+
+def numbers(text: object) -> NDArray[np.float64]:
+    """Return the numbers in a text, or in the first entry of a column, in order.
+
+    >>> numbers("n=2e4, tau=1e-3, [.5, 7]").tolist()
+    [20000.0, 0.001, 0.5, 7.0]
+    """
+    text = str(np.atleast_1d(np.asarray(text))[0])
+    pattern = r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+    return np.array([float(number) for number in re.findall(pattern, text)])
+
+
+def digits(value: Any, count: int) -> Any:
+    """Round to so many significant digits.
+
+    >>> digits(8743210, 2)
+    8700000.0
+    """
+    rounded = [float(f"{x:.{count - 1}e}") for x in np.atleast_1d(value).astype(float)]
+    return rounded[0] if np.ndim(value) == 0 else np.array(rounded)
+
+
+def half_a_digit(text: str) -> float:
+    """Return half a unit of the last digit of a number as it is printed; raise `ValueError`.
+
+    >>> half_a_digit("9.25"), half_a_digit("8.7e6"), half_a_digit("9588")
+    (0.005, 50000.0, 0.5)
+    """
+    printed = re.fullmatch(r"[-+]?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?", text.strip())
+    if not printed or not printed[1] + printed[2]:
+        raise ValueError(f"{text!r} is not a rounded number")
+    return 0.5 * 10.0 ** (int(printed[3] or 0) - len(printed[2]))
+
+
+def spread(p: Any, n: Any, other: Any, m: Any) -> Any:
+    """Return 2.6 standard errors of the difference of two shares, of n and of m runs."""
+    pooled = (n * p + m * other) / (n + m)
+    return 2.6 * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+
+
+def allowance(p: Any, n: Any) -> Any:
+    """Return 2.6 standard errors of the share of n runs where p is expected."""
+    return 2.6 * np.sqrt(p * (1 - p) / n)
+
+
+def in_order(values: ArrayLike, by: ArrayLike | None = None) -> NDArray[Any]:
+    """Return the values in the order of others, or as they stand."""
+    values = np.atleast_1d(np.asarray(values))
+    return values if by is None else values[np.argsort(np.atleast_1d(by), kind="stable")]
+
+
+def first(values: ArrayLike, by: ArrayLike | None = None) -> Any:
+    """Return the first value, in the order of others if they are given."""
+    return in_order(values, by)[0]
+
+
+def last(values: ArrayLike, by: ArrayLike | None = None) -> Any:
+    """Return the last value, in the order of others if they are given."""
+    return in_order(values, by)[-1]
+
+
+def rises(values: ArrayLike, by: ArrayLike | None = None) -> bool:
+    """Return whether each value is larger than the one before."""
+    return bool((np.diff(in_order(values, by)) > 0).all())
+
+
+def falls(values: ArrayLike, by: ArrayLike | None = None) -> bool:
+    """Return whether each value is smaller than the one before."""
+    return bool((np.diff(in_order(values, by)) < 0).all())
+
+
+def slope(y: ArrayLike, x: ArrayLike) -> float:
+    """Return the slope of log y in log x, by least squares."""
+    x, y = (np.log(np.atleast_1d(values).astype(float)) for values in (x, y))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def grown(y: ArrayLike, x: ArrayLike, factor: float) -> NDArray[np.float64]:
+    """Return y at ``factor`` times x as a share of y at x, where there is an x within 10 %."""
+    at, values = in_order(x, x).astype(float), in_order(y, x).astype(float)
+    nearest = np.abs(np.log(at[None, :] / (factor * at[:, None]))).argmin(axis=1)
+    near = np.abs(at[nearest] / (factor * at) - 1) < 0.1
+    return np.asarray((values[nearest] / values)[near])
+
+
+def geometric_mean(values: ArrayLike) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(np.asarray(values, float)))))
+
+
+def distinct(values: NDArray[Any]) -> int:
+    """Return the number of different values."""
+    return len(set(values.tolist()))
+
+
+# Of tables whose rows hold a ``value`` of ours beside its ``bound``.
+
+
+def error(t: Rows) -> float:
+    """Return the largest distance of value and bound."""
+    return float(np.max(abs(t.value - t.bound)))
+
+
+def relative_error(t: Rows) -> float:
+    """Return the largest distance of value and bound, as a share of the bound."""
+    return float(np.max(abs(t.value / t.bound - 1)))
+
+
+def excess(t: Rows) -> float:
+    """Return the largest value less its bound."""
+    return float(np.max(t.value - t.bound))
+
+
+def largest_ratio(t: Rows) -> float:
+    """Return the largest value over its bound."""
+    return float(np.max(t.value / t.bound))
+
+
+def smallest_ratio(t: Rows) -> float:
+    """Return the smallest value over its bound."""
+    return float(np.min(t.value / t.bound))
