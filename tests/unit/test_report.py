@@ -20,7 +20,7 @@ from epsilometer_workflow.stages import page as stage
 
 TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
 COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
-CLAIMS = pd.DataFrame(
+STATEMENTS = pd.DataFrame(
     [
         ("p1", "fig1", "share", "n=1", ".5", "0.5", 0.4, 0.6, "yes", "", "p1/fig1/a", "p1/fig1"),
         (
@@ -103,7 +103,7 @@ def results(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = Path("results/smoke")
     frames = {
-        "scorecard/scorecard": CLAIMS,
+        "scorecard/scorecard": STATEMENTS,
         "p1/fig1": pd.DataFrame({"n": range(100), "paper_n": 7, "name": "<i>laplace</i>"}),
         "p1/other": pd.DataFrame({"value": [0.123456789, None], "whole": [1234567, 2]}),
     }
@@ -177,26 +177,26 @@ def test_links_lead_to_what_is_there(results):
     page = made(results, with_scorecard(results))
     assert len(set(page.ids)) == len(page.ids)
     inside = [link[1:] for link in page.links if link.startswith("#")]
-    assert {"p1/fig1", "p1/other", "claims", "claim:p1/fig1/c"} <= set(inside) <= set(page.ids)
+    assert {"p1/fig1", "p1/other", "statements", "statement:p1/fig1/c"} <= set(inside) <= set(page.ids)
     beside = {link for link in page.links if not link.startswith("#")}
     assert beside == {f"tables/{n}.csv" for n in ("scorecard/scorecard", "p1/fig1", "p1/other")}
 
 
-def test_claims_are_counted_and_lead_to_what_shows_them(results):
+def test_statements_are_counted_and_lead_to_what_shows_them(results):
     page = made(results, with_scorecard(results))
     assert "66.7 %" in page.said
     assert "2 of the 3 that this scale decides" in page.said
     assert "1 statements agree as printed. 1 are errata" in page.said.replace("\n", " ")
     rows = re.findall(
-        r'<tr id="claim:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
+        r'<tr id="statement:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
     )
-    assert rows == list(CLAIMS["id"])
-    claims = stage._claims(CLAIMS, {"p1/fig1", "p1/other"})
-    assert [row["place"] for row in claims] == ["p1/fig1", "p1/other", "p1/fig1", ""]
-    assert [row["between"] for row in claims] == ["0.4 to 0.6", "2", "0 to 1", ""]
-    share = stage.shares("p1", claims)
-    assert (share["agree"], share["decided"], share["claims"]) == (2, 3, 4)
-    assert stage.shares("p2", claims)["share"] is None
+    assert rows == list(STATEMENTS["id"])
+    statements = stage._statements(STATEMENTS, {"p1/fig1", "p1/other"})
+    assert [row["place"] for row in statements] == ["p1/fig1", "p1/other", "p1/fig1", ""]
+    assert [row["between"] for row in statements] == ["0.4 to 0.6", "2", "0 to 1", ""]
+    share = stage.shares("p1", statements)
+    assert (share["agree"], share["decided"], share["statements"]) == (2, 3, 4)
+    assert stage.shares("p2", statements)["share"] is None
 
 
 def test_papers_come_before_other_reports(results):

@@ -22,7 +22,8 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Fu
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import KINDS
-from epsilometer_workflow.reports.scorecard.claims import lines_of, read_claims, read_rules
+from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements
+from epsilometer_workflow.reports.scorecard.tables import CRITERIA
 from epsilometer_workflow.stages import tabulate
 
 
@@ -166,12 +167,12 @@ def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) ->
     return ["/".join(table) for table in study.tables(patterns)]
 
 
-def _check_rules(files: Mapping[str, Any], tables: Sequence[str]) -> None:
-    """Check that a scorecard's lines are about claims, and read tables that it has."""
-    rules = {file: read_rules(file) for file in listed({"rules": files["rules"]})}
-    for claim, line in lines_of(read_claims(str(files["claims"])), rules):
-        for table in line.rule.tables(claim.paper).values():
-            check_known(line.file, line.pattern, "table", table, tables)
+def _check_statements(files: Sequence[str], tables: Sequence[str]) -> None:
+    """Check that criteria are about statements, and read tables that the scorecard has."""
+    for statement, pattern in pair(read_statements(files), CRITERIA):
+        for selection in CRITERIA[statement.paper][pattern].selections:
+            table = selection.path(statement.paper)
+            check_known(file_of(statement.paper), pattern, "table", table, tables)
 
 
 def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
@@ -192,8 +193,8 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
-    if "rules" in files:
-        _check_rules(files, tables)
+    if "statements" in files:
+        _check_statements(files["statements"], tables)
     drawn = [
         name
         for experiment in table.data

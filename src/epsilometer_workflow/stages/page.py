@@ -22,6 +22,7 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer.storage import atomic, read_table
+from epsilometer_workflow.reports.scorecard.measures import as_number
 from epsilometer_workflow.reports.scorecard.outcomes import (
     ERRATUM,
     NO,
@@ -64,12 +65,14 @@ def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> Non
     folder = Path(output).parent
     artifacts = list(_artifacts(inputs.tables, inputs.figures, spec["reports"], folder))
     frames = {artifact["place"]: artifact.pop("frame") for artifact in artifacts}
-    claims = _claims(frames.get(_SCORECARD), set(frames))
+    statements = _statements(frames.get(_SCORECARD), set(frames))
     for artifact in artifacts:
-        artifact["claims"] = [row["agrees"] for row in claims if row["place"] == artifact["place"]]
+        artifact["statements"] = [
+            row["agrees"] for row in statements if row["place"] == artifact["place"]
+        ]
         if artifact["place"] != _SCORECARD:
             artifact["table"] = _table(frames[artifact["place"]].head(artifact["rows_shown"]))
-    papers = list(dict.fromkeys(row["paper"] for row in claims))
+    papers = list(dict.fromkeys(row["paper"] for row in statements))
     reports = [
         {**about, "artifacts": [a for a in artifacts if a["report"] == about["id"]]}
         for about in sorted(spec["reports"], key=lambda about: about["id"] not in papers)
@@ -82,8 +85,8 @@ def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> Non
         **common,
         reports=reports,
         papers=papers,
-        claims=claims,
-        shares=[shares(paper, claims) for paper in ["all", *papers]] if claims else [],
+        statements=statements,
+        shares=[shares(paper, statements) for paper in ["all", *papers]] if statements else [],
         words=_WORDS,
         verdicts=VERDICTS,
         beside=beside,
@@ -137,7 +140,7 @@ def _image(path: str) -> dict[str, Any]:
     """Return a PNG as a URI of its own bytes, and its size on the page: 100 points an inch."""
     png = Path(path).read_bytes()
     if not png.startswith(b"\x89PNG"):
-        raise DataError(path, "is no PNG; delete it and run again")
+        raise DataError(path, "is not a PNG; delete it and run again")
     width, height = struct.unpack(">II", png[16:24])
     data = base64.b64encode(png).decode()
     return {"uri": f"data:image/png;base64,{data}", "width": width // 2, "height": height // 2}
@@ -158,7 +161,7 @@ def _table(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def cell(value: object) -> str:
-    """Return a cell as a reader wants it: whole numbers grouped, others to five digits."""
+    """Return a cell as a reader wants it: whole numbers grouped, others to four digits."""
     if pd.isna(value):
         return ""
     if isinstance(value, str | bool | np.bool_):
@@ -166,7 +169,7 @@ def cell(value: object) -> str:
     number = float(value)  # type: ignore[arg-type]
     if number.is_integer() and abs(number) < 1e13:
         return f"{int(number):,}"
-    return f"{number:.5g}"
+    return f"{number:.4g}"
 
 
 def _cell(value: object, *, number: bool) -> tuple[str, str]:
@@ -177,12 +180,13 @@ def _cell(value: object, *, number: bool) -> tuple[str, str]:
 # --- the scorecard --------------------------------------------------------------------------------
 
 
-def _claims(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[str, Any]]:
+def _statements(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[str, Any]]:
     """Return the rows of a scorecard, with the artifact each of them is shown by."""
     if scorecard is None:
         return []
     rows: list[dict[str, Any]] = scorecard.astype(object).map(cell).to_dict("records")
     for row in rows:
+        row["ours"] = _ours(row["ours"])
         artifact = f"{row['paper']}/{row['artifact']}"
         matching = [name for name in (artifact, *row["from"].split()) if name in artifacts]
         row["place"] = matching[0] if matching else ""
@@ -194,9 +198,21 @@ def _claims(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[st
     return rows
 
 
-def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Count the verdicts on the claims of a paper, or of ``all``; the share is of the decided."""
-    outcomes = [row["agrees"] for row in claims if paper in ("all", row["paper"])]
+def _ours(text: str) -> str:
+    """Return our value, which the table has as text, for a reader.
+
+    >>> _ours("0.1234567"), _ours("False"), _ours("sampling")
+    ('0.1235', 'does not hold', 'sampling')
+    """
+    if text in ("True", "False"):
+        return "holds" if text == "True" else "does not hold"
+    number = as_number(text)
+    return text if number is None else cell(number)
+
+
+def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Count the verdicts on the statements of a paper, or of ``all``; the share is of the decided."""
+    outcomes = [row["agrees"] for row in statements if paper in ("all", row["paper"])]
     counts = {word: outcomes.count(word) for word in VERDICTS}
     decided = len(outcomes) - counts[NOT_HERE]
     agree = counts[YES] + counts[ERRATUM]
@@ -204,7 +220,7 @@ def shares(paper: str, claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "paper": paper,
         "counts": counts,
-        "claims": len(outcomes),
+        "statements": len(outcomes),
         "decided": decided,
         "agree": agree,
         "share": share,

@@ -23,7 +23,7 @@ _ROW = 0.19  # inches
 
 
 def shares(table: pd.DataFrame) -> Figure:
-    """Draw a bar for each artifact, a panel a paper: how many claims agree, and how many do not."""
+    """Draw a bar for each artifact, a panel a paper: how many statements agree."""
     parts = table[(table["paper"] != "all") & (table["artifact"] != "all")]
     papers = list(dict.fromkeys(parts["paper"]))
     figure, axes = style.panels(1, max(len(papers), 1))

@@ -169,7 +169,8 @@ def judge(
     elif compared.corrected:
         agrees, reasons = ERRATUM, [criterion.erratum]
     else:
-        agrees, reasons = NO, [criterion.because, criterion.differs]
+        outside = "the condition does not hold" if criterion.condition else "ours lies elsewhere"
+        agrees, reasons = NO, [criterion.because, criterion.differs or outside]
     low, high = (float(f"{end:.12g}") for end in (compared.low, compared.high))
     return Verdict(_text(compared.ours), low, high, agrees, "; ".join(filter(None, reasons)))
 

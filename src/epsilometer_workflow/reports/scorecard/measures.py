@@ -2,7 +2,7 @@
 
 Columns are arrays of shape ``(rows,)``. A curve is a column and the column that orders it, ``by``.
 
->>> slope(np.array([1.0, 100.0]), np.array([10.0, 1000.0])).round(9)
+>>> round(slope(np.array([1.0, 100.0]), np.array([10.0, 1000.0])), 9)
 1.0
 >>> falls(np.array([0.1, 0.3]), by=np.array([16, 4]))
 True

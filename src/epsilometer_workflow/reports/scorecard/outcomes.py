@@ -12,14 +12,14 @@ VERDICTS = (YES, ERRATUM, NO, NOT_HERE, UNDECIDED)
 
 
 def summary(path: Path) -> list[str]:
-    """Return the share of the claims that agree, of those decided here; nothing without a file."""
+    """Return the share of the decided statements that agree; nothing without a file."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             counts = Counter(row["agrees"] for row in csv.DictReader(file))
     except (OSError, KeyError):
         return []
-    claims = counts.total()
-    decided = claims - counts[NOT_HERE]
+    statements = counts.total()
+    decided = statements - counts[NOT_HERE]
     if not decided:
         return []
     agree, errata = counts[YES] + counts[ERRATUM], counts[ERRATUM]

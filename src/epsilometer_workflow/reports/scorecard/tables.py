@@ -79,7 +79,7 @@ def _scales_reached(tables: Tables) -> set[str]:
 def shares(tables: Tables) -> pd.DataFrame:
     """Count the verdicts of each paper's artifacts, and of each paper and all papers (``all``).
 
-    ``share`` is that of yes and erratum among the claims that this scale decides.
+    ``share`` is that of yes and erratum among the statements that this scale decides.
     """
     if len(tables) != 1:
         raise ArgumentError("tables", "must be one, a scorecard")
@@ -94,9 +94,9 @@ def shares(tables: Tables) -> pd.DataFrame:
         columns=list(VERDICTS),
         fill_value=0,
     )
-    claims = table.sum(axis=1)
-    decided = claims - table[NOT_HERE]
-    table = table.assign(claims=claims, decided=decided)
+    statements = table.sum(axis=1)
+    decided = statements - table[NOT_HERE]
+    table = table.assign(claims=statements, decided=decided)
     table["share"] = (table[YES] + table[ERRATUM]) / decided.where(decided > 0)
     return table.rename_axis(columns=None).reset_index()
 
