@@ -1,10 +1,10 @@
-"""Runs implementations one after another, as JSON on its standard input says; a line on each.
+"""Runs implementations one after another, read from standard input; prints a line for each.
 
 It is run by the interpreter of the library that is measured, so that it needs NumPy alone. A call
-is timed in seconds of CPU, of one thread, after it was made once on few draws; its memory is what
-the process holds at most beyond what it held before. What is not installed says so by an
-ImportError, what does not apply by a NotImplementedError. A call that lasts too long ends this
-process; who started it begins again after it.
+is timed in seconds of CPU, of one thread, after a first call on few draws; its memory is the
+largest that the process holds, less what it held before. A missing package raises ImportError, and
+a method that does not apply NotImplementedError. A call that lasts too long ends this process; the
+parent starts it again behind this call.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ Data = Mapping[str, Any]
 
 
 def main() -> None:
-    """Do what is asked."""
-    asked = json.load(sys.stdin)
+    """Run the calls that standard input lists."""
+    calls = json.load(sys.stdin)
     sys.path.insert(0, str(Path(__file__).parent))
-    out = os.fdopen(os.dup(1), "w")  # what libraries print is not ours
+    out = os.fdopen(os.dup(1), "w")  # libraries may print on standard output
     os.dup2(2, 1)
-    for i, call in enumerate(asked):
+    for i, call in enumerate(calls):
         signal.alarm(call.get("limit", 0))  # a timer of CPU would make its clock coarse
         try:
-            told = drawn(call) if "draw" in call else measured(call)
+            result = draw_data(call) if "draw" in call else measure(call)
         except ImportError as error:
-            told = {"missing": str(error)}
+            result = {"missing": str(error)}
         except NotImplementedError as error:
-            told = {"missing": f"does not apply: {error}"}
+            result = {"missing": f"does not apply: {error}"}
         except Exception as error:
-            told = {"missing": f"failed: {type(error).__name__}: {error}"}
+            result = {"missing": f"failed: {type(error).__name__}: {error}"}
         signal.alarm(0)
-        print(json.dumps({"call": i, **told}), file=out, flush=True)
+        print(json.dumps({"call": i, **result}), file=out, flush=True)
 
 
-def drawn(call: Mapping[str, Any]) -> dict[str, Any]:
+def draw_data(call: Mapping[str, Any]) -> dict[str, Any]:
     """Draw the data of one run into a file."""
-    draw = found(f"data:{call['draw']}")
-    made = draw(call["n"], np.random.default_rng(call["seed"]), **call["parameters"])
-    np.savez(call["file"], **made, seed=call["seed"], **call["parameters"])
+    draw = load(f"data:{call['draw']}")
+    data = draw(call["n"], np.random.default_rng(call["seed"]), **call["parameters"])
+    np.savez(call["file"], **data, seed=call["seed"], **call["parameters"])
     return {}
 
 
-def measured(call: Mapping[str, Any]) -> dict[str, Any]:
+def measure(call: Mapping[str, Any]) -> dict[str, Any]:
     """Time one implementation on the data of every run, and keep what it answers."""
-    function, spent, answers = found(call["function"]), [], []
+    function, spent, answers = load(call["function"]), [], []
     its_version = version_of(call.get("package"))
     function(data_of(call["warm"]))
     most = 0.0
@@ -81,7 +81,7 @@ def measured(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"seconds": spent, "megabytes": most, "version": its_version}
 
 
-def found(name: str) -> Callable[..., Any]:
+def load(name: str) -> Callable[..., Any]:
     """Return a function of a module of this folder, as ``module:function``."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)

@@ -1,11 +1,11 @@
 # R with KernSmooth: a bandwidth, a density, or the level at order 2 as kutta2022 has it.
 suppressMessages(library(KernSmooth))
 arguments <- commandArgs(TRUE)
-told <- readBin(file.path(arguments[1], "told"), "double", 5)
-n <- told[5]
+parameters <- readBin(file.path(arguments[1], "parameters"), "double", 5)
+n <- parameters[5]
 x <- readBin(file.path(arguments[1], "x"), "double", n)
 y <- readBin(file.path(arguments[1], "y"), "double", n)
-smooth <- function(one, h, ends) bkde(one, bandwidth = h, gridsize = told[4], range.x = ends)
+smooth <- function(values, h, ends) bkde(values, bandwidth = h, gridsize = parameters[4], range.x = ends)
 renyi <- function() {
   ends <- range(x, y)
   p <- smooth(x, dpik(x)^1.1, ends)
@@ -17,7 +17,7 @@ renyi <- function() {
 }
 spent <- system.time(answer <- switch(arguments[2],
   bandwidth = dpik(x),
-  density = smooth(x, told[3], told[1:2])$y,
+  density = smooth(x, parameters[3], parameters[1:2])$y,
   renyi = renyi()
 ), gcFirst = FALSE)
 used <- paste("R", getRversion(), "KernSmooth", packageVersion("KernSmooth"))

@@ -48,9 +48,9 @@ def _fft(x: Any, z: Any, width: float) -> Any:
 def statsmodels_density(data: Data) -> Any:
     from statsmodels.nonparametric.kde import KDEUnivariate
 
-    found = KDEUnivariate(data["x"])
-    found.fit(kernel="gau", fft=True, bw=data["bandwidth"], gridsize=POINTS)
-    return np.interp(grid(data), found.support, found.density)
+    density = KDEUnivariate(data["x"])
+    density.fit(kernel="gau", fft=True, bw=data["bandwidth"], gridsize=POINTS)
+    return np.interp(grid(data), density.support, density.density)
 
 
 def kdepy_bandwidth(data: Data) -> Any:
@@ -71,7 +71,7 @@ def kdepy_renyi(data: Data) -> Any:
 
     x, y = data["x"], data["y"]
     z = np.linspace(min(x.min(), y.min()), max(x.max(), y.max()), POINTS)
-    p, q = (_fft(one, z, improved_sheather_jones(one[:, None]) ** 1.1) for one in (x, y))
+    p, q = (_fft(side, z, improved_sheather_jones(side[:, None]) ** 1.1) for side in (x, y))
     return math.log(np.sum(p**2 / np.maximum(q, 1e-5)) * (z[1] - z[0]))
 
 
@@ -141,11 +141,11 @@ def _in_r(task: str, data: Data) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for side in ("x", "y"):
             data[side].tofile(Path(folder, side))
-        asked = [data["low"], data["high"], data["bandwidth"], POINTS, data["x"].size]
-        np.array(asked, float).tofile(Path(folder, "told"))
+        parameters = [data["low"], data["high"], data["bandwidth"], POINTS, data["x"].size]
+        np.array(parameters, float).tofile(Path(folder, "parameters"))
         subprocess.run(["Rscript", HERE / "kernsmooth.R", folder, task], check=True)
         seconds, *answer = np.fromfile(Path(folder, "answer"))
         version = Path(folder, "version").read_text().strip()
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
-    told = {"seconds": float(seconds), "megabytes": used, "version": version}
-    return {**told, "answer": np.array(answer)}
+    usage = {"seconds": float(seconds), "megabytes": used, "version": version}
+    return {**usage, "answer": np.array(answer)}

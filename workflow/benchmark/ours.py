@@ -35,7 +35,7 @@ def renyi(data: Data) -> Any:
     """The level at order 2 by plugging densities in, as kutta2022 does."""
     x, y = data["x"], data["y"]
     ends = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
-    (z, p), (_, q) = (bkde(one, dpik(one) ** 1.1, points=POINTS, ends=ends) for one in (x, y))
+    (z, p), (_, q) = (bkde(side, dpik(side) ** 1.1, points=POINTS, ends=ends) for side in (x, y))
     return divergence(p, q, order=2.0, tau=1e-5, beta=1e5, spacing=z[1] - z[0]).value
 
 
@@ -81,7 +81,7 @@ def exact(data: Data) -> Any:
 
 def _bound(data: Data, method: str) -> float:
     """The lower bound of epsilon at 95 %."""
-    found = audit_outputs(
+    answer = audit_outputs(
         (data["x"], data["y"]),
         pure(data["claim"]),
         alpha=data["alpha"],
@@ -90,4 +90,4 @@ def _bound(data: Data, method: str) -> float:
         as_reals=data["x"].dtype.kind == "f",
         details=False,
     )
-    return float(found.bounds[0].lower)
+    return float(answer.bounds[0].lower)

@@ -64,10 +64,10 @@ def _of_densities(x: Any, y: Any, n: int, alpha: float, floor: float = 1e-3) -> 
 
     both = np.concatenate([x[:n], y[:n]])
     points = np.linspace(*np.quantile(both, [0.01, 0.99]), 1001)
-    f, g = (np.maximum(gaussian_kde(one[:n])(points), floor) for one in (x, y))
+    f, g = (np.maximum(gaussian_kde(values[:n])(points), floor) for values in (x, y))
     t = points[np.argmax(np.abs(np.log(f / g)))]
     fresh, h = x.size - n, min(x.std(), y.std()) * (x.size - n) ** -0.3
-    f, g = (max(np.mean(norm.pdf((one[n:] - t) / h)) / h, floor) for one in (x, y))
+    f, g = (max(np.mean(norm.pdf((values[n:] - t) / h)) / h, floor) for values in (x, y))
     sigma = math.sqrt((1 / f + 1 / g) / (2 * math.sqrt(math.pi)))
     return max(abs(math.log(f / g)) + norm.ppf(alpha) * sigma / math.sqrt(fresh * h), 0.0)
 
@@ -76,10 +76,10 @@ def _of_frequencies(x: Any, y: Any, n: int, alpha: float, floor: float = 1e-3) -
     from scipy.stats import norm
 
     values, which = np.unique(np.concatenate([x[:n], y[:n]]), return_inverse=True)
-    seen = (np.bincount(side, minlength=values.size) / n for side in (which[:n], which[n:]))
-    f, g = (np.maximum(share, floor) for share in seen)
+    shares = (np.bincount(side, minlength=values.size) / n for side in (which[:n], which[n:]))
+    f, g = (np.maximum(share, floor) for share in shares)
     t = values[np.argmax(np.abs(np.log(f / g)))]
-    f, g = (max(np.mean(one[n:] == t), floor) for one in (x, y))
+    f, g = (max(np.mean(values[n:] == t), floor) for values in (x, y))
     sigma = math.sqrt(max(1 / f + 1 / g - 2, 0.0))
     return max(abs(math.log(f / g)) + norm.ppf(alpha) * sigma / math.sqrt(x.size - n), 0.0)
 

@@ -5,5 +5,5 @@ from epsilometer_workflow.runtime.job import job
 with job(snakemake):
     from epsilometer_workflow.stages import summarise
 
-    made = snakemake.output
-    summarise.run(snakemake.input.estimates, made.summary, made.runs, snakemake.params.spec)
+    output = snakemake.output
+    summarise.run(snakemake.input.estimates, output.summary, output.runs, snakemake.params.spec)

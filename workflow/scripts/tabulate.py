@@ -5,5 +5,5 @@ from epsilometer_workflow.runtime.job import job
 with job(snakemake):
     from epsilometer_workflow.stages import tabulate
 
-    made = snakemake.output
-    tabulate.run(snakemake.input.get("data", []), made.csv, made.parquet, snakemake.params.spec)
+    output = snakemake.output
+    tabulate.run(snakemake.input.get("data", []), output.csv, output.parquet, snakemake.params.spec)
