@@ -9,7 +9,7 @@
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage
-#   make museum [ROOMS=a,b]                known faults of released packages, each in its environment
+#   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
 #   make benchmark [SCALE=quick]           ours beside what a user would take instead
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
@@ -40,7 +40,7 @@ plan: .venv/run
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
 museum: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(ROOMS),'rooms=[$(ROOMS)]')
+	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.museum $(SCALE)
 
 benchmark: .venv/run

@@ -1,4 +1,4 @@
-"""The museum: locks, environments by name, what rooms say of themselves, what is told of them."""
+"""The museum: locks, environments by name, what exhibits say of themselves, what is told of them."""
 
 import json
 import platform
@@ -35,17 +35,17 @@ def edited(old: str, new: str, file: Path = FILE) -> None:
 
 
 def test_the_docs_name_every_room():
-    rows = (DOCS / "museum.md").read_text().partition("## The rooms")[2].partition("##")[0]
+    rows = (DOCS / "museum.md").read_text().partition("## The exhibits")[2].partition("##")[0]
     told = {}
     for line in rows.splitlines():
         cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
         if line.startswith("| `"):
             told[cells[0]] = cells[-1]
     files = sorted((DOCS.parent / "config/audits/museum").glob("*.yaml"))
-    rooms = {}
+    exhibits = {}
     for file in files:
-        rooms |= yaml.safe_load(file.read_text())["audits"]
-    assert told == {name: room["expected"] for name, room in rooms.items()}
+        exhibits |= yaml.safe_load(file.read_text())["audits"]
+    assert told == {name: exhibit["expected"] for name, exhibit in exhibits.items()}
 
 
 # --- locks ----------------------------------------------------------------------------------------
@@ -128,16 +128,16 @@ def lock_in(study, name: str) -> Lock:
     return found
 
 
-# --- what a room says -----------------------------------------------------------------------------
+# --- what an exhibit says -----------------------------------------------------------------------------
 
 
-def rooms(study) -> list[tuple[str, str]]:
+def exhibits(study) -> list[tuple[str, str]]:
     return [(v.entry, v.parameters) for v in Exhibition(study).cases]
 
 
 def test_rooms_come_before_controls(study):
     """The file has the control first."""
-    assert [entry for entry, _ in rooms(study)] == ["never-flips", "never-flips", "right"]
+    assert [entry for entry, _ in exhibits(study)] == ["never-flips", "never-flips", "right"]
     last = [product.path for product in all_of_the_museum(study)][-1]
     assert Rules(study).museum() == [last] == ["results/smoke/museum/museum.csv"]
 
@@ -209,7 +209,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
     assert {name for name in before if before[name] != after[name]} == {
         "lock=no-such-wheel_version=1.0_keep=1"
     }
-    with (FILE.parent / "rooms.py").open("a") as file:
+    with (FILE.parent / "exhibits.py").open("a") as file:
         file.write("X = 1\n")
     assert not set(audits().values()) & set(after.values())
 
@@ -235,8 +235,8 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
         ("package: numbers", "pakage: a", "about.pakage: unknown key; did you mean 'package'"),
         ("expected: not refuted", "expected: fine", "expected: .*'violated' or 'not refuted', got"),
         (
-            'rooms.py:respond"}\n    about: {package: n',
-            'rooms.py"}\n    about: {package: n',
+            'exhibits.py:respond"}\n    about: {package: n',
+            'exhibits.py"}\n    about: {package: n',
             "names no",
         ),
     ],
@@ -257,12 +257,14 @@ def test_rooms_have_names_of_their_own(config_folder):
 
 
 def test_rooms_may_be_asked_for(config_folder):
-    study = checked("config", {"rooms": ["right"]})
-    assert rooms(study) == [("right", "keep=0.7")]
+    study = checked("config", {"exhibits": ["right"]})
+    assert exhibits(study) == [("right", "keep=0.7")]
     alpha = {v.spec()["alpha"] for v in Exhibition(study).cases}
     assert alpha == {0.01 / 3}  # of the file, whoever is asked
-    with pytest.raises(ConfigError, match="--config: rooms: unknown room 'rihgt'; did you mean 'r"):
-        checked("config", {"rooms": ["rihgt"]})
+    with pytest.raises(
+        ConfigError, match="--config: exhibits: unknown exhibit 'rihgt'; did you mean 'r"
+    ):
+        checked("config", {"exhibits": ["rihgt"]})
 
 
 def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
@@ -279,7 +281,7 @@ def test_the_example_of_the_documentation_is_sound(config_folder):
     FILE.write_text((DOCS / "museum.md").read_text().split("```yaml\n")[1].split("```")[0])
     for version in ("0.11.1", "0.14.2", "0.15.1"):
         (LOCKS / f"opendp-{version}.txt").write_text(f"opendp=={version}\n")
-    assert rooms(checked("config")) == [
+    assert exhibits(checked("config")) == [
         ("last-bit", "version=0.11.1_epsilon=2.2"),
         ("last-bit", "version=0.14.2_epsilon=2.2"),
         ("last-bit-fixed", "epsilon=2.2"),
@@ -453,7 +455,7 @@ def test_the_table_and_the_page(config_folder):
     assert table["seconds"].tolist() == [1.5] * 3
     assert len(pd.read_parquet(made.parquet)) == 3
     page = Path(made.page).read_text()
-    assert page.index("<h2>Rooms") < page.index("no wheel") < page.index("<h2>Controls")
+    assert page.index("<h2>Exhibits") < page.index("no wheel") < page.index("<h2>Controls")
     assert "Others" not in page
     assert '<a href="https://example.org/1">&lt;b&gt;never&lt;/b&gt; flips</a>' in page
     assert page.count('<tr class="no">') == 2

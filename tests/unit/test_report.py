@@ -177,7 +177,9 @@ def test_links_lead_to_what_is_there(results):
     page = made(results, with_scorecard(results))
     assert len(set(page.ids)) == len(page.ids)
     inside = [link[1:] for link in page.links if link.startswith("#")]
-    assert {"p1/fig1", "p1/other", "statements", "statement:p1/fig1/c"} <= set(inside) <= set(page.ids)
+    assert (
+        {"p1/fig1", "p1/other", "statements", "statement:p1/fig1/c"} <= set(inside) <= set(page.ids)
+    )
     beside = {link for link in page.links if not link.startswith("#")}
     assert beside == {f"tables/{n}.csv" for n in ("scorecard/scorecard", "p1/fig1", "p1/other")}
 

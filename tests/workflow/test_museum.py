@@ -62,8 +62,8 @@ def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project)
 
     # one that is gone is made again where it is needed; what is not as it was expected is told
     shutil.rmtree(nothing)
-    project.replace("config/audits/museum/rooms.py", "< keep else", "< 0.99 else")
-    said = museum(project, "--config", "rooms=[right]")
+    project.replace("config/audits/museum/exhibits.py", "< keep else", "< 0.99 else")
+    said = museum(project, "--config", "exhibits=[right]")
     assert made(said) == ["audit", "environment", "exhibit", "museum"]
     assert "museum: 0 of 1 as expected, 1 not: results" in said
     assert "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: " in said

@@ -1,7 +1,7 @@
 # Draw: a batch of runs of one mechanism at one epsilon on one set of inputs; then, for methods of
 # two stages, fresh samples of the pair that each run selected.
 #
-# What a job reads, is told and asks for, each rule asks the product that it makes (`make`, from
+# Each rule takes inputs, parameters and resources of its jobs from the product that it makes (`make`, from
 # epsilometer_workflow.products.reports). `code` is a digest of all that the job runs: see docs/architecture.md.
 
 

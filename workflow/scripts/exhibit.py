@@ -1,4 +1,4 @@
-"""Show what was found in every room of the museum, beside what was expected."""
+"""Show what was found in every exhibit of the museum, beside what was expected."""
 
 from epsilometer_workflow.runtime.job import job
 

@@ -60,7 +60,7 @@ class Main(Model):
     """``config/config.yaml``; ``reports`` are all there are, unless some are named.
 
     So are ``audits``, the files of ``config/audits``, unless a file or a folder is named, and
-    ``rooms``, the entries of the museum's files.
+    ``exhibits``, the entries of the museum's files.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -69,7 +69,7 @@ class Main(Model):
     batch_bytes: PositiveInt
     reports: Annotated[list[Id], _SOME] | None = None
     audits: Annotated[str, _SOME] | None = None
-    rooms: Annotated[list[Id], _SOME] | None = None
+    exhibits: Annotated[list[Id], _SOME] | None = None
 
 
 class Rate(Model):

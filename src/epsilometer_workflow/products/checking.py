@@ -55,19 +55,21 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
 
 
 def _check_museum(study: Study) -> None:
-    """Check that rooms have unique names, and that all wanted rooms exist."""
-    rooms: dict[str, Path] = {}
+    """Check that exhibits have unique names, and that all wanted exhibits exist."""
+    exhibits: dict[str, Path] = {}
     for name, audits in study.museum.items():
         if name in study.audits:
             message = f"cannot be called {name!r}, as a file of the museum is"
             raise ConfigError(str(study.audits[name].path), "", message)
-        for room in audits.file.audits:
-            if room in rooms:
-                raise ConfigError(str(audits.path), f"audits.{room}", f"is also in {rooms[room]}")
-            rooms[room] = audits.path
-    file = "--config" if "rooms" in study.overrides else str(study.file("config.yaml"))
-    for room in study.main.rooms or ():
-        check_known(file, "rooms", "room", room, rooms)
+        for exhibit in audits.file.audits:
+            if exhibit in exhibits:
+                raise ConfigError(
+                    str(audits.path), f"audits.{exhibit}", f"is also in {exhibits[exhibit]}"
+                )
+            exhibits[exhibit] = audits.path
+    file = "--config" if "exhibits" in study.overrides else str(study.file("config.yaml"))
+    for exhibit in study.main.exhibits or ():
+        check_known(file, "exhibits", "exhibit", exhibit, exhibits)
 
 
 def _check_mechanisms(study: Study) -> None:

@@ -23,15 +23,15 @@ _ORDER = ("violated", "not refuted", None)
 
 @dataclass(frozen=True)
 class Exhibition(Product):
-    """A table of the verdicts of all rooms that are open, and its page."""
+    """A table of the verdicts of all exhibits that are open, and its page."""
 
     rule: ClassVar[str] = "exhibit"
     template: ClassVar[str] = paths.MUSEUM
 
     @cached_property
     def cases(self) -> list[Audit]:
-        """Rooms first, then controls; by package, and then as in their files."""
-        chosen = self.study.main.rooms
+        """Exhibits first, then controls; by package, and then as in their files."""
+        chosen = self.study.main.exhibits
         audits = [
             Audit(self.study, name, case.entry, case.parameters, case.pairs)
             for name, file in self.study.museum.items()

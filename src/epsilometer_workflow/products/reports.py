@@ -324,7 +324,7 @@ class Rules(SimpleNamespace):
         return [Conclusion(self._study, name).path for name in self._study.audits]
 
     def museum(self) -> list[str]:
-        """Return the table of the museum, if it has any room at this scale."""
+        """Return the table of the museum, if it has any exhibit at this scale."""
         exhibition = Exhibition(self._study)
         return [exhibition.path] if exhibition.cases else []
 

@@ -10,7 +10,7 @@ from epsilometer.auditing.formats import short
 from epsilometer_workflow.stages import conclude
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section
-    ("violated", "Rooms", "Faults that are known, and must be found."),
+    ("violated", "Exhibits", "Faults that are known, and must be found."),
     ("not refuted", "Controls", "What is right, and must not be called violated."),
     (None, "Others", "Nothing is expected of them."),
 )
