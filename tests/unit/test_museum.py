@@ -1,4 +1,4 @@
-"""The museum: locks, environments by name, what exhibits say of themselves, what is told of them."""
+"""The museum: locks, environments by name, the texts of exhibits, and the page."""
 
 import json
 import platform
@@ -128,7 +128,7 @@ def lock_in(study, name: str) -> Lock:
     return found
 
 
-# --- what an exhibit says -----------------------------------------------------------------------------
+# --- the text of an exhibit -----------------------------------------------------------------------
 
 
 def exhibits(study) -> list[tuple[str, str]]:

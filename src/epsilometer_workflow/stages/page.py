@@ -211,7 +211,7 @@ def _ours(text: str) -> str:
 
 
 def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Count the verdicts on the statements of a paper, or of ``all``; the share is of the decided."""
+    """Count the verdicts of a paper, or of ``all``; the share is that of the decided."""
     outcomes = [row["agrees"] for row in statements if paper in ("all", row["paper"])]
     counts = {word: outcomes.count(word) for word in VERDICTS}
     decided = len(outcomes) - counts[NOT_HERE]
