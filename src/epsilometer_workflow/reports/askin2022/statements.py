@@ -18,6 +18,7 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     number,
     only,
     printed,
+    printed_numbers,
     rows,
     setting,
     setting_numbers,
@@ -104,7 +105,7 @@ def _inputs(mechanism: str, nearest: str, furthest: str, region: str) -> Criteri
     return settings(ends | {f"mechanisms.{mechanism}.region": region})
 
 
-def _above_level(panel: str) -> Criterion:
+def _exceeds_eps0(panel: str) -> Criterion:
     return number(
         rows("coverage", panel=panel, estimator="MPL", epsilon=key("eps0")),
         "level",
@@ -114,10 +115,6 @@ def _above_level(panel: str) -> Criterion:
 
 def _entries(t: Rows) -> Value:
     return numbers(t.x_prime if t.key["side"] == "q-prime" else t.x)
-
-
-def _printed_numbers(t: Rows) -> Value:
-    return numbers(t.printed)
 
 
 def _coverage(t: Rows) -> Value:
@@ -149,17 +146,18 @@ def _deviation(t: Rows) -> Value:
     return np.std(t.bound, ddof=1)
 
 
+def _margin(t: Rows) -> Value:
+    return np.median(t.bound) / first(t.epsilon)
+
+
 def _ascent(t: Rows) -> Value:
     return np.max(
-        [
-            (_rise(g) / first(g.epsilon) / 0.25, 0.85 / (np.median(g.bound) / first(g.epsilon)))
-            for g in t.by("epsilon")
-        ]
+        [(_rise(g) / first(g.epsilon) / 0.25, 0.85 / _margin(g)) for g in t.by("epsilon")]
     )
 
 
 def _wider_at_low_level(width: Measure) -> Measure:
-    """Measure the width over eps0, at 0.2 as a multiple of that at 0.7 and at 1.5."""
+    """Measure the width over eps0, at 0.2 over the larger of those at 0.7 and 1.5."""
 
     def ratio(t: Rows) -> Value:
         low, middle, high = (width(t.where(epsilon=level)) / level for level in (0.2, 0.7, 1.5))
@@ -427,10 +425,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "sec-v/calibrated-*": number(
         rows(
-            "coverage",
-            lambda t: ~within(t.panel, _INCORRECT),
-            estimator="MPL",
-            epsilon=key("eps0"),
+            "coverage", lambda t: ~within(t.panel, _INCORRECT), estimator="MPL", epsilon=key("eps0")
         ),
         lambda t: np.max(abs(t.level / t.epsilon - 1)),
         high=0.03,
@@ -455,14 +450,14 @@ CRITERIA: dict[str, Criterion] = {
             "their number grows"
         ),
     ),
-    "sec-v/violation-g-*": _above_level("(g) SVT5"),
-    "sec-v/violation-h-*": _above_level("(h) SVT6"),
+    "sec-v/violation-g-*": _exceeds_eps0("(g) SVT5"),
+    "sec-v/violation-h-*": _exceeds_eps0("(h) SVT6"),
     # Table I
-    "table1/*-q table1/*-q-prime": number(_PAIR, _entries, equals=_printed_numbers),
+    "table1/*-q table1/*-q-prime": number(_PAIR, _entries, equals=printed_numbers),
     "table1/half-half-q-prime": number(
         _PAIR,
         _entries,
-        equals=_printed_numbers,
+        equals=printed_numbers,
         instead=[0, 0, 0, 2, 2, 2],
         erratum="a misprint of the patterns of its reference 19, where the second half is 2",
     ),
@@ -500,9 +495,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig4/h-0.2": number(_CURVE, lambda t: np.mean(t.bound <= t.epsilon), above=0, below=0.5),
     "fig4/g-margin fig4/h-margin": number(
-        _PANEL,
-        lambda t: sum(np.median(g.bound) / first(g.epsilon) >= 1.5 for g in t.by("epsilon")),
-        low=2,
+        _PANEL, lambda t: sum(_margin(group) >= 1.5 for group in t.by("epsilon")), low=2
     ),
     "fig4/colours": holds(
         rows(
@@ -571,10 +564,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig5/captures": number(rows("fig5", estimator="MPL"), _spare_coverage("mechanism"), low=0),
     "fig5/attained": holds(
-        (
-            exact("corners"),
-            rows("fig5", estimator="MPL", mechanism="continuous-noisy-max-3"),
-        ),
+        (exact("corners"), rows("fig5", estimator="MPL", mechanism="continuous-noisy-max-3")),
         _attained,
     ),
     "fig5/twice": holds(

@@ -158,6 +158,11 @@ def printed(t: Rows, *_: Rows) -> Value:
     return t.printed
 
 
+def printed_numbers(t: Rows, *_: Rows) -> Value:
+    """Return the numbers in the printed value, in order."""
+    return numbers(t.printed)
+
+
 Limit = float | str | Measure
 
 
@@ -314,7 +319,7 @@ def setting(name: str, **limits: Any) -> Criterion:
 
 def setting_numbers(name: str, **limits: Any) -> Criterion:
     """Decide by the numbers in an entry of the configuration, which are to be the printed ones."""
-    limits = limits or {"equals": lambda t: numbers(t.printed)}
+    limits = limits or {"equals": printed_numbers}
     source = rows("scorecard/settings", setting=name)
     return number(source, lambda t: numbers(t.value), **limits)
 
