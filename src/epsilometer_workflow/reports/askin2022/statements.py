@@ -48,6 +48,9 @@ def exact(*checks: str, **equal: object) -> Selection:
     return rows("scorecard/askin2022-exact", check=checks, **equal)
 
 
+_ANSWERS = "scorecard/askin2022-answers"
+_POINTWISE = "scorecard/askin2022-pointwise"
+
 _INCORRECT = ("(g) SVT5", "(h) SVT6")
 _MIRRORED = ("one-above-rest-below-mirrored", "one-below-rest-above-mirrored", "x-shape-mirrored")
 _DIFFERENCES = ("a difference", "c difference", "d difference")
@@ -55,6 +58,10 @@ _DIFFERENCES = ("a difference", "c difference", "d difference")
 
 def _continuous(t: Rows) -> Value:
     return t.mechanism != "report-noisy-max-6"
+
+
+def _correct(t: Rows) -> Value:
+    return ~within(t.panel, _INCORRECT)
 
 
 def _pattern(t: Rows) -> Value:
@@ -190,9 +197,7 @@ CRITERIA: dict[str, Criterion] = {
         rows("scorecard/settings", setting="estimators.mpl-floor=0.001.parameters.alpha"),
         lambda t: first(numbers(t.value)) in (0.1, 0.05, 0.01),
     ),
-    "sec-ii-a/tradeoff": holds(
-        rows("scorecard/askin2022-answers", mechanism="laplace", inputs="distance=1"), _tradeoff
-    ),
+    "sec-ii-a/tradeoff": holds(rows(_ANSWERS, mechanism="laplace", inputs="distance=1"), _tradeoff),
     "sec-ii-b/hoelder": number(
         exact("smooth"),
         relative_error,
@@ -283,7 +288,7 @@ CRITERIA: dict[str, Criterion] = {
         ),
     ),
     "sec-iv-a/prop1-extremes": holds(
-        rows("scorecard/askin2022-answers", fresh=0),
+        rows(_ANSWERS, fresh=0),
         _extremes,
         because=(
             "on inputs alike the answer falls to 0; at level infinity it is ln 1/tau, and "
@@ -303,7 +308,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     # Sections IV-B and IV-C, MPL
     "sec-iv-b/normality": holds(
-        rows("scorecard/askin2022-pointwise"),
+        rows(_POINTWISE),
         lambda t: (
             np.max(abs(t.mean) * np.sqrt(t.runs)) <= 3
             and np.min(t.sd) >= 0.9
@@ -311,18 +316,17 @@ CRITERIA: dict[str, Criterion] = {
         ),
     ),
     "sec-iv-b/variance-discrete": number(
-        rows("scorecard/askin2022-pointwise", mechanism="randomized-response-5"),
+        rows(_POINTWISE, mechanism="randomized-response-5"),
         lambda t: np.mean(t.sd),
         low=0.95,
         high=1.05,
         because="mean over five outputs of the deviation, as a share of the formula's",
     ),
     "sec-iv-b/variance-continuous": number(
-        rows("scorecard/askin2022-pointwise", mechanism="laplace"), "sd", low=0.9, high=1.1
+        rows(_POINTWISE, mechanism="laplace"), "sd", low=0.9, high=1.1
     ),
     "sec-iv-b/pointwise-interval": holds(
-        rows("scorecard/askin2022-pointwise"),
-        lambda t: np.all(abs(t.covered - 0.95) <= allowance(0.95, t.runs)),
+        rows(_POINTWISE), lambda t: np.all(abs(t.covered - 0.95) <= allowance(0.95, t.runs))
     ),
     "sec-iv-c/nu": number(exact("fresh-share"), error, high=0.05),
     "sec-iv-c/undersmoothing": number(exact("undersmoothing"), smallest_ratio, above=1),
@@ -333,25 +337,18 @@ CRITERIA: dict[str, Criterion] = {
         because="the smaller density at the output of the largest loss, over the floor",
     ),
     "sec-iv-c/theorem2": number(
-        rows(
-            "coverage", lambda t: (t.level <= 1.6) & ~within(t.panel, _INCORRECT), estimator="MPL"
-        ),
+        rows("coverage", lambda t: _correct(t) & (t.level <= 1.6), estimator="MPL"),
         lambda t: np.min(t.covered),
         low=lambda t: _least_coverage(np.min(t.runs)),
     ),
     "sec-iv-c/theorem2-infinite": number(
-        rows("scorecard/askin2022-answers", lambda t: t.fresh > 0, mechanism="svt5"),
+        rows(_ANSWERS, lambda t: t.fresh > 0, mechanism="svt5"),
         lambda t: _rise_with_n(t, "mpl"),
         above=0,
         because="mean bound where n is large and the floor small, less that where n is small",
     ),
     "sec-iv-c/theorem2-zero": number(
-        rows(
-            "scorecard/askin2022-answers",
-            lambda t: t.fresh > 0,
-            mechanism="laplace",
-            inputs="alike",
-        ),
+        rows(_ANSWERS, lambda t: t.fresh > 0, mechanism="laplace", inputs="alike"),
         lambda t: abs(last(t.mean, by=t.n) / first(t.mean, by=t.n)),
         below=1,
     ),
@@ -424,9 +421,7 @@ CRITERIA: dict[str, Criterion] = {
         exact("small-exponential"), lambda t: last(t.value), low=0.99, high=1
     ),
     "sec-v/calibrated-*": number(
-        rows(
-            "coverage", lambda t: ~within(t.panel, _INCORRECT), estimator="MPL", epsilon=key("eps0")
-        ),
+        rows("coverage", _correct, estimator="MPL", epsilon=key("eps0")),
         lambda t: np.max(abs(t.level / t.epsilon - 1)),
         high=0.03,
         because="exact level of the pairs, furthest of six from eps0",

@@ -72,6 +72,10 @@ def _pair(t: Rows) -> Value:
 
 _NOISE = rows("table1", _parameter, mechanism=key("mechanism"))
 _SCALE = rows("scorecard/gorla2022-lipschitz", mechanism="truncated Laplace", parameter=key("B"))
+_LARGEST = rows("table2", pair="maximum")
+_RENYI_LARGEST = rows("table4", pair="maximum")
+_HEAD = rows("table3", epsilon=key("eps"))
+_BOTH = rows("table3"), rows("table5")
 _CELL = rows("table3", epsilon=key("eps"), gamma=key("gamma"))
 _RENYI_CELL = rows("table5", scale=key("B"), gamma=key("gamma"))
 
@@ -115,6 +119,10 @@ def _gamma_and_c(t: Rows) -> Value:
     strong = [_range(t, varied) for varied in ("gamma", "lipschitz")]
     weak = [_range(t, varied) for varied in ("delta", "order")]
     return np.min(strong) > np.max(weak) and np.min(strong) > 0.5 * np.max(strong)
+
+
+def _half_budget(t: Rows) -> Value:
+    return t.n <= t.budget / 2
 
 
 def _least_wrong(t: Rows) -> Value:
@@ -196,7 +204,7 @@ def _head(column: str, other: str, digit: float, swapped: str) -> Criterion:
 
 CRITERIA: dict[str, Criterion] = {
     "abstract/practice-needs-fewer table3/npr-below-nth table5/npr-below-nth": number(
-        (rows("table3"), rows("table5")), _largest_share_of_theory, below=1
+        _BOTH, _largest_share_of_theory, below=1
     ),
     "abstract/more-precise": number(
         rows(_PRECISION, lambda t: t.epsilon < 2, mechanism="truncated-laplace"),
@@ -236,7 +244,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-ii-e/lemma1": holds(exact("lemma1-low", "lemma1-high"), _lemma1),
     # Section III-A, impossibility
     "sec-iii-a/theorem1 sec-iii-a/theorem1-central": number(
-        rows("impossibility", lambda t: _pure(t) & (t.n <= t.budget / 2)),
+        rows("impossibility", lambda t: _pure(t) & _half_budget(t)),
         _least_wrong,
         low=_theorem_wrong,
     ),
@@ -405,7 +413,7 @@ CRITERIA: dict[str, Criterion] = {
         (rows("scorecard/gorla2022-inversion"), exact("sampler")),
         lambda drawn, sampler: np.min(drawn.p_value) >= 0.001 and np.max(sampler.value) <= 1e-12,
     ),
-    "sec-iii-e/m-below-n": number((rows("table3"), rows("table5")), _cells_by_draws, high=0.01),
+    "sec-iii-e/m-below-n": number(_BOTH, _cells_by_draws, high=0.01),
     "fig2/setting-fixed": settings(_options("fig2", gamma="0.1", delta="0.9", lipschitz="1")),
     "fig2/gamma-strong": number(rows("fig2"), _gamma_over_delta, above=1),
     "fig2/log-shape": holds(
@@ -425,23 +433,21 @@ CRITERIA: dict[str, Criterion] = {
         within=1,
         because="from C rounded to 1.58; step 6 of the algorithm asks for 31 times as many",
     ),
-    "sec-iii-e/alg2-k": number(
-        rows("table2", pair="maximum"), "planned_grid_points", equals=printed
-    ),
+    "sec-iii-e/alg2-k": number(_LARGEST, "planned_grid_points", equals=printed),
     "sec-iii-e/alg2-k-squared": number(
-        rows("table2", pair="maximum"),
+        _LARGEST,
         lambda t: t.planned_grid_points**2,
         equals=printed,
         instead=8281,
         erratum="91^2 is 8281",
     ),
-    "sec-iii-e/alg2-maximum": number(rows("table2", pair="maximum"), "estimate", within=0.03),
+    "sec-iii-e/alg2-maximum": number(_LARGEST, "estimate", within=0.03),
     "sec-iii-e/alg2-setting": settings(
         _options("table2", gamma="0.5", delta="0.8")
         | {"reports.gorla2022.experiments.all-pairs.grid.0.epsilon": "[1.0]"}
     ),
     "sec-iii-e/alg2-unique": holds(
-        (rows("table2", pair="maximum"), exact("other-pairs")),
+        (_LARGEST, exact("other-pairs")),
         lambda largest, others: (
             largest_ratio(others) < 1 and np.max(abs(largest.x - largest.x_prime)) == 1
         ),
@@ -449,15 +455,13 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iii-e/alg2-others-lower": number(exact("other-pairs"), largest_ratio, below=1),
     "table2/*": number(rows("table2", _pair), "estimate", within=0.03),
     "table3/head-0.5-C table3/head-2-C": number(
-        rows("table3", epsilon=key("eps")),
+        _HEAD,
         lambda t: first(t.C),
         low=printed,
         below=lambda t: t.printed + 0.01,
         because="cut, not rounded",
     ),
-    "table3/head-0.7-C table3/head-1-C": number(
-        rows("table3", epsilon=key("eps")), lambda t: first(t.C), within=0.005
-    ),
+    "table3/head-0.7-C table3/head-1-C": number(_HEAD, lambda t: first(t.C), within=0.005),
     "table3/0.5-1-nth table3/0.5-0.5-nth table3/0.7-1-nth": number(_CELL, "n_th", within=1),
     "table3/0.*-nth table3/1-*-nth": number(_CELL, _two_digits, equals=printed),
     "table3/2-*-nth": holds(_CELL, lambda t: np.isnan(t.n_th) & (t.C >= 2)),
@@ -532,7 +536,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     # Section IV, Rényi
     "sec-iv-a/theorem5 sec-iv-a/central": number(
-        rows("impossibility", lambda t: _order_2(t) & (t.n <= t.budget / 2)),
+        rows("impossibility", lambda t: _order_2(t) & _half_budget(t)),
         _least_wrong,
         low=_theorem_wrong,
     ),
@@ -575,13 +579,11 @@ CRITERIA: dict[str, Criterion] = {
     "fig6/gamma-and-C": holds(rows("fig6"), _gamma_and_c),
     "table4/*": number(rows("table4", _pair), "estimate", within=0.0015),
     "sec-iv-d/alg4-eps": number(rows("table4", pair="1.00 0.00"), "truth", within=0.0005),
-    "sec-iv-d/alg4-k": number(
-        rows("table4", pair="maximum"), "planned_grid_points", equals=printed
-    ),
+    "sec-iv-d/alg4-k": number(_RENYI_LARGEST, "planned_grid_points", equals=printed),
     "sec-iv-d/alg4-k-squared": number(
-        rows("table4", pair="maximum"), lambda t: t.planned_grid_points**2, equals=printed
+        _RENYI_LARGEST, lambda t: t.planned_grid_points**2, equals=printed
     ),
-    "sec-iv-d/alg4-maximum": number(rows("table4", pair="maximum"), "estimate", within=0.0015),
+    "sec-iv-d/alg4-maximum": number(_RENYI_LARGEST, "estimate", within=0.0015),
     "sec-iv-d/alg4-unique": holds(rows("table4"), _alg4_unique),
     "sec-iv-d/alg4-setting": settings(
         _options("table4", gamma="0.5", delta="0.9", order="2")
@@ -608,12 +610,12 @@ CRITERIA: dict[str, Criterion] = {
     "table5/*-npr": number(_RENYI_CELL, "n_pr", factor=3),
     "table5/*-m": number(_RENYI_CELL, "m", equals=printed),
     "table5/gap-larger": number(
-        (rows("table3"), rows("table5")),
+        _BOTH,
         lambda pure, renyi: np.median(renyi.n_th / renyi.n_pr) / np.median(_defined_gaps(pure)),
         above=1,
     ),
     "sec-v/needs-smoothness": number(
-        rows("impossibility", lambda t: t.n <= t.budget / 2),
+        rows("impossibility", _half_budget),
         _least_wrong,
         above=0.2,
         because=(
