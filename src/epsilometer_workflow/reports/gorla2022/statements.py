@@ -72,6 +72,8 @@ def _pair(t: Rows) -> Value:
     return near & (t.pair != "maximum")
 
 
+_CLAIMED = rows(_SAFETY, claimed=True)
+_ACTUAL = rows(_SAFETY, claimed=False)
 _MECHANISM = rows("table1", _parameter, mechanism=key("mechanism"))
 _LIPSCHITZ = rows(
     "scorecard/gorla2022-lipschitz", mechanism="truncated Laplace", parameter=key("B")
@@ -220,7 +222,7 @@ CRITERIA: dict[str, Criterion] = {
         rows("table3", epsilon=1, gamma=0.5), lambda t: t.n_th / t.n_pr, low=200, high=800
     ),
     "sec-i-a/safety-check-useful": holds(
-        rows(_SAFETY, claimed=True),
+        _CLAIMED,
         lambda t: (
             t.share_passing[np.argmax(t.actual_C)] < 0.9
             and np.max(t.where((t.actual_C >= 1) & (t.actual_C <= 2)).share_passing) >= 0.9
@@ -299,9 +301,9 @@ CRITERIA: dict[str, Criterion] = {
         high=lambda t: first(t.gamma),
     ),
     # Section III-C, the safety check
-    "sec-iii-c/theorem3": number(rows(_SAFETY, claimed=False), _passing_beyond_theorem, low=0),
+    "sec-iii-c/theorem3": number(_ACTUAL, _passing_beyond_theorem, low=0),
     "sec-iii-c/refutation": holds(
-        rows(_SAFETY, claimed=True),
+        _CLAIMED,
         lambda t: np.all(
             (t.share_passing + allowance(t.promised, t.runs) >= t.promised)
             | (t.actual_C > t.claimed_C)
@@ -315,7 +317,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig4/setting-runs": setting("reports.gorla2022.scales.paper.safety.runs"),
     "fig4/setting-c": number(exact("slack"), error, high=1e-12),
-    "fig4/setting-n": number(rows(_SAFETY, claimed=True), smallest("promised"), low=0.9),
+    "fig4/setting-n": number(_CLAIMED, smallest("promised"), low=0.9),
     "fig4/elements": number(
         rows("scorecard/drawn", lambda t: t.points > 2, figure="gorla2022/fig4", kind="line"),
         lambda t: len(t.label),
@@ -333,9 +335,7 @@ CRITERIA: dict[str, Criterion] = {
         below=0.9,
     ),
     "fig4/actual-holds": number(
-        rows(_SAFETY, claimed=False),
-        lambda t: np.min(t.share_passing + allowance(0.9, t.runs)),
-        low=0.9,
+        _ACTUAL, lambda t: np.min(t.share_passing + allowance(0.9, t.runs)), low=0.9
     ),
     "fig4/not-tight": number(
         rows(_SAFETY, lambda t: t.promised < 0.95, claimed=False),
