@@ -24,7 +24,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from epsilometer.errors import EpsilometerError, suggest
-from epsilometer_workflow.reports.scorecard.measures import as_number, half_a_digit, same, within
+from epsilometer_workflow.reports.scorecard.measures import (
+    as_number,
+    half_a_digit,
+    numbers,
+    same,
+    within,
+)
 
 Value = Any
 """A number, a text or a truth value, or an array of them with one entry."""
@@ -150,6 +156,21 @@ def rows(table: str, condition: Measure | None = None, /, **equal: object) -> Se
 def printed(t: Rows, *_: Rows) -> Value:
     """Return the printed value, a number if it is one."""
     return t.printed
+
+
+def printed_numbers(t: Rows, *_: Rows) -> Value:
+    """Return the numbers in the printed value, in order."""
+    return numbers(t.printed)
+
+
+def smallest(column: str) -> Measure:
+    """Measure the smallest value of a column."""
+    return lambda t, *_: np.min(t[column])
+
+
+def largest(column: str) -> Measure:
+    """Measure the largest value of a column."""
+    return lambda t, *_: np.max(t[column])
 
 
 Limit = float | str | Measure
@@ -304,6 +325,13 @@ def setting(name: str, **limits: Any) -> Criterion:
     """Decide by an entry of the configuration, which is to be the printed one unless said."""
     limits = limits or {"equals": printed}
     return number(rows("scorecard/settings", setting=name), "value", **limits)
+
+
+def setting_numbers(name: str, **limits: Any) -> Criterion:
+    """Decide by the numbers in an entry of the configuration, which are to be the printed ones."""
+    limits = limits or {"equals": printed_numbers}
+    source = rows("scorecard/settings", setting=name)
+    return number(source, lambda t: numbers(t.value), **limits)
 
 
 def settings(values: Mapping[str, str]) -> Criterion:
