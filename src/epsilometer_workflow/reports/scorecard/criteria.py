@@ -24,7 +24,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from epsilometer.errors import EpsilometerError, suggest
-from epsilometer_workflow.reports.scorecard.measures import as_number, half_a_digit, same, within
+from epsilometer_workflow.reports.scorecard.measures import (
+    as_number,
+    half_a_digit,
+    numbers,
+    same,
+    within,
+)
 
 Value = Any
 """A number, a text or a truth value, or an array of them with one entry."""
@@ -304,6 +310,12 @@ def setting(name: str, **limits: Any) -> Criterion:
     """Decide by an entry of the configuration, which is to be the printed one unless said."""
     limits = limits or {"equals": printed}
     return number(rows("scorecard/settings", setting=name), "value", **limits)
+
+
+def setting_numbers(name: str, **limits: Any) -> Criterion:
+    """Decide by the numbers in an entry of the configuration: by default, those in the print."""
+    limits = limits or {"equals": lambda t: numbers(t.printed)}
+    return number(rows("scorecard/settings", setting=name), lambda t: numbers(t.value), **limits)
 
 
 def settings(values: Mapping[str, str]) -> Criterion:
