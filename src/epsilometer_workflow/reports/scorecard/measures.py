@@ -146,6 +146,11 @@ def distinct(values: NDArray[Any]) -> int:
 # Of tables whose rows hold a ``value`` of ours beside its ``bound``.
 
 
+def largest(t: Rows) -> float:
+    """Return the largest value."""
+    return float(np.max(t.value))
+
+
 def error(t: Rows) -> float:
     """Return the largest distance of value and bound."""
     return float(np.max(abs(t.value - t.bound)))
