@@ -15,7 +15,6 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Value,
     holds,
     key,
-    largest,
     number,
     only,
     printed,
@@ -24,7 +23,6 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     setting,
     setting_numbers,
     settings,
-    smallest,
     undecided,
 )
 from epsilometer_workflow.reports.scorecard.measures import (
@@ -34,12 +32,14 @@ from epsilometer_workflow.reports.scorecard.measures import (
     excess,
     falls,
     first,
+    largest,
     largest_ratio,
     last,
     numbers,
     relative_error,
     same,
     slope,
+    smallest,
     smallest_ratio,
     within,
 )

@@ -17,7 +17,6 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Value,
     holds,
     key,
-    largest,
     number,
     only,
     printed,
@@ -25,7 +24,6 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     setting,
     setting_numbers,
     settings,
-    smallest,
 )
 from epsilometer_workflow.reports.scorecard.measures import (
     allowance,
@@ -35,6 +33,7 @@ from epsilometer_workflow.reports.scorecard.measures import (
     first,
     geometric_mean,
     grown,
+    largest,
     largest_ratio,
     last,
     numbers,
@@ -42,6 +41,7 @@ from epsilometer_workflow.reports.scorecard.measures import (
     rises,
     same,
     slope,
+    smallest,
     smallest_ratio,
 )
 

@@ -163,16 +163,6 @@ def printed_numbers(t: Rows, *_: Rows) -> Value:
     return numbers(t.printed)
 
 
-def smallest(column: str) -> Measure:
-    """Measure the smallest value of a column."""
-    return lambda t, *_: np.min(t[column])
-
-
-def largest(column: str) -> Measure:
-    """Measure the largest value of a column."""
-    return lambda t, *_: np.max(t[column])
-
-
 Limit = float | str | Measure
 
 

@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,19 +109,29 @@ def last(values: ArrayLike, by: ArrayLike | None = None) -> Any:
     return in_order(values, by)[-1]
 
 
+def _steps(values: ArrayLike, by: ArrayLike | None = None) -> NDArray[Any]:
+    """Return the differences of neighbours; raise `ValueError` for fewer than two values."""
+    steps = np.diff(in_order(values, by))
+    if steps.size == 0:
+        raise ValueError("a curve needs two points")
+    return steps
+
+
 def rises(values: ArrayLike, by: ArrayLike | None = None) -> bool:
-    """Return whether each value is larger than the one before."""
-    return bool((np.diff(in_order(values, by)) > 0).all())
+    """Return whether each value is larger than the last; raise `ValueError` for a single value."""
+    return bool((_steps(values, by) > 0).all())
 
 
 def falls(values: ArrayLike, by: ArrayLike | None = None) -> bool:
-    """Return whether each value is smaller than the one before."""
-    return bool((np.diff(in_order(values, by)) < 0).all())
+    """Return whether each value is smaller than the last; raise `ValueError` for a single value."""
+    return bool((_steps(values, by) < 0).all())
 
 
 def slope(y: ArrayLike, x: ArrayLike) -> float:
-    """Return the slope of log y in log x, by least squares."""
+    """Return the slope of log y in log x, by least squares; raise `ValueError` for one x."""
     x, y = (np.log(np.atleast_1d(values).astype(float)) for values in (x, y))
+    if np.ptp(x) == 0:
+        raise ValueError("a slope needs two points")
     return float(np.polyfit(x, y, 1)[0])
 
 
@@ -131,6 +141,16 @@ def grown(y: ArrayLike, x: ArrayLike, factor: float) -> NDArray[np.float64]:
     nearest = np.abs(np.log(at[None, :] / (factor * at[:, None]))).argmin(axis=1)
     near = np.abs(at[nearest] / (factor * at) - 1) < 0.1
     return np.asarray((values[nearest] / values)[near])
+
+
+def smallest(column: str) -> Callable[..., Any]:
+    """Return the function of rows that is the smallest value of a column."""
+    return lambda t, *_: np.min(t[column])
+
+
+def largest(column: str) -> Callable[..., Any]:
+    """Return the function of rows that is the largest value of a column."""
+    return lambda t, *_: np.max(t[column])
 
 
 def geometric_mean(values: ArrayLike) -> float:
