@@ -80,6 +80,8 @@ def test_rows_by_columns_keys_and_conditions():
         (measures.last([1, 3, 8], by=[2, 3, 1]), 3),
         (measures.spread(0.05, 1000, 0.05, 1000), 2.6 * math.sqrt(0.05 * 0.95 / 500)),
         (measures.allowance(0.8, 100), 0.104),
+        (measures.largest("value")(Rows(TABLES["p/t"])), 8),
+        (measures.smallest("value")(Rows(TABLES["p/t"])), 1),
         (measures.geometric_mean([1, 100]), 10),
         (measures.error(Rows(TABLES["p/u"])), 1),
         (measures.relative_error(Rows(TABLES["p/u"])), 0.2),
@@ -90,6 +92,14 @@ def test_rows_by_columns_keys_and_conditions():
 )
 def test_measures_by_hand(value, expected):
     assert value == pytest.approx(expected)
+
+
+def test_a_single_point_is_not_a_curve():
+    for measure in (measures.rises, measures.falls):
+        with pytest.raises(ValueError, match="a curve needs two points"):
+            measure([1.0])
+    with pytest.raises(ValueError, match="a slope needs two points"):
+        measures.slope([1.0, 2.0], [3.0, 3.0])
 
 
 def test_equality_is_of_nine_digits_or_of_texts():

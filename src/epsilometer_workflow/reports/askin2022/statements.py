@@ -189,6 +189,12 @@ def _attained(corners: Rows, drawn: Rows) -> Value:
     )
 
 
+_NOISY_MAXIMUM = (
+    "DPL takes the largest of 1001 values of a noisy curve, which lies above the truth; a local "
+    "search has 0.7 %"
+)
+
+
 CRITERIA: dict[str, Criterion] = {
     # Sections I and II
     "sec-i/events": number(exact("events"), error, equals=0),
@@ -210,6 +216,7 @@ CRITERIA: dict[str, Criterion] = {
         rows("scorecard/kutta2022-kernels", mechanism="noisy-sum-laplace", rule="n^(-1/3)"),
         lambda t: slope(t.largest, t.n),
         high=-0.28,
+        differs="the rate is an upper bound for large n; at these n few bandwidths cover the kink",
     ),
     # Figures 1 and 2
     "fig1/n": setting("reports.askin2022.scales.paper.few-draws.n"),
@@ -436,7 +443,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "sec-v/incorrect-infinite-g": holds(
         rows("coverage", panel="(g) SVT5", estimator="MPL"),
-        lambda t: not np.isfinite(np.min(t.level)),
+        lambda t: np.all(t.level == np.inf),
     ),
     "sec-v/incorrect-infinite-h": holds(
         rows("coverage", panel="(h) SVT6", estimator="MPL"),
@@ -510,7 +517,10 @@ CRITERIA: dict[str, Criterion] = {
     # Table II
     "table2/averaged": setting("reports.askin2022.scales.paper.seconds-noisy.runs"),
     "table2/slowest": number(
-        rows("table2"), lambda t: t.mechanism[np.argmax(t.seconds)], equals="svt6"
+        rows("table2"),
+        lambda t: t.mechanism[np.argmax(t.seconds)],
+        equals="svt6",
+        differs="a statement on a program: in compiled loops the order is another",
     ),
     "table2/fastest": number(
         rows("table2"), lambda t: t.mechanism[np.argmin(t.seconds)], equals="report-noisy-max-6"
@@ -573,7 +583,7 @@ CRITERIA: dict[str, Criterion] = {
     "fig6/runs": setting("reports.askin2022.scales.paper.error.runs"),
     "fig6/inputs": number(rows("fig6"), lambda t: np.max(abs(t.truth - 1.5)), high=1e-9),
     "fig6/c-5000": number(_ERROR, "mse_share", below=0.04),
-    "fig6/d-5000": number(_ERROR, "mse_share", below=0.005),
+    "fig6/d-5000": number(_ERROR, "mse_share", below=0.005, differs=_NOISY_MAXIMUM),
     "fig6/c-20000 fig6/d-20000": number(
         _ERRORS, lambda t: t.where(n=20000).mse / t.where(n=5000).mse, below=0.5
     ),
@@ -585,6 +595,7 @@ CRITERIA: dict[str, Criterion] = {
             / t.where(mechanism="continuous-noisy-max-3").mse
         ),
         below=1,
+        differs=_NOISY_MAXIMUM,
     ),
     # Section VI, appendix
     "sec-vi/refined": number(

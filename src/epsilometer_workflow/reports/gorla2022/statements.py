@@ -449,6 +449,8 @@ CRITERIA: dict[str, Criterion] = {
         lambda maximum, others: (
             largest_ratio(others) < 1 and np.max(abs(maximum.x - maximum.x_prime)) == 1
         ),
+        differs="levels that differ by 0.0002 cannot be distinguished by estimates that scatter by "
+        "0.01",
     ),
     "sec-iii-e/alg2-others-lower": number(exact("other-pairs"), largest_ratio, below=1),
     "table2/*": number(rows("table2", _pair), "estimate", within=0.03),
@@ -574,7 +576,12 @@ CRITERIA: dict[str, Criterion] = {
     "fig6/setting-fixed": settings(
         _options("fig6", gamma="1", delta="0.9", lipschitz="1", order="2")
     ),
-    "fig6/gamma-and-C": holds(rows("fig6"), _gamma_and_c),
+    "fig6/gamma-and-C": holds(
+        rows("fig6"),
+        _gamma_and_c,
+        differs="log n ranges over 12.1 for gamma, 42.7 for C, 55.7 for alpha and 0.7 for delta: C "
+        "and gamma are not alike",
+    ),
     "table4/*": number(rows("table4", _pair), "estimate", within=0.0015),
     "sec-iv-d/alg4-eps": number(rows("table4", pair="1.00 0.00"), "truth", within=0.0005),
     "sec-iv-d/alg4-k": number(_RENYI_MAXIMUM, "planned_grid_points", equals=printed),
@@ -606,6 +613,12 @@ CRITERIA: dict[str, Criterion] = {
     "table5/5-1-nth": number(_RENYI_CELL, "n_th", within=1),
     "table5/*-nth": number(_RENYI_CELL, _two_digits, equals=printed),
     "table5/*-npr": number(_RENYI_CELL, "n_pr", factor=3),
+    "table5/5-1-npr": number(
+        _RENYI_CELL,
+        "n_pr",
+        factor=3,
+        differs="56 looks like the smallest n that the paper tried; ours tries 16, 22, 32, 45, ...",
+    ),
     "table5/*-m": number(_RENYI_CELL, "m", equals=printed),
     "table5/gap-larger": number(
         _BOTH,

@@ -243,7 +243,7 @@ class Compared:
         self.ours, self.low, self.high = ours, math.nan, math.nan
         self.agrees = self._agrees(parts[0].printed)
         ends = self.low, self.high
-        self.corrected = bool(criterion.erratum) and self._is_corrected()
+        self.corrected = criterion.instead is not None and self._is_corrected(criterion.instead)
         self.low, self.high = ends
 
     def _value(self, limit: Limit) -> Value:
@@ -289,10 +289,10 @@ class Compared:
         self.low = self.high = float(expected)
         return bool(same(float(self.ours), float(expected)))
 
-    def _is_corrected(self) -> bool:
+    def _is_corrected(self, instead: Limit) -> bool:
         """Return whether ours agrees with the value that should have been printed."""
         criterion = self._criterion
-        correct = self._value(criterion.instead)
+        correct = self._value(instead)
         if criterion.within is not None or criterion.factor is not None:
             return self._agrees(correct)
         return self._is_same(correct) if criterion.equals is not None else bool(correct)

@@ -125,8 +125,8 @@ def pair(statements: Iterable[Statement], criteria: Criteria) -> list[tuple[Stat
         names[statement.paper].append(statement.name)
         pairs.append((statement, matching[0]))
     used = {(statement.paper, pattern) for statement, pattern in pairs}
-    for paper, patterns in criteria.items():
-        for pattern in patterns:
+    for paper in criteria:
+        for pattern in criteria[paper]:
             if (paper, pattern) not in used:
                 message = f"is about no statement{suggest(pattern, names[paper])}"
                 raise ConfigError(file_of(paper), pattern, message)

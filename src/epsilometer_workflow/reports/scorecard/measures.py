@@ -28,13 +28,13 @@ def same(left: ArrayLike, right: ArrayLike) -> NDArray[np.bool_]:
     """Compare element by element: numbers to nine digits, text exactly."""
     left, right = np.asarray(left), np.asarray(right)
     if left.dtype.kind in "fiub" and right.dtype.kind in "fiub":
-        return np.isclose(left, right, rtol=_DIGITS, atol=1e-12)
+        return np.asarray(np.isclose(left, right, rtol=_DIGITS, atol=1e-12))
     return np.asarray(left.astype(object) == right.astype(object), bool)
 
 
 def within(values: ArrayLike, choices: Sequence[object]) -> NDArray[np.bool_]:
     """Return where a value is the same as one of the choices."""
-    return np.any([same(values, np.asarray(choice)) for choice in choices], axis=0)
+    return np.asarray(np.any([same(values, np.asarray(choice)) for choice in choices], axis=0))
 
 
 def as_number(text: object) -> float | None:
@@ -129,10 +129,10 @@ def falls(values: ArrayLike, by: ArrayLike | None = None) -> bool:
 
 def slope(y: ArrayLike, x: ArrayLike) -> float:
     """Return the slope of log y in log x, by least squares; raise `ValueError` for one x."""
-    x, y = (np.log(np.atleast_1d(values).astype(float)) for values in (x, y))
-    if np.ptp(x) == 0:
+    log_x, log_y = (np.log(np.atleast_1d(values).astype(float)) for values in (x, y))
+    if np.ptp(log_x) == 0:
         raise ValueError("a slope needs two points")
-    return float(np.polyfit(x, y, 1)[0])
+    return float(np.polyfit(log_x, log_y, 1)[0])
 
 
 def grown(y: ArrayLike, x: ArrayLike, factor: float) -> NDArray[np.float64]:
