@@ -169,7 +169,7 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
 
         evidence = Evidence(cell.claim, cell.pairs, ALPHA)
         steps = schedule(samples, cell.pairs)
-        gather(draw, steps, evidence, lambda _, seen: seen.refuted(), as_reals=True)
+        gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
         hits += evidence.refuted()
     return samples, hits, runs
 

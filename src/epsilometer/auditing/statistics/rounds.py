@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,6 @@ class Draws:
         return [self._draw(pair, side, size) for pair, side in sides]
 
 
-class Watcher(Protocol):
-    """A function that follows the progress of an audit."""
-
-    def __call__(self, drawn: int, evidence: Evidence) -> bool:
-        """Note the draws of a side so far; return whether to stop."""
-
-
 @dataclass
 class Evidence:
     """The evidence of all rounds, for each part of the claim."""
@@ -63,11 +56,9 @@ class Evidence:
     """All outputs, by pair, side and round."""
 
     def __post_init__(self) -> None:
-        claims = parts(self.claim)
         self.raw = [([], []) for _ in range(self.pairs)]
-        self.wealths = {
-            claim: Wealth(claim, self.pairs, self.alpha, 1 / len(claims)) for claim in claims
-        }
+        claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
+        self.wealths = {claim: Wealth(claim, *of_audit, 1 / len(claims)) for claim in claims}
 
     def bounds(self) -> dict[Claim, float]:
         """Return the lower confidence bound for the level of each part of the claim."""
@@ -92,15 +83,15 @@ def gather(
     draw: Draw | Draws,
     steps: Sequence[Step],
     evidence: Evidence,
-    watcher: Watcher | None = None,
+    stops: Callable[[Evidence], bool] = lambda _: False,
     *,
     as_reals: bool = False,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
     ``draw`` gives fresh draws, equally many of both sides; a round with fewer draws than requested
-    is the last. ``evidence`` is extended by the rounds, ``steps``. The ``watcher`` is called after
-    each round and returns whether to stop. ``as_reals`` is that of `learn`.
+    is the last. ``evidence`` is extended by the rounds, ``steps``. After each round
+    it ``stops`` or not. ``as_reals`` is that of `learn`.
     """
     draws = draw if isinstance(draw, Draws) else Draws(draw)
     raw, kept = evidence.raw, list(range(evidence.pairs))
@@ -120,8 +111,8 @@ def gather(
         evidence.best = kept[0]
         if i:
             for claim, wealth in evidence.wealths.items():
-                wealth.record({pair: _rounds(raw[pair], bets[pair], claim, step) for pair in kept})
-        if (watcher is not None and watcher(evidence.drawn, evidence)) or step.draws < wanted:
+                wealth.rounds.append({pair: bets[pair].on(raw[pair], claim, step) for pair in kept})
+        if stops(evidence) or step.draws < wanted:
             break
     return evidence
 
@@ -134,6 +125,11 @@ class _Learned:
     def relative(self, level: Callable[[list[Bet]], float]) -> float:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
+
+    def on(self, raw: tuple[list[Any], list[Any]], claim: Claim, step: Step) -> list[Round]:
+        """Return the bets against a part of the claim, on the last draws of both sides."""
+        fresh = self.layout.encode(raw[0][-1]), self.layout.encode(raw[1][-1])
+        return [bet.on(fresh, step, self.layout) for bet in self.bets[claim]]
 
 
 def _learn(
@@ -154,18 +150,6 @@ def _best(pairs: list[int], bets: Mapping[int, _Learned], number: int) -> list[i
     first = math.ceil(number * 2 / 3)
     others = sorted(ranked[first:], key=lambda pair: -bets[pair].relative(optimistic))
     return ranked[:first] + others[: number - first]
-
-
-def _rounds(
-    raw: tuple[list[Any], list[Any]], learned: _Learned, claim: Claim, step: Step
-) -> list[Round]:
-    fresh = tuple(learned.layout.encode(side[-1]) for side in raw)
-    rounds = []
-    for bet in learned.bets[claim]:
-        sides = fresh[::-1] if bet.swapped else fresh
-        counts, counts_prime = (bet.counts(side, step.blocks) for side in sides)
-        rounds.append(Round(bet, counts, counts_prime, step.ahead, learned.layout))
-    return rounds
 
 
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
