@@ -332,11 +332,9 @@ def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Fi
     """Yield the loss of all calls of a run together, where several differ: the largest of runs."""
     worst: tuple[float, int, Difference] | None = None
     for run in runs:
-        all_differences = list(differences(run.x, run.x_prime))
-        known = [
-            d for d in all_differences if d.kind == "argument" and d.loss not in (None, math.inf)
-        ]
-        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(all_differences):
+        every = list(differences(run.x, run.x_prime))
+        known = [d for d in every if d.kind == "argument" and d.loss not in (None, math.inf)]
+        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(every):
             continue
         losses = [float(d.loss or 0.0) for d in known]
         loss = sum(losses) if known[0].unit == "epsilon" else math.hypot(*losses)
@@ -360,18 +358,15 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
         kind, text = "scale", f"the {distribution} noise in the output has scale {scales[0]} on x, "
         text += f"{scales[1]} on x': {tail}"
         if scales[0] == scales[1]:
-            text = (
-                f"the {distribution} noise has other weights in the output on x' than on x: {tail}"
-            )
+            weights = "other weights in the output on x' than on x"
+            text = f"the {distribution} noise has {weights}: {tail}"
     elif loss == math.inf:
         numbers = counted(noise.count, "number")
         kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
         text += f"it can be taken out, and what is left differs: {tail}"
     elif not loss:
-        kind, text = (
-            "nothing",
-            f"{distribution} noise of scale {scales[0]}, no difference of x and x'",
-        )
+        kind = "nothing"
+        text = f"{distribution} noise of scale {scales[0]}, no difference of x and x'"
     else:
         norm = "" if size == 1 else " in L2" if noise.unit == "mu" else " in L1"
         kind, text = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "

@@ -75,7 +75,9 @@ def neighbours(
     rows = [i * len(table) // count for i in range(count)]
     if chosen == KINDS[1] and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    pairs = _removed(table, rows) if chosen == KINDS[0] else _replaced(table, rows, seed)
+    pairs = _replaced(table, rows, seed)
+    if chosen == KINDS[0]:
+        pairs = ((table, table[:i] + table[i + 1 :], f"without row {i + 1}") for i in rows)
     if not frame:
         return pairs
 
@@ -83,11 +85,6 @@ def neighbours(
         return {"$frame": names, "rows": table}
 
     return ((framed(x), framed(y), label) for x, y, label in pairs)
-
-
-def _removed(table: list[Any], rows: list[int]) -> Labelled:
-    for i in rows:
-        yield table, table[:i] + table[i + 1 :], f"without row {i + 1}"
 
 
 def _replaced(table: list[Any], rows: list[int], seed: int) -> Labelled:

@@ -300,6 +300,5 @@ def _nested(values: list[Any]) -> bool:
         kinds = set(map(type, values))
         if not kinds <= {list, tuple}:
             break
-    return all(kind in (int, float, bool) or issubclass(kind, np.number) for kind in kinds) and (
-        len(set(map(type_of, kinds))) == 1
-    )
+    numbers = all(kind in (int, float, bool) or issubclass(kind, np.number) for kind in kinds)
+    return numbers and len(set(map(type_of, kinds))) == 1

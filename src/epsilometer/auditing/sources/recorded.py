@@ -52,9 +52,8 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         raise ArgumentError(first, "is given twice: outputs on x, and others on x', are wanted")
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
-        raise ArgumentError(
-            second, f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
-        )
+        message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
+        raise ArgumentError(second, message)
     if len(x) > 1 and list(x) != list(x_prime):
         if set(x) != set(x_prime):
             other = next(name for name in x_prime if name not in x)
@@ -89,9 +88,8 @@ def _of_one(path: str, names: Sequence[str] | None) -> tuple[Outputs, Outputs]:
         hint = "name a second file" if len(columns) == 1 else "choose two of them"
         if len(columns) == 1 and ";" in next(iter(columns)):
             hint = "separate them by commas"
-        raise ArgumentError(
-            path, f"has {_column_list(list(columns))}; outputs on x and on x' are wanted: {hint}"
-        )
+        message = f"has {_column_list(list(columns))}; outputs on x and on x' are wanted: {hint}"
+        raise ArgumentError(path, message)
     x, x_prime = columns.values()
     return x, x_prime
 
