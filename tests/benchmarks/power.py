@@ -164,8 +164,9 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
         rng = np.random.default_rng([i, samples, run])
         bad = int(rng.integers(cell.pairs))
 
-        def draw(pair: int, side: int, n: int, bad: int = bad, rng: Rng = rng) -> Any:
-            return (cell.bad if pair == bad else cell.good)(side, n, rng)
+        def draw(sides: Any, n: int, bad: int = bad, rng: Rng = rng) -> Any:
+            laws = [(cell.bad if pair == bad else cell.good, side) for pair, side in sides]
+            return [law(side, n, rng) for law, side in laws]
 
         evidence = Evidence(cell.claim, cell.pairs, ALPHA)
         steps = schedule(samples, cell.pairs)

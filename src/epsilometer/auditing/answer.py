@@ -19,7 +19,7 @@ from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.serving.outputs import Failure
 from epsilometer.auditing.statistics.bets import Round
-from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure, Renyi, parts
+from epsilometer.auditing.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
 from epsilometer.auditing.statistics.power import detectable
 from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
@@ -198,10 +198,8 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
         layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
         x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
         samples.append((x, y))
-    claims: list[Claim] = list(parts(question.claim))
-    if len(result.bounds) > len(claims) and isinstance(question.claim, Pure):
-        claims.append(Delta(question.claim.epsilon, question.claim.delta))
-    alpha, rounds = question.alpha / len(claims), [len(sides[0]) for sides in result.outputs]
+    claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
+    alpha = question.alpha / len(claims)
     shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
     return [
         replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))

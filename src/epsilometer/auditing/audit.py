@@ -33,7 +33,7 @@ from epsilometer.auditing.question import Pairs, Question, named_pairs, source_o
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer.auditing.statistics.rounds import Draws, Evidence, gather, shuffled, successive
+from epsilometer.auditing.statistics.rounds import Draw, Evidence, gather, shuffled, successive
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.auditing.statistics.wealth import Wealth
 from epsilometer.auditing.verdict import Bound, Verdict
@@ -205,10 +205,10 @@ def audit(
     question = fitting
     with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
         if question.method == "exact":
-            verdict = _exact(drawing, n, question, checks, progress)
+            verdict = _exact(drawing.together, n, question, checks, progress)
         else:
             steps = schedule(n, len(question.pairs))
-            verdict = _anytime(drawing, steps, question, checks, progress)
+            verdict = _anytime(drawing.together, steps, question, checks, progress)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict == "not refuted":
         return replace(verdict, verdict="undecided", reasons=[few])
@@ -219,7 +219,7 @@ def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
     """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
-    draws = Draws(successive([(x, x_prime)]))
+    draws = successive([(x, x_prime)])
     if question.method == "exact":
         return _exact(draws, len(x), question, [])
     return _anytime(draws, schedule(len(x), 1), question, [])
@@ -342,7 +342,7 @@ def audit_outputs(
         recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    n, draws = min(len(x) for x, _ in recorded), Draws(successive(recorded))
+    n, draws = min(len(x) for x, _ in recorded), successive(recorded)
     if question.method == "exact":
         return _exact(draws, n * len(named), question, checks)
     return _anytime(draws, _recorded_steps(n, len(named)), question, checks)
@@ -366,7 +366,7 @@ def _recorded_steps(n: int, pairs: int) -> list[Step]:
 
 
 def _anytime(
-    draws: Draws,
+    draws: Draw,
     steps: Sequence[Step],
     question: Question,
     checks: Sequence[Check],
@@ -388,17 +388,14 @@ def _anytime(
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     lower = evidence.bounds()
     bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
-    delta = evidence.delta_bound()
-    if delta is not None and isinstance(question.claim, Pure):
-        bounds.append(Bound("delta", question.claim.delta, delta))
-    worst = max(lower, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
+    worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth = evidence.wealths[worst]
     history = wealth.log_wealth(worst, np.array([worst.level]))[:, 0] / np.log(10)
     shares = [look / total for look in _looks(done, wealth)][-history.size :]
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=any(bound >= c.level and max(bound, c.level) > 0 for c, bound in lower.items()),
+        violated=any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in evidence.wealths),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=wealth.witness(pair),
@@ -427,7 +424,7 @@ def _looks(steps: Sequence[Step], wealth: Wealth) -> list[int]:
 
 
 def _exact(
-    draws: Draws,
+    draws: Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
@@ -439,7 +436,7 @@ def _exact(
     rest = samples // pairs - first if question.inputs is None else samples - first * pairs
     if min(first, rest) < 10:
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
-    sides = draws.together([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
+    sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     progress(0.2, "which events?")
@@ -452,7 +449,7 @@ def _exact(
     pair, bets = fixed.choose(
         past, claim, rest, question.alpha, layouts, as_reals=question.as_reals
     )
-    layout, later = layouts[pair], draws.together([(pair, 0), (pair, 1)], rest)
+    layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):

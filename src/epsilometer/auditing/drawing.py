@@ -26,7 +26,6 @@ from epsilometer.auditing.outcomes.shapes import listing
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.serving.outputs import compact
 from epsilometer.auditing.sources.callables import Source
-from epsilometer.auditing.statistics.rounds import Draws
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer.seeds import generator
 
@@ -38,7 +37,7 @@ Call = tuple[int, int, int, int]
 """A pair, a side, how many draws, and their seed."""
 
 
-class Drawing(Draws):
+class Drawing:
     """Draws on the inputs of a plan's pairs, ``samples`` a side in all.
 
     ``over`` tells, after so many draws of both sides together, whether they must end; ``progress``
@@ -62,7 +61,7 @@ class Drawing(Draws):
         self._progress, self._reported = progress, time.monotonic()
 
     def together(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
-        """Return outputs of each pair and side: equally many, fewer where the time is up.
+        """Return outputs of each pair and side; see `Draw`. They are fewer where the time is up.
 
         Calls take turns over pairs and sides, and every started turn is completed: the time of an
         output does not decide whether it counts.

@@ -25,7 +25,6 @@ from epsilometer.auditing.explain.traces import (
     calls_of,
     differences,
     entries,
-    parting,
     runs_of,
     same,
     source_line,
@@ -417,7 +416,8 @@ def _differing(x: Any, x_prime: Any) -> str:
 def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
     """Return a finding with the lines where the draws diverge, and the numbers around calls."""
     more = list(finding.more)
-    for side, line in zip(("x", "x'"), parting(run.x, run.x_prime), strict=True):
+    for side, trace, other in (("x", run.x, run.x_prime), ("x'", run.x_prime, run.x)):
+        line = next((line for line in trace.lines if line not in other.lines), None)
         if line is not None:
             place = f"{line[0].rpartition('/')[2]}:{line[1]}"
             if place != finding.place:

@@ -311,12 +311,6 @@ def as_numbers(value: Any) -> Floats:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def parting(x: Trace, x_prime: Trace) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
-    """Return the first line that only the draw on x runs, and the first of only that on x'."""
-    first = next((line for line in x.lines if line not in x_prime.lines), None)
-    return first, next((line for line in x_prime.lines if line not in x.lines), None)
-
-
 def source_line(file: str, line: int) -> str:
     """Return a line of a file in short."""
     return shortened(" ".join(linecache.getline(file, line).split()), 100)

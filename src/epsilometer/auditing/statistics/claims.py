@@ -313,6 +313,13 @@ def parts(claim: AnyClaim) -> tuple[Claim, ...]:
     return claim.claims if isinstance(claim, Curve) else (claim,)
 
 
+def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:
+    """Return the single claims; after an approximate one, the same whose level is delta."""
+    if isinstance(claim, Pure) and claim.delta > 0:
+        return claim, Delta(claim.epsilon, claim.delta)
+    return parts(claim)
+
+
 def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
     if not 0 <= checks.real(name, value) <= most:
         raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")

@@ -306,8 +306,8 @@ def _audited(
         for _ in range(runs):
             bad = int(rng.integers(pairs))
 
-            def draw(pair: int, side: int, size: int, bad: int = bad) -> Sample:
-                return sides[pair != bad](side, size, rng)
+            def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
+                return [sides[pair != bad](side, size, rng) for pair, side in of]
 
             evidence = Evidence(claim, pairs, alpha)
             gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
