@@ -246,7 +246,7 @@ def test_a_row_is_removed_or_replaced():
     for i, (label, x, x_prime) in enumerate(found):
         (changed,) = [j for j in range(3) if x[j] is not x_prime[j]]
         assert changed == i
-        assert label == f"row {i + 1} replaced by row {table.index(x_prime[i]) + 1}"
+        assert label == f"row {i + 1} replaced by row {x.index(x_prime[i]) + 1}"
 
 
 def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
