@@ -237,23 +237,23 @@ def test_a_row_is_removed_or_replaced():
     table = [["Ann", 31.0], ["Bob", NAN], ["Cyd", 28.0]]
     assert repr(read_table("people.csv")[1]) == repr(table)
     found = list(neighbours("people.csv", "remove a row"))
-    assert [label for label, _, _ in found] == [f"without row {i}" for i in (1, 2, 3)]
-    for i, (_, x, x_prime) in enumerate(found):
+    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 2, 3)]
+    for i, (x, x_prime, _) in enumerate(found):
         assert repr(x) == repr(table)
         assert repr(x_prime) == repr(table[:i] + table[i + 1 :])
-    found = list(neighbours("people.csv", "replace a row"))
-    assert repr(found) == repr(list(neighbours("people.csv", "replace")))
-    for i, (label, x, x_prime) in enumerate(found):
+    found = list(neighbours("people.csv", "replace a row", seed=3))
+    assert repr(found) == repr(list(neighbours("people.csv", "replace", seed=3)))
+    for i, (x, x_prime, label) in enumerate(found):
         (changed,) = [j for j in range(3) if x[j] is not x_prime[j]]
         assert changed == i
-        assert label == f"row {i + 1} replaced by row {x.index(x_prime[i]) + 1}"
+        assert label == f"row {i + 1} replaced by row {table.index(x_prime[i]) + 1}"
 
 
 def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
     Path("ages.csv").write_text("age\n" + "\n".join(map(str, range(1000))) + "\n")
     found = list(neighbours("ages.csv", "remove", limit=4))
-    assert [label for label, _, _ in found] == [f"without row {i}" for i in (1, 251, 501, 751)]
-    assert found[1][2] == [*range(250), *range(251, 1000)]
+    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 251, 501, 751)]
+    assert found[1][1] == [*range(250), *range(251, 1000)]
     assert len(list(neighbours("ages.csv", "replace"))) == 100
     parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
     assert read_table("t.parquet")[1] == [[1, "x"], [2, None]]

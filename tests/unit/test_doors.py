@@ -350,14 +350,14 @@ def test_a_column_of_a_data_frame_has_one_type_whatever_row_is_missing(folder):
     found = {
         source.draw(x, 1, 1)[0]
         for pair in neighbours("gaps.csv", "remove", frame=True)
-        for x in pair[1:]
+        for x in pair[:2]
     }
     assert len(found) == 1
 
 
 def test_a_data_frame_without_pandas_is_told(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    _, x, _ = next(neighbours("ages.csv", "remove", frame=True))
+    x, _, _ = next(neighbours("ages.csv", "remove", frame=True))
     with pytest.raises(MechanismError, match="needs pandas"):
         callable_source(lambda frame: 0).draw(x, 1, 1)
 

@@ -39,8 +39,10 @@ def patterns(length: int) -> list[Named]:
     ]
 
 
-def neighbours(path: str, kind: str, *, limit: int = 100, frame: bool = False) -> Iterator[Named]:
-    """Yield a name, a table, and the table with a row removed or replaced, for each of its rows.
+def neighbours(
+    path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
+) -> Iterator[tuple[Any, Any, str]]:
+    """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ def neighbours(path: str, kind: str, *, limit: int = 100, frame: bool = False) -
         ``remove a row``, or ``replace a row``: by another row of the same table, not equal to it.
     limit
         The largest number of rows, evenly spaced.
+    seed
+        Of the choice of rows that replace others.
     frame
         Whether a Python mechanism gets tables as pandas data frames with column names.
 
@@ -70,19 +74,19 @@ def neighbours(path: str, kind: str, *, limit: int = 100, frame: bool = False) -
     rows = [i * len(table) // count for i in range(count)]
     if chosen == KINDS[1] and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    rng = random.Random(0)  # noqa: S311 - a choice of rows
+    rng = random.Random(seed)  # noqa: S311 - a choice of rows
 
     def framed(rows: list[Any]) -> Any:
         return {"$frame": names, "rows": rows} if frame else rows
 
-    def pairs() -> Iterator[Named]:
+    def pairs() -> Iterator[tuple[Any, Any, str]]:
         for i in rows:
-            name, new = f"without row {i + 1}", []
+            label, new = f"without row {i + 1}", []
             if chosen == KINDS[1]:
                 j = rng.randrange(len(table))
                 while table[j] == table[i]:
                     j = rng.randrange(len(table))
-                name, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
-            yield name, framed(table), framed([*table[:i], *new, *table[i + 1 :]])
+                label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
+            yield framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label
 
     return pairs()
