@@ -164,12 +164,13 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
         rng = np.random.default_rng([i, samples, run])
         bad = int(rng.integers(cell.pairs))
 
-        def draw(pair: int, side: int, n: int, bad: int = bad, rng: Rng = rng) -> Any:
-            return (cell.bad if pair == bad else cell.good)(side, n, rng)
+        def draw(sides: Any, n: int, bad: int = bad, rng: Rng = rng) -> Any:
+            laws = [(cell.bad if pair == bad else cell.good, side) for pair, side in sides]
+            return [law(side, n, rng) for law, side in laws]
 
         evidence = Evidence(cell.claim, cell.pairs, ALPHA)
         steps = schedule(samples, cell.pairs)
-        gather(draw, steps, evidence, lambda _, seen: seen.refuted(), as_reals=True)
+        gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
         hits += evidence.refuted()
     return samples, hits, runs
 

@@ -232,7 +232,7 @@ def test_no_confidence_is_all(alpha, words):
     seen = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), alpha=0.05, **QUICK)
     told = replace(seen, alpha=alpha)
     assert str(told).partition("\n")[0].endswith(f" ({words} % confidence)")
-    assert f", at {words} % confidence." in html_of(told, em.pure(3.0))
+    assert f", at {words} % confidence." in html_of((told, em.pure(3.0)))
 
 
 def test_the_same_seed_gives_the_same_answer():

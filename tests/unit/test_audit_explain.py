@@ -760,7 +760,7 @@ def test_the_page_tells_the_cause(written):
     pytest.importorskip("matplotlib")
     cause = explain(written(HALF), ([0], [1]), pure(1), runs=3)
     verdict = Verdict("violated", {}, "epsilon = 1", 0.05, "exact", cause=cause.to_plain())
-    page = html_of(verdict, pure(1))
+    page = html_of((verdict, pure(1)))
     assert "<h2>Cause</h2>" in page
     assert "a loss of epsilon = 2" in page
     assert "3 runs on x and on x'" in page

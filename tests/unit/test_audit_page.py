@@ -102,7 +102,7 @@ class Parsed(HTMLParser):
 def test_a_page_shows_every_part_of_a_verdict(word):
     page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
     verdict, claim, sections, texts = CASES[word]
-    html = page.html_of(verdict, claim)
+    html = page.html_of((verdict, claim))
     parsed = Parsed(html)
     assert set(parsed.headings) == {*ALWAYS, *sections}
     assert parsed.elements.count("img") == bool(verdict.witness) + bool(verdict.evidence)
@@ -116,7 +116,7 @@ def test_a_page_shows_every_part_of_a_verdict(word):
 
 def test_a_page_of_several_verdicts_numbers_them():
     page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
-    html = page.html_of_all([(verdict, claim) for verdict, claim, *_ in CASES.values()])
+    html = page.html_of(*((verdict, claim) for verdict, claim, *_ in CASES.values()))
     assert html.count("<!DOCTYPE html>") == 1
     assert [f'<h1 id="claim-{i}">' in html for i in range(1, 7)] == [True] * 5 + [False]
     title = html.partition("<title>")[2].partition("</title>")[0]

@@ -25,8 +25,8 @@ def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> l
     """Return lower bounds, in tenths, of a mechanism that answers 1 with probability p, or q."""
     rng = np.random.default_rng(seed)
 
-    def draw(pair: int, side: int, size: int) -> Any:
-        return (rng.random(size) < (p, q)[side]).astype(np.int64)
+    def draw(sides: Any, size: int) -> Any:
+        return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
 
     evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05), as_reals=True)
     levels = np.linspace(0.1, 12, 120)
@@ -157,8 +157,8 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
             order = claim.orders[0] if claim.orders else 1.0
             noise, distance = rng.normal, np.sqrt(2 * level / order) if claim.orders else level
 
-        def draw(pair: int, side: int, size: int, noise=noise, d=distance) -> Any:
-            return noise(d * side, 1, size)
+        def draw(sides: Any, size: int, noise=noise, d=distance) -> Any:
+            return [noise(d * side, 1, size) for _, side in sides]
 
         evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05), as_reals=True)
         hits += evidence.refuted()

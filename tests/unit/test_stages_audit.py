@@ -246,7 +246,7 @@ def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
     def broken(verdicts):
         raise ValueError("no figure")
 
-    monkeypatch.setattr("epsilometer.auditing.rendering.page.html_of_all", broken)
+    monkeypatch.setattr("epsilometer.auditing.rendering.page.html_of", broken)
     (found,) = audited(spec_of(as_reals=True))
     assert found["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in audited.page.read_text()

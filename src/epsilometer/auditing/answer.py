@@ -19,7 +19,7 @@ from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.serving.outputs import Failure
 from epsilometer.auditing.statistics.bets import Round
-from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure, Renyi, parts
+from epsilometer.auditing.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
 from epsilometer.auditing.statistics.power import detectable
 from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
@@ -107,9 +107,7 @@ def undetected(detect: float | None, level: float | None) -> str:
 
 def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
     """Return estimates by the papers' methods, on draws before the last round and in it."""
-    encoded = [
-        [result.layout.encode(batch) for batch in side] for side in result.outputs[result.pair]
-    ]
+    encoded = [list(map(result.layout.encode, side)) for side in result.outputs[result.pair]]
     past = tuple(np.concatenate(side[:-1] or side[-1:]) for side in encoded)
     results = papers_estimates(
         (past[0], past[1]),
@@ -138,6 +136,13 @@ def _constant(sides: Sequence[Sequence[Any]]) -> str:
 
 def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
     """Return a verdict with the question's facts and these."""
+    import platform
+
+    import scipy
+
+    from epsilometer import __version__
+
+    versions = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
     printed = [Check("printed", "note", text)] if (text := question.printed()) else []
     verdict = Verdict(
         claim=question.claim.to_plain(),
@@ -149,7 +154,11 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         seed=question.seed,
         source=question.source,
         checks=[check.to_plain() for check in (*checks, *printed)],
-        provenance=_provenance(question),
+        provenance={
+            "made of": dict(question.digest),
+            "versions": versions | {"python": platform.python_version()},
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
         **facts,
     )
     return replace(verdict, seconds=round(time.perf_counter() - question.started, 3))
@@ -189,10 +198,8 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
         layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
         x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
         samples.append((x, y))
-    claims: list[Claim] = list(parts(question.claim))
-    if len(result.bounds) > len(claims) and isinstance(question.claim, Pure):
-        claims.append(Delta(question.claim.epsilon, question.claim.delta))
-    alpha, rounds = question.alpha / len(claims), [len(sides[0]) for sides in result.outputs]
+    claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
+    alpha = question.alpha / len(claims)
     shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
     return [
         replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))
@@ -214,22 +221,3 @@ def bound_of(claim: Claim, lower: float) -> Bound:
     """Return a lower bound for the verdict."""
     order = claim.order if isinstance(claim, Renyi) else None
     return Bound(claim.quantity, claim.level, lower, order=order)
-
-
-def _provenance(question: Question) -> dict[str, Any]:
-    import platform
-
-    import scipy
-
-    from epsilometer import __version__
-
-    return {
-        "made of": dict(question.digest),
-        "versions": {
-            "epsilometer": __version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-    }

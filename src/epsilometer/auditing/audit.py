@@ -27,15 +27,13 @@ from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.fresh_processes import other_process
 from epsilometer.auditing.checks.sampler import Check, check, check_recorded
 from epsilometer.auditing.drawing import Drawing, seed_of
-from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.outcomes.shapes import raw
 from epsilometer.auditing.question import Pairs, Question, named_pairs, source_of
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.auditing.statistics import exact_test as fixed
-from epsilometer.auditing.statistics.bets import Round
 from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer.auditing.statistics.rounds import Draws, Evidence, gather, shuffled, successive
+from epsilometer.auditing.statistics.rounds import Draw, Evidence, gather, shuffled, successive
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.auditing.statistics.wealth import Wealth
 from epsilometer.auditing.verdict import Bound, Verdict
@@ -49,6 +47,10 @@ Progress = Callable[[float, str], None]
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
+
+
+def _no_progress(part: float, line: str) -> None:
+    pass
 
 
 class _LateError(Exception):
@@ -166,19 +168,11 @@ def audit(
         printed=getattr(source, "printed", str),
         started=started,
     )
-    return _answered(question, source, checked, progress)
-
-
-def _answered(
-    question: Question,
-    source: Source,
-    checked: Sequence[Check] | None,
-    progress: Progress | None,
-) -> Verdict:
+    progress = progress or _no_progress
     clock = Budget(question.budget, question.started)
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
-        _report(progress, 0.0, "which inputs does it take?")
+        progress(0.0, "which inputs does it take?")
         accepted_pairs, refused = accepted(
             source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
         )
@@ -188,18 +182,19 @@ def _answered(
         n = _SAMPLES if question.samples is None else question.samples
         schedule(n, len(question.pairs))  # or raise that they are too few
     else:
-        _report(progress, 0.0, "how fast is it?")
+        progress(0.0, "how fast is it?")
         question, notes = clock.measure(source, question, _rehearse)
         checks += notes
         n = clock.draws(jobs)
     if question.check_sampler and checked is None:
-        _report(progress, 0.0, "is it a sampler?")
+        progress(0.0, "is it a sampler?")
         x, most = question.inputs[0] if question.inputs else (), min(n, 10 * clock.checked())
         left = partial(clock.left, CHECKED)
         checks += check_source(source, x, most, question.seed, question.alpha, left)
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    if jobs > 1 and not _follows_seed(source, checks):
+    follows = [check.result == "passed" for check in checks if check.name == "same seed"]
+    if jobs > 1 and not all(follows or [source.seeded]):
         text = "one process draws, as draws do not follow the seed: two might have the same noise"
         checks, jobs = [*checks, Check("jobs", "note", text)], 1
     if question.budget is not None:
@@ -210,11 +205,10 @@ def _answered(
     question = fitting
     with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
         if question.method == "exact":
-            verdict = _exact(drawing, n, question, checks, progress)
+            verdict = _exact(drawing.together, n, question, checks, progress)
         else:
-            verdict = _anytime(
-                drawing, schedule(n, len(question.pairs)), question, checks, progress
-            )
+            steps = schedule(n, len(question.pairs))
+            verdict = _anytime(drawing.together, steps, question, checks, progress)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict == "not refuted":
         return replace(verdict, verdict="undecided", reasons=[few])
@@ -225,10 +219,10 @@ def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
     """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
-    draws = Draws(successive([(x, x_prime)]))
+    draws = successive([(x, x_prime)])
     if question.method == "exact":
-        return _exact(draws, len(x), question, [], None)
-    return _anytime(draws, schedule(len(x), 1), question, [], None)
+        return _exact(draws, len(x), question, [])
+    return _anytime(draws, schedule(len(x), 1), question, [])
 
 
 def check_source(
@@ -272,11 +266,6 @@ def check_source(
         text = f"{constant} unless it is given, as here: calls without it may get constant noise"
         checks.append(Check("default seed", "note", text))
     return checks
-
-
-def _follows_seed(source: Source, checks: Sequence[Check]) -> bool:
-    passed = [check.result == "passed" for check in checks if check.name == "same seed"]
-    return all(passed) if passed else source.seeded
 
 
 def audit_outputs(
@@ -353,10 +342,10 @@ def audit_outputs(
         recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    n, draws = min(len(x) for x, _ in recorded), Draws(successive(recorded))
+    n, draws = min(len(x) for x, _ in recorded), successive(recorded)
     if question.method == "exact":
-        return _exact(draws, n * len(named), question, checks, None)
-    return _anytime(draws, _recorded_steps(n, len(named)), question, checks, None)
+        return _exact(draws, n * len(named), question, checks)
+    return _anytime(draws, _recorded_steps(n, len(named)), question, checks)
 
 
 def _recorded_steps(n: int, pairs: int) -> list[Step]:
@@ -377,18 +366,19 @@ def _recorded_steps(n: int, pairs: int) -> list[Step]:
 
 
 def _anytime(
-    draws: Draws,
+    draws: Draw,
     steps: Sequence[Step],
     question: Question,
     checks: Sequence[Check],
-    progress: Progress | None,
+    progress: Progress = _no_progress,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
-    def stops(drawn: int, evidence: Evidence) -> bool:
-        refuted = evidence.refuted() if question.stop or progress else False
+    def stops(evidence: Evidence) -> bool:
+        watched, drawn = question.stop or progress is not _no_progress, evidence.drawn
+        refuted = watched and evidence.refuted()
         line = "the claim is refuted" if refuted else "no violation so far"
-        _report(progress, drawn / total, f"{drawn} of {total} draws a side: {line}")
+        progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted
 
     evidence = Evidence(question.claim, len(question.pairs), question.alpha)
@@ -398,17 +388,14 @@ def _anytime(
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     lower = evidence.bounds()
     bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
-    delta = evidence.delta_bound()
-    if delta is not None and isinstance(question.claim, Pure):
-        bounds.append(Bound("delta", question.claim.delta, delta))
-    worst = max(lower, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
+    worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth = evidence.wealths[worst]
     history = wealth.log_wealth(worst, np.array([worst.level]))[:, 0] / np.log(10)
     shares = [look / total for look in _looks(done, wealth)][-history.size :]
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=any(bound >= c.level and max(bound, c.level) > 0 for c, bound in lower.items()),
+        violated=any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in evidence.wealths),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=wealth.witness(pair),
@@ -437,11 +424,11 @@ def _looks(steps: Sequence[Step], wealth: Wealth) -> list[int]:
 
 
 def _exact(
-    draws: Draws,
+    draws: Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress | None,
+    progress: Progress = _no_progress,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
@@ -449,10 +436,10 @@ def _exact(
     rest = samples // pairs - first if question.inputs is None else samples - first * pairs
     if min(first, rest) < 10:
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
-    sides = draws.together([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
+    sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
-    _report(progress, 0.2, "which events?")
+    progress(0.2, "which events?")
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     past = [
@@ -462,45 +449,28 @@ def _exact(
     pair, bets = fixed.choose(
         past, claim, rest, question.alpha, layouts, as_reals=question.as_reals
     )
-    layout, later = layouts[pair], draws.together([(pair, 0), (pair, 1)], rest)
+    layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
-    counted = fixed.count(pair, bets, (layout.encode(later[0]), layout.encode(later[1])))
-    lower = counted.lower_bound(claim, question.alpha)
+    counted = fixed.count(bets, (layout.encode(later[0]), layout.encode(later[1])), layout)
+    lower, best = fixed.largest_bound(counted, claim, question.alpha)
     bounds = [bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
-        delta = counted.lower_bound(Delta(claim.epsilon, claim.delta), question.alpha)
+        same = Delta(claim.epsilon, claim.delta)
+        delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
-    _report(progress, 1.0, "done")
+    progress(1.0, "done")
     result = Result(
         claim=claim,
         bounds=bounds,
         violated=lower > claim.level,
         pair=pair,
-        round=_round_of(counted, claim, question.alpha, layout),
+        round=best,
         steps=[Step(pairs, first, rest), Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,
     )
     return verdict_of(question, checks, result)
-
-
-def _round_of(
-    counted: fixed.Fixed, claim: EventClaim, alpha: float, layout: Layout
-) -> Round | None:
-    """Return the event that gives the bound, as a round of one bet, if any was counted."""
-    if not counted.counted:
-        return None
-    best = max(counted.counted, key=lambda event: fixed.bound(event, claim, alpha))
-    counts, counts_prime = (
-        np.array([[best.draws - hits, hits]]) for hits in (best.hits, best.hits_prime)
-    )
-    return Round(best.bet, counts, counts_prime, best.draws, layout)
-
-
-def _report(progress: Progress | None, part: float, line: str) -> None:
-    if progress is not None:
-        progress(part, line)

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from timeit import timeit
 from typing import Any
 
 from epsilometer import checks
@@ -58,7 +59,7 @@ class Budget:
         inputs = plan.inputs[0]
         rng = generator(plan.seed, "audit", "speed")
         numbers = rng.normal(size=(2, _FEW))
-        seconds = _seconds(lambda: make(replace(plan, details=False), *numbers))
+        seconds = timeit(lambda: make(replace(plan, details=False), *numbers), number=1)
         notes = []
         if plan.details and self.left(_LOADED) > _LOADING * seconds:
             make(plan, *numbers)
@@ -88,9 +89,9 @@ class Budget:
         self._draw = max(spent / last, 1e-9)
         self._call = max(self._call - self._draw, 0.0)
         few = [compact(listing(side)[:_FEW] * -(-_FEW // last)) for side in sides]
-        self._verdict = _seconds(lambda: make(plan, *few))
+        self._verdict = timeit(lambda: make(plan, *few), number=1)
         if last >= _MANY:
-            seconds = _seconds(lambda: make(plan, *(side[:_MANY] for side in sides)))
+            seconds = timeit(lambda: make(plan, *(side[:_MANY] for side in sides)), number=1)
             self._look = max(seconds - self._verdict, seconds / 8) / _MANY
         return plan, notes
 
@@ -135,9 +136,3 @@ class Budget:
             return f"{enough}; about {10 * LEAST} are needed"
         unchecked = any(check["name"] == "sampler" for check in verdict.checks)
         return "there was no time to check whether this is a sampler" if unchecked else ""
-
-
-def _seconds(function: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start

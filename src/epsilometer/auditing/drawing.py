@@ -26,7 +26,6 @@ from epsilometer.auditing.outcomes.shapes import listing
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.serving.outputs import compact
 from epsilometer.auditing.sources.callables import Source
-from epsilometer.auditing.statistics.rounds import Draws
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer.seeds import generator
 
@@ -38,7 +37,7 @@ Call = tuple[int, int, int, int]
 """A pair, a side, how many draws, and their seed."""
 
 
-class Drawing(Draws):
+class Drawing:
     """Draws on the inputs of a plan's pairs, ``samples`` a side in all.
 
     ``over`` tells, after so many draws of both sides together, whether they must end; ``progress``
@@ -52,7 +51,7 @@ class Drawing(Draws):
         samples: int,
         jobs: int,
         over: Callable[[int], bool],
-        progress: Callable[[float, str], None] | None,
+        progress: Callable[[float, str], None],
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._over, self._drawn = samples, over, 0
@@ -62,7 +61,7 @@ class Drawing(Draws):
         self._progress, self._reported = progress, time.monotonic()
 
     def together(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
-        """Return outputs of each pair and side: equally many, fewer where the time is up.
+        """Return outputs of each pair and side; see `Draw`. They are fewer where the time is up.
 
         Calls take turns over pairs and sides, and every started turn is completed: the time of an
         output does not decide whether it counts.
@@ -72,17 +71,14 @@ class Drawing(Draws):
         number = -(-size // most)
         for pair, side in sides:
             self._requests[pair][side] += 1
-        planned = [
-            (pair, side, size // number + (i < size % number), self._seed(pair, side, i))
-            for i in range(number)
-            for pair, side in sides
-        ]
+        planned = []
+        for i in range(number):
+            for pair, side in sides:
+                call = (pair, side, self._requests[pair][side], *([i] if i else []))
+                seed = seed_of(self._plan.seed, "draws", *call)
+                planned.append((pair, side, size // number + (i < size % number), seed))
         batches = self._batches(planned, len(sides))
         return [joined(batches[i :: len(sides)]) for i in range(len(sides))]
-
-    def _seed(self, pair: int, side: int, call: int) -> int:
-        further = [call] if call else []
-        return seed_of(self._plan.seed, "draws", pair, side, self._requests[pair][side], *further)
 
     def _batches(self, calls: Sequence[Call], turn: int) -> list[Any]:
         """Return the outputs of calls, which begin in their order, until the time is up."""
@@ -95,7 +91,10 @@ class Drawing(Draws):
                 batches.append(result())
             except MechanismError as error:
                 raise named_error(error, self._plan.names[pair]) from error.__cause__
-            self._count(size)
+            self._drawn += size
+            if time.monotonic() > self._reported + _EVERY:
+                self._reported, done = time.monotonic(), self._drawn // 2
+                self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
 
         for i, call in enumerate(calls):
             if len(running) == self._jobs:
@@ -132,12 +131,6 @@ class Drawing(Draws):
             return outputs
 
         return result
-
-    def _count(self, draws: int) -> None:
-        self._drawn += draws
-        if self._progress is not None and time.monotonic() > self._reported + _EVERY:
-            self._reported, done = time.monotonic(), self._drawn // 2
-            self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
 
     def close(self) -> None:
         """End all processes, with their programs."""
@@ -189,10 +182,7 @@ def joined(batches: Sequence[Any]) -> Any:
     kinds = {(array.dtype, array.shape[1:]) for array in arrays}
     if len(arrays) == len(batches) and len(kinds) == 1:
         return np.concatenate(arrays)
-    values: list[Any] = []
-    for batch in batches:
-        values += listing(batch)
-    return compact(values)
+    return compact([value for batch in batches for value in listing(batch)])
 
 
 def seed_of(root: int, *identity: str | int) -> int:

@@ -24,7 +24,7 @@ from epsilometer.auditing.formats import as_plain
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, parts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.events import row_codes
+from epsilometer.events.events import codes_of
 
 if TYPE_CHECKING:
     from epsilometer.estimators.answering import Answer
@@ -136,9 +136,7 @@ class _Draws:
     def outcomes(self) -> tuple[Pair, Pair]:
         """Codes from 0 of the different outputs, past and fresh, of shape ``(n,)``."""
         sides = [*self.past, *self.fresh]
-        together = np.concatenate(sides)
-        codes = row_codes(together) if together.ndim > 1 else together
-        codes = np.unique(codes, return_inverse=True)[1].ravel()
+        codes = codes_of(np.concatenate(sides))
         a, b, c, d = np.split(codes, np.cumsum([len(side) for side in sides])[:-1])
         return (a, b), (c, d)
 
@@ -258,8 +256,8 @@ def _exact(draws: _Draws, claim: Claim, _: float) -> _Answer:
         raise ArgumentError("method", f"is for events, which do not bound {claim.text()}")
     draws.check()
     n = len(draws.fresh[0])
-    pair, bets = fixed.choose([draws.past], claim, n, draws.alpha)
-    bound = fixed.count(pair, bets, draws.fresh).lower_bound(claim, draws.alpha)
+    _, bets = fixed.choose([draws.past], claim, n, draws.alpha)
+    bound = fixed.largest_bound(fixed.count(bets, draws.fresh), claim, draws.alpha)[0]
     return _Answer(bound, n, bound, reason="" if bets else "no event differs in the past")
 
 

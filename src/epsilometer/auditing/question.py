@@ -156,9 +156,8 @@ class Question:
         if others:
             raise ArgumentError("detect", "needs a claim of one order")
         if (detect := checks.real("detect", self.detect)) <= first.level:
-            raise ArgumentError(
-                "detect", f"must be above the claim, {first.level:g}, got {detect:g}"
-            )
+            message = f"must be above the claim, {first.level:g}, got {detect:g}"
+            raise ArgumentError("detect", message)
         return detect
 
     @property

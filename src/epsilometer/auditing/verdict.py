@@ -195,7 +195,10 @@ class Verdict:
             rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
-            rows.append(("inputs", f"{name}{self.direction}{self._turned()}"))
+            x, x_prime = map(input_text, self.pair or ("", ""))
+            turned = x != x_prime and self.direction == f"{x_prime} against {x}"
+            note = " (x' against x)" if turned else ""
+            rows.append(("inputs", f"{name}{self.direction}{note}"))
         if self.verdict in ("not refuted", "undecided"):
             least = worst.claimed if (worst := self.worst) else None
             text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
@@ -222,12 +225,6 @@ class Verdict:
             note = "" if follows else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
-
-    def _turned(self) -> str:
-        """Return a note if the direction is x' against x."""
-        x, x_prime = map(input_text, self.pair or ("", ""))
-        turned = x != x_prime and self.direction == f"{x_prime} against {x}"
-        return " (x' against x)" if turned else ""
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

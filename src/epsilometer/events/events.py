@@ -371,7 +371,18 @@ def row_codes(rows: NDArray[np.integer[Any]]) -> Counts:
     for column in rows.T:
         values, ranks = np.unique(column, return_inverse=True)
         if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
-            _, codes = np.unique(codes, return_inverse=True)
+            known, codes = np.unique(codes, return_inverse=True)
             number = len(rows)
+            if known.size == number:
+                break
         codes, number = codes * values.size + ranks, number * values.size
     return codes
+
+
+def codes_of(outputs: Sample) -> Counts:
+    """Return a number from 0 for each output, the same for equal outputs only; NaN equals NaN.
+
+    Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``.
+    """
+    codes = row_codes(outputs.reshape(len(outputs), -1))
+    return np.unique(codes, return_inverse=True)[1].reshape(-1)

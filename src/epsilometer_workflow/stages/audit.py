@@ -98,11 +98,11 @@ def _write(
     made_of: str,
     replay: str = "",
 ) -> None:
-    from epsilometer.auditing.rendering.page import html_of_all  # the Snakefile imports this module
+    from epsilometer.auditing.rendering.page import html_of  # the Snakefile imports this module
 
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
     try:
-        text = html_of_all([(verdict, claim) for verdict, claim, _ in rows])
+        text = html_of(*((verdict, claim) for verdict, claim, _ in rows))
     except Exception:  # the verdicts are written all the same
         _log.exception("no page")
         text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)

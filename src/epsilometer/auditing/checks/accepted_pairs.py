@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from epsilometer.auditing.checks.sampler import Check
@@ -25,7 +25,7 @@ _PATIENCE = 60.0  # seconds in which at least one input should be accepted
 _NAMED = 3  # pairs that are left out
 
 
-class Candidates(Mapping[str, Pair]):
+class Candidates(dict[str, Pair]):
     """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
 
     ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
@@ -35,36 +35,18 @@ class Candidates(Mapping[str, Pair]):
     def __init__(
         self, pairs: Mapping[str, Pair], required: Iterable[str] = (), untried: Sequence[str] = ()
     ) -> None:
-        self._pairs = dict(pairs)
+        super().__init__(pairs)
         self.required = frozenset(required)
         self.untried = untried
 
-    def __getitem__(self, name: str) -> Pair:
-        return self._pairs[name]
+    def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
+        if not isinstance(other, Candidates):
+            other = Candidates(other, required=other)
+        untried = [*self.untried, *other.untried]
+        return Candidates({**self, **other}, self.required | other.required, untried)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pairs)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def __repr__(self) -> str:
-        return f"Candidates({self._pairs!r})"
-
-    def __or__(self, other: Mapping[str, Pair]) -> Candidates:
-        """Return these pairs and others."""
-        return _both(self, other)
-
-    def __ror__(self, other: Mapping[str, Pair]) -> Candidates:
-        """Return other pairs and these."""
-        return _both(other, self)
-
-
-def _both(*mappings: Mapping[str, Pair]) -> Candidates:
-    first, second = mappings
-    required = [m.required if isinstance(m, Candidates) else set(m) for m in mappings]
-    untried = [text for m in mappings for text in getattr(m, "untried", ())]
-    return Candidates({**first, **second}, required[0] | required[1], untried)
+    def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
+        return Candidates(other, required=other) | self
 
 
 def accepted(

@@ -13,6 +13,7 @@ from epsilometer.arrays import Bools, Counts, Floats
 from epsilometer.arrays import Sample as Table
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
+from epsilometer.events.events import codes_of
 
 Draw = Callable[[Any, int, int], Any]
 """Raw outputs on an input, so many, at a seed."""
@@ -39,13 +40,7 @@ class Sample:
     @cached_property
     def codes(self) -> Counts:
         """A number for each output, the same for equal outputs, of shape ``(n,)``."""
-        codes = np.zeros(self.size, np.int64)
-        for column in self.table.reshape(self.size, -1).T:
-            values, ranks = np.unique(column, return_inverse=True)
-            _, codes = np.unique(codes * values.size + ranks.ravel(), return_inverse=True)
-            if codes.max() + 1 == self.size:
-                break
-        return np.asarray(codes, np.int64)
+        return codes_of(self.table)
 
     @cached_property
     def kinds(self) -> int:
@@ -61,11 +56,11 @@ class Sample:
         """
         rng = np.random.default_rng(0)
         columns = self.table.reshape(self.size, -1)
-        ranks = [_ranks(columns[:, i]) for i in _spread(columns.shape[1], _ADDED)]
+        ranks = [_ranks(columns[:, i]) for i in spread(columns.shape[1], _ADDED)]
         ranks = [rank for rank in ranks if np.ptp(rank) > 0]
         if not ranks:
             return []
-        scores = [ranks[i] for i in _spread(len(ranks), _ENTRIES)]
+        scores = [ranks[i] for i in spread(len(ranks), _ENTRIES)]
         if len(ranks) > 1:
             whole = np.rint(2 * self.size * np.array(ranks)).astype(np.int64)  # sums are exact
             scores.append(_ranks(rng.choice([-1, 1], len(ranks)) @ whole))
@@ -166,9 +161,13 @@ def draw_calls(
     return [Calls(*each) for each in zip(inputs, drawn, strict=True)]
 
 
-def _spread(size: int, most: int) -> list[int]:
-    """Return so many numbers below a size, evenly spaced."""
-    return [int(i) for i in np.unique(np.linspace(0, size - 1, min(size, most)).round())]
+def spread(size: int, most: int) -> list[int]:
+    """Return at most so many of the first ``size`` numbers, evenly spaced, with both ends.
+
+    >>> spread(9, 3)
+    [0, 4, 8]
+    """
+    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
 def _ranks(column: Table) -> Floats:

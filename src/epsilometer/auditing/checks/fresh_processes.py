@@ -18,7 +18,7 @@ from epsilometer.auditing.checks.permutations import agreement
 from epsilometer.auditing.checks.sampler import ALPHA, OTHERS, Check
 from epsilometer.auditing.serving.signatures import RANDOM
 from epsilometer.auditing.sources.callables import CallableSource, Origin, Source, callable_source
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+from epsilometer.auditing.sources.worker import PythonWorker, WorkerSource
 
 _PART, _LEAST, _FEW = 40, 12, 40  # a part of the draws of the checks; of few draws, up to half
 
@@ -50,9 +50,7 @@ def _another(source: Any) -> Any:
         return other
     if (origin := origin_of(source)) is None:
         return anew(source)
-    options: Any = {"folder": origin.folder, "env": origin.env, "parameters": origin.parameters}
-    options["failures"] = source.sampler.failures
-    return python_worker(origin.interpreter, origin.spec, **options)
+    return PythonWorker(origin, failures=source.sampler.failures)
 
 
 def origin_of(source: CallableSource) -> Origin | None:

@@ -25,7 +25,6 @@ from epsilometer.auditing.explain.traces import (
     calls_of,
     differences,
     entries,
-    parting,
     runs_of,
     same,
     source_line,
@@ -332,11 +331,9 @@ def _together(runs: Sequence[Run], claimed: Mapping[Unit, float]) -> Iterator[Fi
     """Yield the loss of all calls of a run together, where several differ: the largest of runs."""
     worst: tuple[float, int, Difference] | None = None
     for run in runs:
-        all_differences = list(differences(run.x, run.x_prime))
-        known = [
-            d for d in all_differences if d.kind == "argument" and d.loss not in (None, math.inf)
-        ]
-        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(all_differences):
+        every = list(differences(run.x, run.x_prime))
+        known = [d for d in every if d.kind == "argument" and d.loss not in (None, math.inf)]
+        if len(known) < 2 or len({d.unit for d in known}) > 1 or len(known) < len(every):
             continue
         losses = [float(d.loss or 0.0) for d in known]
         loss = sum(losses) if known[0].unit == "epsilon" else math.hypot(*losses)
@@ -360,18 +357,15 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
         kind, text = "scale", f"the {distribution} noise in the output has scale {scales[0]} on x, "
         text += f"{scales[1]} on x': {tail}"
         if scales[0] == scales[1]:
-            text = (
-                f"the {distribution} noise has other weights in the output on x' than on x: {tail}"
-            )
+            weights = "other weights in the output on x' than on x"
+            text = f"the {distribution} noise has {weights}: {tail}"
     elif loss == math.inf:
         numbers = counted(noise.count, "number")
         kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
         text += f"it can be taken out, and what is left differs: {tail}"
     elif not loss:
-        kind, text = (
-            "nothing",
-            f"{distribution} noise of scale {scales[0]}, no difference of x and x'",
-        )
+        kind = "nothing"
+        text = f"{distribution} noise of scale {scales[0]}, no difference of x and x'"
     else:
         norm = "" if size == 1 else " in L2" if noise.unit == "mu" else " in L1"
         kind, text = "shift", f"outputs on x and x' are {short(noise.distance)} apart{norm} with "
@@ -422,7 +416,8 @@ def _differing(x: Any, x_prime: Any) -> str:
 def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
     """Return a finding with the lines where the draws diverge, and the numbers around calls."""
     more = list(finding.more)
-    for side, line in zip(("x", "x'"), parting(run.x, run.x_prime), strict=True):
+    for side, trace, other in (("x", run.x, run.x_prime), ("x'", run.x_prime, run.x)):
+        line = next((line for line in trace.lines if line not in other.lines), None)
         if line is not None:
             place = f"{line[0].rpartition('/')[2]}:{line[1]}"
             if place != finding.place:

@@ -127,25 +127,16 @@ def _replayed(
     if isinstance(source, PythonWorker):
         return python_replay(source.origin, pair, seeds, seconds)
     origin = origin_of(source)
-    if origin is not None and all(map(_is_json, pair)):
-        try:
+    with suppress(
+        TypeError, ValueError, EpsilometerError
+    ):  # no JSON, or it is of this process only
+        if origin is not None and json.loads(json.dumps(pair)) == list(pair):
             return python_replay(origin, pair, seeds, seconds)
-        except EpsilometerError:  # it exists in this process only
-            pass
-
     limit = 60 + 4 * seconds
     with suppress(Exception):  # of the user's own class
         anew(source)
         return forked(lambda: replayed(lambda: anew(source).sampler, pair, seeds, seconds), limit)
     return forked(lambda: replayed(lambda: source.sampler, pair, seeds, seconds), limit)
-
-
-def _is_json(x: Any) -> bool:
-    """Tell whether JSON can hold an input without a change."""
-    try:
-        return bool(json.loads(json.dumps(x)) == x)
-    except (TypeError, ValueError):
-        return False
 
 
 def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:

@@ -20,7 +20,6 @@ Unit = Literal["epsilon", "mu"]
 Kind = Literal["call", "number", "seed", "argument", "data"]
 
 _CLOSE = 1e-9  # relative difference below which numbers count as the same
-_LOCATIONS = ("loc", "mu", "mean")
 _SCALES = ("scale", "sigma", "cov")
 _SIZES = ("size", "k")
 _DATA = ("x", "seq", "population", "sequence", "items")
@@ -178,8 +177,16 @@ class Difference:
 
 def runs_of(replay: Mapping[str, Any]) -> list[Run]:
     """Return the runs of what was `replayed`."""
+
+    def trace(record: Mapping[str, Any]) -> Trace:
+        files = record.get("files", ())
+        lines = {(files[i], line): calls for i, line, calls in record.get("lines", ())}
+        fields = {key: record.get(key) for key in ("output", "failed", "second")}
+        changed = record.get("changed", False)
+        return Trace(calls_of(record.get("calls", ())), lines, **fields, changed=changed)
+
     return [
-        Run(**{side: trace and _trace(trace) for side, trace in run.items()})
+        Run(**{side: record and trace(record) for side, record in run.items()})
         for run in replay["runs"]
     ]
 
@@ -190,14 +197,6 @@ def calls_of(records: Sequence[Mapping[str, Any]]) -> tuple[Call, ...]:
         Call(**{**record, "frames": tuple(Frame(**frame) for frame in record["frames"])})
         for record in records
     )
-
-
-def _trace(record: Mapping[str, Any]) -> Trace:
-    files = record.get("files", ())
-    lines = {(files[i], line): calls for i, line, calls in record.get("lines", ())}
-    fields = {key: record.get(key) for key in ("output", "failed", "second")}
-    changed = record.get("changed", False)
-    return Trace(calls_of(record.get("calls", ())), lines, **fields, changed=changed)
 
 
 # --- differences ----------------------------------------------------------------------------------
@@ -310,12 +309,6 @@ def as_numbers(value: Any) -> Floats:
 
 
 # --- lines ----------------------------------------------------------------------------------------
-
-
-def parting(x: Trace, x_prime: Trace) -> tuple[tuple[str, int] | None, tuple[str, int] | None]:
-    """Return the first line that only the draw on x runs, and the first of only that on x'."""
-    first = next((line for line in x.lines if line not in x_prime.lines), None)
-    return first, next((line for line in x_prime.lines if line not in x.lines), None)
 
 
 def source_line(file: str, line: int) -> str:

@@ -6,16 +6,16 @@ A declaration consists of plain values for JSON or YAML; docs/audit.md has all k
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.auditing.checks.accepted_pairs import Candidates
+from epsilometer.auditing.formats import clipped
 from epsilometer.auditing.inputs.designs import Counts, Table
 from epsilometer.auditing.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
 from epsilometer.auditing.inputs.neighbours import patterns
@@ -103,7 +103,11 @@ def domain(
             break
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    return Candidates(chosen, untried=_untried(entries))
+    kept = [entry for entry in entries if isinstance(entry, Number) and not entry.clipped]
+    ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
+    advice = 'if the mechanism clips its inputs, declare "clipped": true'
+    untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
+    return Candidates(chosen, untried=untried)
 
 
 # --- declarations ---------------------------------------------------------------------------------
@@ -122,14 +126,6 @@ def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry
         return _counts(where, declared).pairs, ()
     entry = _entry(where, declared)
     return entry.pairs, (entry,)
-
-
-def _untried(entries: Sequence[Entry]) -> list[str]:
-    """Return a note on numbers beyond a declared range, which the mechanism may clip."""
-    kept = [entry for entry in entries if isinstance(entry, Number) and not entry.clipped]
-    ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
-    advice = 'if the mechanism clips its inputs, declare "clipped": true'
-    return [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
 
 
 def _table(where: str, declared: Mapping[str, Any]) -> Table:
@@ -188,7 +184,7 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
     whole, clipped = (
         checks.flag(f"{where}.{key}", declared.get(key, False)) for key in ("whole", "clipped")
     )
-    number = _whole if whole else _real
+    number = _whole if whole else checks.real
     low, high = _ends(f"{where}.values", declared["values"], number)
     if not low < high:
         _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
@@ -262,12 +258,6 @@ def _ends(where: str, value: Any, number: Callable[[str, Any], Any]) -> tuple[An
     return low, high
 
 
-def _real(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        _refuse(where, "a finite number", value)
-    return float(value)
-
-
 def _whole(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
         _refuse(where, "a whole number", value)
@@ -282,6 +272,4 @@ def _size(where: str, value: Any, *, minimum: int = 0) -> int:
 
 
 def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    text = repr(value)
-    shown = text if len(text) <= 60 else f"{text[:56]} ..."
-    raise ArgumentError(where, f"must be {wanted}, got {shown}")
+    raise ArgumentError(where, f"must be {wanted}, got {clipped(repr(value), 60)}")

@@ -1,7 +1,8 @@
 """Entries: the values of an input, or of a column of a row.
 
-They are numbers, choices, bits, or several columns. Each kind has two ends, other special values,
-and pairs of neighbours, the most useful first. Special values reveal wrong bounds, positions that
+They are numbers, choices, bits, or several columns. Each kind has two ends, a value at any share of
+the way between them, other special values, and pairs of neighbours, the most useful first; some of
+these may be repeated, or equal. Special values reveal wrong bounds, positions that
 are left out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
 """
 
@@ -12,9 +13,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+
+from epsilometer.auditing.checks.calls import spread
 
 Named = tuple[str, Any, Any]
 """A name, x and x'."""
@@ -26,30 +29,6 @@ _FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9
 _LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)
 _BORDERS = (7, 8, 31, 32, 63, 64)  # bits at which a byte or a word begins or ends
-
-
-class Entry(Protocol):
-    """Values of one kind."""
-
-    @property
-    def low(self) -> Any:
-        """One end."""
-
-    @property
-    def high(self) -> Any:
-        """The other end."""
-
-    def at(self, share: float) -> Any:
-        """Return the value at a share of the way from one end to the other, 0 to 1."""
-
-    def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a random value."""
-
-    def others(self) -> list[Any]:
-        """Return values other than the ends, the most useful first."""
-
-    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield neighbours, the most useful first; some may be repeated, or equal."""
 
 
 def shown(value: Any, most: int = 32) -> str:
@@ -67,15 +46,6 @@ def shown(value: Any, most: int = 32) -> str:
     else:
         text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[: most - 4]} ..."
-
-
-def spread(size: int, most: int) -> list[int]:
-    """Return at most so many of the first ``size`` numbers, evenly spaced, with both ends.
-
-    >>> spread(9, 3)
-    [0, 4, 8]
-    """
-    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
 @dataclass(frozen=True)
@@ -343,6 +313,9 @@ class Columns:
 
     def _row(self, values: list[Any]) -> Any:
         return values if self.names is None else dict(zip(self.names, values, strict=True))
+
+
+Entry = Number | Choices | Bits | Columns
 
 
 def in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from epsilometer import checks
+from epsilometer.auditing.inputs.entries import Named
 from epsilometer.auditing.sources import recorded
 from epsilometer.errors import ArgumentError, suggest
 
-Pattern = tuple[str, list[int], list[int]]
-Labelled = Iterator[tuple[list[Any], list[Any], str]]
 KINDS = ("remove a row", "replace a row")
 
 
-def patterns(length: int) -> list[Pattern]:
+def patterns(length: int) -> list[Named]:
     """Return named pairs of answers to ``length`` counting queries.
 
     They are those of askin2022, Table I, and the mirror images of three.
@@ -42,7 +41,7 @@ def patterns(length: int) -> list[Pattern]:
 
 def neighbours(
     path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
-) -> Labelled:
+) -> Iterator[tuple[Any, Any, str]]:
     """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
 
     Parameters
@@ -75,25 +74,19 @@ def neighbours(
     rows = [i * len(table) // count for i in range(count)]
     if chosen == KINDS[1] and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    pairs = _removed(table, rows) if chosen == KINDS[0] else _replaced(table, rows, seed)
-    if not frame:
-        return pairs
-
-    def framed(table: list[Any]) -> Any:
-        return {"$frame": names, "rows": table}
-
-    return ((framed(x), framed(y), label) for x, y, label in pairs)
-
-
-def _removed(table: list[Any], rows: list[int]) -> Labelled:
-    for i in rows:
-        yield table, table[:i] + table[i + 1 :], f"without row {i + 1}"
-
-
-def _replaced(table: list[Any], rows: list[int], seed: int) -> Labelled:
     rng = random.Random(seed)  # noqa: S311 - a choice of rows
-    for i in rows:
-        j = rng.randrange(len(table))
-        while table[j] == table[i]:
-            j = rng.randrange(len(table))
-        yield table, [*table[:i], table[j], *table[i + 1 :]], f"row {i + 1} replaced by row {j + 1}"
+
+    def framed(rows: list[Any]) -> Any:
+        return {"$frame": names, "rows": rows} if frame else rows
+
+    def pairs() -> Iterator[tuple[Any, Any, str]]:
+        for i in rows:
+            label, new = f"without row {i + 1}", []
+            if chosen == KINDS[1]:
+                j = rng.randrange(len(table))
+                while table[j] == table[i]:
+                    j = rng.randrange(len(table))
+                label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
+            yield framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label
+
+    return pairs()

@@ -36,12 +36,16 @@ def kind_and_columns(
         whole = numbers[0].dtype == np.int64
         paths = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
         if paths:
-            signed = [False] * len(paths) if as_reals or whole else _signed(numbers)
+            zeros = [both_zeros(array) for array in numbers]
+            negative, positive = (np.any([each[i] for each in zeros], axis=0) for i in (0, 1))
+            signed = (negative & positive & (not as_reals)).reshape(-1).tolist()
             columns = (
                 Column(name_of(path), "number", path, whole=whole, signed=sign)
                 for path, sign in zip(paths, signed, strict=True)
             )
-            return _kind_of_arrays(numbers), tuple(columns), _unpaired(len(paths))
+            bits, shape = whole and all(map(_bits, numbers)), numbers[0].shape[1:]
+            kind = _named(shape, whole, bits, not whole and not shape and _repeats(numbers))
+            return kind, tuple(columns), _unpaired(len(paths))
     values = batches[0] if len(batches) == 1 else [v for batch in batches for v in listing(batch)]
     parts = parts_of(values, 0)
     cut: list[str] = []
@@ -63,13 +67,6 @@ def _unpaired(entries: int) -> tuple[str, ...]:
     """Return the limit of the search for dependent entries, where it is exceeded."""
     left = f"of {entries:,} entries the first {PAIRED:,} are looked at together, all one by one"
     return (left,) if entries > PAIRED else ()
-
-
-def _signed(arrays: list[Array]) -> list[bool]:
-    """Tell which entries have zeros of both signs."""
-    zeros = [both_zeros(array) for array in arrays]
-    negative, positive = (np.any([each[i] for each in zeros], axis=0) for i in (0, 1))
-    return list((negative & positive).reshape(-1).tolist())
 
 
 @dataclass(frozen=True)
@@ -169,13 +166,6 @@ def _kind(parts: list[Part], candidates: list[_Candidate]) -> str:
         return f"tuples of {size} {'entry' if size == 1 else 'entries'}"
     names = [name for part in parts for name in part.names()]
     return names[0] if len(names) == 1 else f"mixed: {', '.join(names[:-1])} and {names[-1]}"
-
-
-def _kind_of_arrays(arrays: list[Array]) -> str:
-    """Return the kind of outputs that are arrays of numbers of one shape."""
-    whole, shape = arrays[0].dtype == np.int64, arrays[0].shape[1:]
-    bits = whole and all(map(_bits, arrays))
-    return _named(shape, whole, bits, not whole and not shape and _repeats(arrays))
 
 
 def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False) -> str:

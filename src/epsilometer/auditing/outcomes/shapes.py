@@ -150,7 +150,9 @@ class Part:
             keys = _frequent(times, COLUMNS, order)
             if len(keys) < len(times):
                 cut.append(f"{len(keys)} of {len(times):,} {name}s of {place} are looked at")
-            return [(name, key) for key in keys] + ([_ORDER] if self._reordered else [])
+            orders = set(map(tuple, self.values)) if self.form == "mapping" else set()
+            reordered = len(set(map(frozenset, orders))) < len(orders)  # the same keys
+            return [(name, key) for key in keys] + [_ORDER] * reordered
         if self.form != "word":
             return []
         steps, whole = features(self.values, self.keys)
@@ -186,12 +188,6 @@ class Part:
             return True
         kinds = set(map(type, chain.from_iterable(self.values)))
         return all(_form(kind, 0)[0] == "number" for kind in kinds)
-
-    @property
-    def _reordered(self) -> bool:
-        """Whether the same keys occur in different orders."""
-        orders = set(map(tuple, self.values)) if self.form == "mapping" else set()
-        return len(set(map(frozenset, orders))) < len(orders)
 
     def inner(  # noqa: PLR0911
         self, step: Step
@@ -300,6 +296,5 @@ def _nested(values: list[Any]) -> bool:
         kinds = set(map(type, values))
         if not kinds <= {list, tuple}:
             break
-    return all(kind in (int, float, bool) or issubclass(kind, np.number) for kind in kinds) and (
-        len(set(map(type_of, kinds))) == 1
-    )
+    numbers = all(kind in (int, float, bool) or issubclass(kind, np.number) for kind in kinds)
+    return numbers and len(set(map(type_of, kinds))) == 1

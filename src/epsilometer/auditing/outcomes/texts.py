@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.auditing.outcomes.words import Other, Step, Word
+from epsilometer.auditing.outcomes.words import TIMES, Other, Step, Word
 
 MANY = 64
 """More different words than this are split into parts."""
 _ENDS = 8  # characters at the start, and at the end
 _NUMBER = re.compile(r"-?(0*)[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 _BINARY = {
     f"{order} {np.dtype(kind)}": np.dtype(kind).newbyteorder(order)
     for kind in ("f8", "i8", "f4", "i4")
@@ -36,7 +35,7 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
     different = set(words)
     if len(different) <= MANY:
         return steps, True
-    if any(isinstance(value, _TIMES) for value in values):
+    if any(isinstance(value, TIMES) for value in values):
         steps.append(("text", "time"))
     binary = {word for word in different if isinstance(word, bytes)}
     texts = {str(as_text(word)) for word in different - binary - {None}}

@@ -23,10 +23,8 @@ DEPTH = 8
 """Levels of nesting that are looked at."""
 LINE = 160
 _LABEL = 40
-PRINTED = (
-    *(datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64),
-    *(uuid.UUID, PurePath, range),
-)
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+PRINTED = (*TIMES, uuid.UUID, PurePath, range)
 """Types whose values are determined by their text."""
 
 

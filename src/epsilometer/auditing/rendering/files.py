@@ -38,7 +38,7 @@ class Files:
         if self._folder is not None:
             from epsilometer.auditing.rendering.page import html_of
 
-            texts.append(("output", self._folder / _PAGE, html_of(verdict, claim)))
+            texts.append(("output", self._folder / _PAGE, html_of((verdict, claim))))
             texts.append(("output", self._folder / _VERDICT, verdict.to_json() + "\n"))
         if self._json is not None:
             texts.append(("json", self._json, verdict.to_json() + "\n"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from epsilometer.auditing.verdict import Bound, Verdict
+from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import one_line
 
 _ILLEGAL = re.compile(
@@ -19,28 +19,28 @@ def xml_of(verdict: Verdict) -> str:
 
     A violated or undecided claim is a failure of this type; an invalid audit is an error.
     """
-    claims = _claims(verdict)
-    results = [_result(verdict, bound) for _, bound in claims]
-    errors = results.count("invalid")
-    failures = len(results) - errors - sum(result in _PASSED for result in results)
-    seconds = f'time="{verdict.seconds:.3f}"'
-    when = str(verdict.provenance.get("time", ""))
-    stamp = f' timestamp="{_escaped(when)}"' if when else ""
-    counts = f'tests="{len(results)}" failures="{failures}" errors="{errors}" skipped="0"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="epsilometer" {counts} {seconds}>',
-        f'<testsuite name="epsilometer audit" {counts} {seconds}{stamp}>',
-    ]
-    message, text = _escaped(one_line(verdict.lines()[0])), _escaped(str(verdict))
-    for (name, _), result in zip(claims, results, strict=True):
-        title = _escaped(one_line(f"{name}: {verdict.source}"))
-        lines.append(f'<testcase classname="epsilometer.audit" name="{title}" {seconds}>')
+    results = _results(verdict)
+    errors = sum(result == "invalid" for result in results.values())
+    failures = len(results) - errors - sum(result in _PASSED for result in results.values())
+    counts = {"tests": len(results), "failures": failures, "errors": errors, "skipped": 0}
+    facts = {name: str(count) for name, count in counts.items()}
+    facts["time"] = seconds = f"{verdict.seconds:.3f}"
+    suites = Element("testsuites", facts, name="epsilometer")
+    suite = SubElement(suites, "testsuite", facts, name="epsilometer audit")
+    if when := verdict.provenance.get("time"):
+        suite.set("timestamp", str(when))
+    message, text = legal(one_line(verdict.lines()[0])), legal(str(verdict))
+    for name, result in results.items():
+        title = legal(one_line(f"{name}: {verdict.source}"))
+        of_audit = {"classname": "epsilometer.audit", "name": title, "time": seconds}
+        test = SubElement(suite, "testcase", of_audit)
         if result not in _PASSED:
             kind = "error" if result == "invalid" else "failure"
-            lines.append(f'<{kind} type="{result}" message="{message}">{text}</{kind}>')
-        lines += [f"<system-out>{text}</system-out>", "</testcase>"]
-    return "\n".join([*lines, "</testsuite>", "</testsuites>", ""])
+            SubElement(test, kind, type=result, message=message).text = text
+        SubElement(test, "system-out").text = text
+    indent(suites)
+    data: bytes = tostring(suites, "UTF-8", xml_declaration=True)
+    return f"{data.decode()}\n"
 
 
 def legal(text: str) -> str:
@@ -48,24 +48,16 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _escaped(text: str) -> str:
-    return html.escape(legal(text))
-
-
-def _claims(verdict: Verdict) -> list[tuple[str, Bound | None]]:
-    """Return the name of each claim, with its bound where there are several."""
+def _results(verdict: Verdict) -> dict[str, str]:
+    """Return the verdict on each claim; of several, only those with a larger bound are violated."""
     orders = verdict.claim.get("orders")
     if not orders:
-        return [(verdict.claimed, None)]
+        return {verdict.claimed: verdict.verdict}
     bounds = {f"{bound.order:g}": bound for bound in verdict.bounds if bound.order is not None}
-    return [
-        (f"a Rényi divergence of order {order} of {rho:g}", bounds.get(order))
-        for order, rho in orders.items()
-    ]
-
-
-def _result(verdict: Verdict, bound: Bound | None) -> str:
-    """Return the verdict on one claim; of several, only those with a larger bound are violated."""
-    if bound is None or verdict.verdict != "violated":
-        return verdict.verdict
-    return "violated" if bound.lower >= bound.claimed and bound.lower > 0 else "not refuted"
+    results: dict[str, str] = {}
+    for order, rho in orders.items():
+        bound = bounds.get(order)
+        held = bound is not None and (bound.lower < bound.claimed or bound.lower <= 0)
+        result = "not refuted" if held and verdict.verdict == "violated" else verdict.verdict
+        results[f"a Rényi divergence of order {order} of {rho:g}"] = result
+    return results

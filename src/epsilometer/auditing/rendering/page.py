@@ -37,13 +37,8 @@ for _filter in (guesses_rows, input_text, percent_sure, short):
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 
 
-def html_of(verdict: Verdict, claim: AnyClaim) -> str:
-    """Return the page of a verdict on a claim."""
-    return html_of_all([(verdict, claim)])
-
-
-def html_of_all(verdicts: Sequence[tuple[Verdict, AnyClaim]]) -> str:
-    """Return a page of several verdicts, with their claims; headings are ``#claim-1`` and on."""
+def html_of(*verdicts: tuple[Verdict, AnyClaim]) -> str:
+    """Return a page of verdicts on claims; headings of several are ``#claim-1`` and on."""
     template = _TEMPLATES.get_template("page.html.j2")
     return legal(template.render(audits=[_values(*pair) for pair in verdicts]))
 
@@ -121,7 +116,7 @@ def _drawn_witness(witness: Witness, claim: AnyClaim) -> Figure:
     figure, ax = _axes(2.2)
     p = _interval(witness.count, witness.draws)
     q = _interval(witness.count_prime, witness.draws_prime)
-    allowed = _allowed(claim, q[0]), _allowed(claim, q[1]), _allowed(claim, q[2])
+    allowed = tuple(_allowed(claim, each) for each in q)
     rows = (
         ("first side", p, _MEASURED),
         ("allowed there", allowed, _CLAIMED),

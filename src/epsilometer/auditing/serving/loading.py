@@ -138,7 +138,8 @@ def _attribute(module: ModuleType, dotted: str, title: str, name: str, parameter
             known = [n for n in public if _own(parent, n)] or [
                 n for n in public if callable(getattr(parent, n, None))
             ]
-            holder = title if parent is module else f"{title}: {_title(parent)}"
+            own = getattr(parent, "__qualname__", type(parent).__name__)
+            holder = title if parent is module else f"{title}: {own}"
             raise Misuse(holder, f"has no function {part!r}", part, known) from None
         if inspect.isclass(parent) and inspect.isfunction(inspect.getattr_static(parent, part)):
             value = ObjectFactory(parent, name, part, parameters)
@@ -152,7 +153,3 @@ def _own(parent: Any, name: str) -> bool:
         return False
     home = getattr(value, "__module__", None)
     return not isinstance(parent, ModuleType) or home in (parent.__name__, None)
-
-
-def _title(value: Any) -> str:
-    return str(getattr(value, "__qualname__", type(value).__name__))

@@ -164,7 +164,9 @@ class Sampler:
             try:
                 value = self._call(fresh(), 1, source)
             except Exception as error:
-                if not self.failures or _never_ran(error):
+                frames = traceback.extract_tb(error.__traceback__)
+                wrong_call = isinstance(error, TypeError) and all(map(in_serving, frames))
+                if wrong_call or not self.failures:  # it would fail on every input alike
                     raise
                 value = Failure.of(error)
             if type(value) not in ATOMS:
@@ -310,12 +312,6 @@ def _refuse_unknown(function: Any, parameters: Mapping[str, Any], name: str) -> 
 
 def _makes_callables(cls: type) -> bool:
     return any("__call__" in vars(base) for base in cls.__mro__)
-
-
-def _never_ran(error: BaseException) -> bool:
-    """Tell whether the call itself was wrong, so that it would fail on every input alike."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return isinstance(error, TypeError) and all(map(in_serving, frames))
 
 
 def copier(x: Any) -> Callable[[], Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from epsilometer.auditing.serving.accounting import account
 from epsilometer.auditing.serving.errors import Broken
 from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.sources.callables import Origin, argument_errors, digests
-from epsilometer.auditing.sources.worker import python_account
+from epsilometer.auditing.sources.worker import PythonProgram
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ArgumentError, MechanismError, one_line
 
@@ -64,8 +65,9 @@ def ask(
     """
     if interpreter is not None:
         origin = Origin(spec, folder, interpreter=interpreter)
-        value, digest = python_account(origin, parameters, timeout=timeout)
-        return Answer(value, spec, digest)
+        with closing(PythonProgram(origin, timeout=timeout)) as program:
+            answer = program.ask(json.dumps({"account": dict(parameters)}))
+        return Answer(float(answer["number"]), spec, answer["digest"])
     try:
         with argument_errors():
             value = account(spec, folder, parameters)

@@ -105,9 +105,7 @@ class CallableSource:
         """Nothing is open."""
 
 
-def callable_source(
-    function: Any, *, failures: bool = False, name: str | None = None
-) -> CallableSource:
+def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
     """Return the source of any callable; the names of its parameters decide how it is called.
 
     Raise `ArgumentError` if it cannot be called, or needs more than these.
@@ -119,8 +117,6 @@ def callable_source(
         ``size``; others need defaults. An input annotated as ``np.ndarray`` is passed as one.
     failures
         Whether an exception is an outcome, a `Failure`, where a call is one draw.
-    name
-        Its name in errors; file and function by default.
     """
     inner = function
     while isinstance(inner, functools.partial):
@@ -129,11 +125,10 @@ def callable_source(
     if not (inspect.isroutine(inner) or inspect.isclass(inner)):
         inner = type(inner)  # an object that can be called
     file = _file(inner)
-    if name is None:
-        title = getattr(inner, "__qualname__", type(function).__name__)
-        name = f"{file.name}:{title}" if file else str(title)
+    title = str(getattr(inner, "__qualname__", type(function).__name__)).replace(".<locals>", "")
     with argument_errors():
-        sampler = Sampler(function, name.replace(".<locals>", ""), failures=failures)
+        name = f"{file.name}:{title}" if file else title
+        sampler = Sampler(function, name, failures=failures)
     return CallableSource(sampler, lambda: _digests_of(function, inner, file))
 
 

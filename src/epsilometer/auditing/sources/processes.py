@@ -97,17 +97,14 @@ class Process:
                 if stdout in files:
                     chunk = os.read(stdout.fileno(), _CHUNK)
                     reply.feed(chunk)
-                    self._refuse(reply)
+                    if reply.problem:
+                        raise MechanismError(f"{self._name}: {reply.problem}")
                     if not chunk and not to_the_end:
                         raise self._died(reply)
                     if not chunk:
                         return self._ended_well(reply, deadline, timeout)
         self._answered += 1
         return None
-
-    def _refuse(self, reply: Reply) -> None:
-        if reply.problem:
-            raise MechanismError(f"{self._name}: {reply.problem}")
 
     def _refuse_leftovers(self, stdout: Any) -> None:
         with suppress(BlockingIOError):
@@ -167,9 +164,11 @@ class Process:
         if code != 0:
             raise EndedError(f"{self._name}: {_reason(code)}{self._last_line()}", _reason(code))
         reply.end()
-        self._refuse(reply)
+        problem = reply.problem
         if not reply.complete:
-            raise MechanismError(f"{self._name}: ended {reply.so_far()}{self._last_line()}")
+            problem = problem or f"ended {reply.so_far()}{self._last_line()}"
+        if problem:
+            raise MechanismError(f"{self._name}: {problem}")
 
     def close(self, grace: float = _GRACE) -> None:
         """Let it end by itself for a moment; then kill it with all that it has started."""
@@ -182,18 +181,14 @@ def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
     return [popen.stdin, popen.stdout, popen.stderr]
 
 
-def _has_ended(popen: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a program has ended, and keep its number, which is also that of its group."""
-    if popen.returncode is not None:
-        return True
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return os.waitid(os.P_PID, popen.pid, flags) is not None
-
-
 def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the end of a program; tell whether it came."""
+    """Wait for the end of a program; tell whether it came.
+
+    It keeps its number, which is also that of its group.
+    """
     until, pause = time.monotonic() + seconds, 1e-4
-    while not _has_ended(popen):
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while popen.returncode is None and os.waitid(os.P_PID, popen.pid, flags) is None:
         left = until - time.monotonic()
         if left <= 0:
             return False

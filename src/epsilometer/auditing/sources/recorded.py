@@ -46,18 +46,24 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     if len(paths) == 1:
-        return _of_one(paths[0], columns)
+        pair = _two(paths[0], columns, " of a single file", sides=True)
+        if len(pair) == 2:
+            on_x, on_x_prime = pair.values()
+            return on_x, on_x_prime
+        hint = "name a second file" if len(pair) == 1 else "choose two of them"
+        if len(pair) == 1 and ";" in next(iter(pair)):
+            hint = "separate them by commas"
+        message = f"has {_column_list(list(pair))}; outputs on x and on x' are wanted: {hint}"
+        raise ArgumentError(paths[0], message)
     first, second = paths
     if _file(first).samefile(_file(second)):
         raise ArgumentError(first, "is given twice: outputs on x, and others on x', are wanted")
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
-        raise ArgumentError(
-            second, f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
-        )
-    if len(x) > 1 and list(x) != list(x_prime):
-        if set(x) != set(x_prime):
-            other = next(name for name in x_prime if name not in x)
+        message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
+        raise ArgumentError(second, message)
+    if len(x) > 1:
+        for other in (name for name in x_prime if name not in x):
             raise ArgumentError(second, f"has a column {other!r} that {first} has not")
         x_prime = {name: x_prime[name] for name in x}
     return _joined(list(x.values())), _joined(list(x_prime.values()))
@@ -81,19 +87,6 @@ def table(path: str) -> tuple[dict[str, str], list[Any]]:
 def digest(paths: Sequence[str]) -> dict[str, str]:
     """Return SHA-256 of each file."""
     return {str(path): sha256(_file(path)) for path in paths}
-
-
-def _of_one(path: str, names: Sequence[str] | None) -> tuple[Outputs, Outputs]:
-    columns = _two(path, names, " of a single file", sides=True)
-    if len(columns) != 2:
-        hint = "name a second file" if len(columns) == 1 else "choose two of them"
-        if len(columns) == 1 and ";" in next(iter(columns)):
-            hint = "separate them by commas"
-        raise ArgumentError(
-            path, f"has {_column_list(list(columns))}; outputs on x and on x' are wanted: {hint}"
-        )
-    x, x_prime = columns.values()
-    return x, x_prime
 
 
 def _two(

@@ -55,6 +55,8 @@ class WorkerSource:
         Its name in errors; the command by default.
     """
 
+    _folds = True  # whether seeds are made small and far apart
+
     def __init__(
         self,
         command: str | Sequence[str],
@@ -86,15 +88,11 @@ class WorkerSource:
         mode = runs if fields else "one worker for all draws"
         self.description = f"{self.name}, {mode}{'' if self.seeded else ', unseeded'}"
 
-    @staticmethod
-    def _seed(seed: int) -> int:
-        return folded(seed)
-
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         input_text = _json(x)
         if not self._one_draw:
-            return self._batch(input_text, size, self._seed(seed))
+            return self._batch(input_text, size, folded(seed) if self._folds else seed)
         values: list[Any] = []
         for draw_seed in distinct_seeds(seed, size):
             try:
@@ -226,10 +224,7 @@ class PythonWorker(PythonProgram):
     """Draws of a Python function in another interpreter; see `python_worker`."""
 
     seeds_globals = True
-
-    @staticmethod
-    def _seed(seed: int) -> int:
-        return seed
+    _folds = False
 
     def __init__(self, origin: Origin, **options: Any) -> None:
         super().__init__(origin, **options)
@@ -273,19 +268,6 @@ def python_worker(
     """
     origin = Origin(spec, folder or ".", parameters, interpreter, env)
     return PythonWorker(origin, timeout=timeout, failures=failures)
-
-
-def python_account(
-    origin: Origin, parameters: Mapping[str, Any], *, timeout: float = 60.0
-) -> tuple[float, dict[str, str]]:
-    """Return the level of an accountant in another interpreter, and its digests.
-
-    The function gets those of the ``parameters`` that it names. Raise `ArgumentError` if there is
-    no such interpreter or function. Raise `MechanismError` if it fails, or returns no level.
-    """
-    with closing(PythonProgram(origin, timeout=timeout)) as accountant:
-        answer = accountant.ask(json.dumps({"account": dict(parameters)}))
-    return float(answer["number"]), answer["digest"]
 
 
 def python_replay(

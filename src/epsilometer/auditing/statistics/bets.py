@@ -18,7 +18,7 @@ phi and psi take one value in each of k cells, so that a block of draws is k cou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.claims import Claim
+from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.events.events import Event
 
 HORIZONS = (1 / 8, 1.0)  # parts of the draws to come
@@ -72,11 +73,15 @@ class Bet:
     expected: float = -math.inf
     optimistic: float = -math.inf
 
-    def counts(self, sample: Sample, blocks: Sequence[int]) -> Counts:
-        """Return the counts of outputs in each cell, block by block, of shape ``(blocks, k)``."""
-        k = self.phi.size
-        cells = np.repeat(np.arange(len(blocks)), blocks) * k + self.coded(sample)
-        return np.bincount(cells, None, len(blocks) * k).reshape(len(blocks), k)
+    def on(self, fresh: tuple[Sample, Sample], step: Step, layout: Layout | None = None) -> Round:
+        """Return the bet with its counts of the fresh draws of a step, equally many of x and x'."""
+        k, blocks = self.phi.size, len(step.blocks)
+        block = np.repeat(np.arange(blocks), step.blocks) * k
+        counts, counts_prime = (
+            np.bincount(block + self.coded(side), None, blocks * k).reshape(blocks, k)
+            for side in (fresh[::-1] if self.swapped else fresh)
+        )
+        return Round(self, counts, counts_prime, step.ahead, layout)
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,9 +88,10 @@ class EventClaim(Claim):
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return the smallest level at which an event may have probabilities ``p`` and ``q``."""
 
-    @abstractmethod
     def likelier(self, q: Floats, level: float | Floats) -> Floats:
         """Return the largest P(S) that the level allows where Q(S) is ``q``."""
+        kappa, b = self.null(np.asarray(level), q, math.nan)
+        return np.minimum(kappa * np.asarray(q) + b, 1.0)
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,6 @@ class Pure(EventClaim):
             loss = np.log(np.maximum(excess, 0.0)) - np.log(q)
         return np.asarray(np.where(excess > 0, loss, -np.inf))
 
-    def likelier(self, q: Floats, level: float | Floats) -> Floats:
-        """Return e^epsilon q + delta, at most 1."""
-        return np.minimum(np.exp(level) * np.asarray(q) + self.delta, 1.0)
-
     def text(self) -> str:
         """Return the claim in words."""
         if self.delta:
@@ -156,10 +153,6 @@ class Delta(EventClaim):
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return p - e^epsilon q."""
         return np.subtract(p, math.exp(self.epsilon) * np.asarray(q))
-
-    def likelier(self, q: Floats, level: float | Floats) -> Floats:
-        """Return e^epsilon q + delta, at most 1."""
-        return np.minimum(math.exp(self.epsilon) * np.asarray(q) + level, 1.0)
 
 
 @dataclass(frozen=True)
@@ -268,9 +261,8 @@ class Curve:
 
     def text(self) -> str:
         """Return the claim in words."""
-        return "a curve of Rényi divergences, " + " and ".join(
-            f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims
-        )
+        orders = [f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims]
+        return f"a curve of Rényi divergences, {' and '.join(orders)}"
 
     def to_plain(self) -> dict[str, Any]:
         """Return the epsilon of every order."""
@@ -319,6 +311,13 @@ def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyC
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
     """Return the single claims, each with its level."""
     return claim.claims if isinstance(claim, Curve) else (claim,)
+
+
+def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:
+    """Return the single claims; after an approximate one, the same whose level is delta."""
+    if isinstance(claim, Pure) and claim.delta > 0:
+        return claim, Delta(claim.epsilon, claim.delta)
+    return parts(claim)
 
 
 def _check_range(name: str, value: object, most: float = _LARGEST) -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from epsilometer.arrays import Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
-from epsilometer.auditing.statistics.bets import Bet
+from epsilometer.auditing.statistics.bets import Bet, Round
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer.auditing.statistics.learning import expected, learn
+from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.estimators.berger_boos import lower_bound, p_value
 
 CHOOSING = 0.2  # share of the draws
@@ -25,29 +25,6 @@ _OPTIMISTIC_SHARE = 0.15  # of alpha
 _EXACT = 0.97  # of alpha; the rest covers the gaps of the grid of the exact test
 _PRECISION = 2e-5
 _LARGEST = 700.0
-
-
-@dataclass(frozen=True)
-class Counted:
-    """An event, its counts among fresh draws of P and of Q, and its share of alpha."""
-
-    bet: Bet
-    hits: int
-    hits_prime: int
-    draws: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """The counts of the chosen events among fresh draws of the chosen pair."""
-
-    pair: int
-    counted: tuple[Counted, ...]
-
-    def lower_bound(self, claim: EventClaim, alpha: float) -> float:
-        """Return the largest of the events' bounds, each at its share of alpha."""
-        return max((bound(event, claim, alpha) for event in self.counted), default=0.0)
 
 
 def choose(
@@ -72,33 +49,47 @@ def choose(
     return pair, bets[pair]
 
 
-def count(pair: int, bets: list[Bet], fresh: tuple[Sample, Sample]) -> Fixed:
-    """Count fresh draws in the events."""
+def count(
+    bets: list[Bet], fresh: tuple[Sample, Sample], layout: Layout | None = None
+) -> list[Round]:
+    """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
     n = min(len(side) for side in fresh)
-    counted = []
-    for i, bet in enumerate(bets):
-        sides = fresh[::-1] if bet.swapped else fresh
-        hits, hits_prime = (int(bet.coded(side[:n]).sum()) for side in sides)
-        rest = _OPTIMISTIC_SHARE * (len(bets) - 1)
-        counted.append(Counted(bet, hits, hits_prime, n, _OPTIMISTIC_SHARE if i else 1 - rest))
-    return Fixed(pair, tuple(counted))
+    return [bet.on((fresh[0][:n], fresh[1][:n]), Step(1, n, n), layout) for bet in bets]
 
 
-def bound(event: Counted, claim: EventClaim, alpha: float) -> float:
-    """Return the bound of one event, at its share of alpha."""
-    alpha *= event.share
-    counts = event.hits, event.draws, event.hits_prime, event.draws
+def largest_bound(
+    counted: list[Round], claim: EventClaim, alpha: float
+) -> tuple[float, Round | None]:
+    """Return the largest of the events' bounds, each at its share of alpha, and its event."""
+    shares = [_OPTIMISTIC_SHARE] * len(counted)
+    shares[:1] = [1 - _OPTIMISTIC_SHARE * (len(counted) - 1)]
+    bounds = [
+        (_bound(event, claim, alpha * share), event)
+        for event, share in zip(counted, shares, strict=False)
+    ]
+    return max(bounds, key=lambda pair: pair[0], default=(0.0, None))
+
+
+def _bound(event: Round, claim: EventClaim, alpha: float) -> float:
+    (rest, hits), (_, hits_prime) = (
+        side.sum(axis=0).tolist() for side in (event.counts, event.counts_prime)
+    )
+    n = rest + hits
     if isinstance(claim, Pure):
-        return lower_bound(*counts, alpha=alpha, delta=claim.delta)
+        return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta)
     top = claim.grid()[-1] if isinstance(claim, Gaussian) else 1.0
-    return _last_refuted(lambda level: _refuted(event, claim.at(level), alpha), float(top))
+
+    def refuted(level: float) -> bool:
+        return _refuted((hits, n, hits_prime), event.bet.mean_psi, claim.at(level), alpha)
+
+    return _last_refuted(refuted, float(top))
 
 
-def _refuted(event: Counted, claim: Claim, alpha: float) -> bool:
+def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha: float) -> bool:
     """Tell whether the counts refute a claim, for mu-GDP by the tangent at the past Q(S)."""
-    k, n, other = event.hits, event.draws, event.hits_prime
+    k, n, other = counts
     if isinstance(claim, Gaussian):
-        slope, intercept = claim.null(np.array([claim.level]), event.bet.mean_psi, math.nan)
+        slope, intercept = claim.null(np.array([claim.level]), mean_psi, math.nan)
         epsilon, delta = math.log(slope[0]), float(intercept[0])
         if epsilon < 0:  # the complement, with P and Q exchanged, has the opposite slope
             k, other = n - other, n - k

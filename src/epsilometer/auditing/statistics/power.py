@@ -204,16 +204,15 @@ def detectable(
     *,
     alpha: float,
     event: float | None = None,
-    goal: float = POWER,
 ) -> float | None:
-    """Return the smallest level that is detected with probability ``goal``; None if there is none.
+    """Return the smallest level that is detected with probability 0.9; None if there is none.
 
     The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
     """
     low, top = claim.level, float(claim.grid()[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), _LEVELS)
     for _ in range(2):
-        detected = _detected(claim, low + excess, steps, alpha, goal, event)
+        detected = _detected(claim, low + excess, steps, alpha, POWER, event)
         if not detected.any():
             return None
         first = int(detected.argmax())
@@ -307,11 +306,11 @@ def _audited(
         for _ in range(runs):
             bad = int(rng.integers(pairs))
 
-            def draw(pair: int, side: int, size: int, bad: int = bad) -> Sample:
-                return sides[pair != bad](side, size, rng)
+            def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
+                return [sides[pair != bad](side, size, rng) for pair, side in of]
 
             evidence = Evidence(claim, pairs, alpha)
-            gather(draw, steps, evidence, lambda _, evidence: evidence.refuted(), as_reals=True)
+            gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
             likely += log_ndtr(rise if evidence.refuted() else -rise)
         samples = round(math.exp(guesses[int(likely.argmax())]))
     return round(samples * math.exp(_MARGIN / _RISE))

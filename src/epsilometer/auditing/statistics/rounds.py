@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,17 @@ from numpy.typing import NDArray
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics.bets import Bet, Round
-from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Delta, Pure, parts
+from epsilometer.auditing.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer.auditing.statistics.learning import expected, learn, optimistic
 from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.auditing.statistics.wealth import Wealth
 
-Draw = Callable[[int, int, int], Any]
-"""Fresh raw outputs of a pair (its number) and a side (0 is x, 1 is x'), so many of them."""
+Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
+"""Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
 
-
-class Draws:
-    """Fresh draws of several pairs and sides at a time."""
-
-    def __init__(self, draw: Draw) -> None:
-        self._draw = draw
-
-    def together(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
-        """Return outputs of each pair and side: equally many, ``size``, or fewer at the very end.
-
-        Their number does not depend on the outputs.
-        """
-        return [self._draw(pair, side, size) for pair, side in sides]
-
-
-class Watcher(Protocol):
-    """A function that follows the progress of an audit."""
-
-    def __call__(self, drawn: int, evidence: Evidence) -> bool:
-        """Note the draws of a side so far; return whether to stop."""
+They are so many, equally many of each, or fewer at the very end. Their number does not depend on
+the outputs.
+"""
 
 
 @dataclass
@@ -63,15 +46,14 @@ class Evidence:
     """All outputs, by pair, side and round."""
 
     def __post_init__(self) -> None:
-        claims = parts(self.claim)
         self.raw = [([], []) for _ in range(self.pairs)]
-        self.wealths = {
-            claim: Wealth(claim, self.pairs, self.alpha, 1 / len(claims)) for claim in claims
-        }
+        claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
+        self.wealths = {claim: Wealth(claim, *of_audit, 1 / len(claims)) for claim in claims}
 
     def bounds(self) -> dict[Claim, float]:
-        """Return the lower confidence bound for the level of each part of the claim."""
-        return {claim: wealth.lower_bound(claim) for claim, wealth in self.wealths.items()}
+        """Return the lower confidence bound for each level of the claim; see `with_delta`."""
+        claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
+        return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
@@ -80,36 +62,27 @@ class Evidence:
             for claim, wealth in self.wealths.items()
         )
 
-    def delta_bound(self) -> float | None:
-        """Return the lower bound for delta at the epsilon of an approximate claim."""
-        for claim, wealth in self.wealths.items():
-            if isinstance(claim, Pure) and claim.delta > 0:
-                return wealth.lower_bound(Delta(claim.epsilon, claim.delta))
-        return None
-
 
 def gather(
-    draw: Draw | Draws,
+    draw: Draw,
     steps: Sequence[Step],
     evidence: Evidence,
-    watcher: Watcher | None = None,
+    stops: Callable[[Evidence], bool] = lambda _: False,
     *,
     as_reals: bool = False,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
-    ``draw`` gives fresh draws, equally many of both sides; a round with fewer draws than requested
-    is the last. ``evidence`` is extended by the rounds, ``steps``. The ``watcher`` is called after
-    each round and returns whether to stop. ``as_reals`` is that of `learn`.
+    A round with fewer draws than requested is the last. ``evidence`` is extended by the rounds,
+    ``steps``, until it ``stops`` after one. ``as_reals`` is that of `learn`.
     """
-    draws = draw if isinstance(draw, Draws) else Draws(draw)
     raw, kept = evidence.raw, list(range(evidence.pairs))
     for i, step in enumerate(steps):
         bets = {pair: _learn(raw[pair], evidence, step, as_reals) for pair in kept} if i else {}
         if len(kept) > step.pairs:
             kept = _best(kept, bets, step.pairs)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
-        fresh = draws.together(sides, wanted := step.draws)
+        fresh = draw(sides, wanted := step.draws)
         step = replace(step, draws=len(fresh[0]))  # noqa: PLW2901
         if not step.draws:
             break
@@ -120,8 +93,8 @@ def gather(
         evidence.best = kept[0]
         if i:
             for claim, wealth in evidence.wealths.items():
-                wealth.record({pair: _rounds(raw[pair], bets[pair], claim, step) for pair in kept})
-        if (watcher is not None and watcher(evidence.drawn, evidence)) or step.draws < wanted:
+                wealth.rounds.append({pair: bets[pair].on(raw[pair], claim, step) for pair in kept})
+        if stops(evidence) or step.draws < wanted:
             break
     return evidence
 
@@ -134,6 +107,11 @@ class _Learned:
     def relative(self, level: Callable[[list[Bet]], float]) -> float:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
+
+    def on(self, raw: tuple[list[Any], list[Any]], claim: Claim, step: Step) -> list[Round]:
+        """Return the bets against a part of the claim, on the last draws of both sides."""
+        fresh = self.layout.encode(raw[0][-1]), self.layout.encode(raw[1][-1])
+        return [bet.on(fresh, step, self.layout) for bet in self.bets[claim]]
 
 
 def _learn(
@@ -156,18 +134,6 @@ def _best(pairs: list[int], bets: Mapping[int, _Learned], number: int) -> list[i
     return ranked[:first] + others[: number - first]
 
 
-def _rounds(
-    raw: tuple[list[Any], list[Any]], learned: _Learned, claim: Claim, step: Step
-) -> list[Round]:
-    fresh = tuple(learned.layout.encode(side[-1]) for side in raw)
-    rounds = []
-    for bet in learned.bets[claim]:
-        sides = fresh[::-1] if bet.swapped else fresh
-        counts, counts_prime = (bet.counts(side, step.blocks) for side in sides)
-        rounds.append(Round(bet, counts, counts_prime, step.ahead, learned.layout))
-    return rounds
-
-
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
     """Return recorded outputs in random order, in which they are exchangeable like fresh draws."""
     order = rng.permutation(len(outputs))
@@ -178,9 +144,12 @@ def successive(recorded: Sequence[tuple[Any, Any]]) -> Draw:
     """Return a source that hands out recorded outputs, each once."""
     used = [[0, 0] for _ in recorded]
 
-    def draw(pair: int, side: int, size: int) -> Any:
-        start = used[pair][side]
-        used[pair][side] = start + size
-        return recorded[pair][side][start : start + size]
+    def draw(sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
+        outputs = []
+        for pair, side in sides:
+            start = used[pair][side]
+            used[pair][side] = start + size
+            outputs.append(recorded[pair][side][start : start + size])
+        return outputs
 
     return draw

@@ -33,7 +33,7 @@ from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.berger_boos import bisected
-from epsilometer.events.events import row_codes
+from epsilometer.events.events import codes_of
 from epsilometer.proportions import clopper_pearson
 
 _EARLY = 0.1  # of alpha, for audits that stop early
@@ -134,7 +134,7 @@ def _limits(
     All of them hold together if they are to be ``summed``, else any two of them.
     """
     if isinstance(known, Outcomes):
-        codes = _codes(np.concatenate([x, x_prime]))
+        codes = codes_of(np.concatenate([x, x_prime]))
         number = int(codes.max()) + 1
         if number > known.number:
             raise ArgumentError("outcomes", f"must be at least {number}: so many were seen")
@@ -157,13 +157,6 @@ def _limits(
     w = (high_end - low_end) / cells
     slack = known.lipschitz * w / 2
     return np.maximum(low / w - slack, 0.0), high / w + slack
-
-
-def _codes(outputs: Sample) -> Counts:
-    """Return a number from 0 for each output, the same for equal outputs; NaN equals NaN."""
-    columns = outputs[:, None] if outputs.ndim == 1 else outputs
-    codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
-    return np.unique(row_codes(np.stack(codes, axis=1)), return_inverse=True)[1].reshape(-1)
 
 
 def _intervals(counts: Counts, alpha: float, ends: int) -> tuple[Floats, Floats]:

@@ -25,7 +25,8 @@ class Wealth:
     """The wealth won against one kind of claim, at any level of it.
 
     ``pairs`` is the number of pairs of inputs, ``alpha`` the probability of a false alarm, and
-    ``share`` the part of alpha for this claim. ``rounds`` has the bets of each pair that is left.
+    ``share`` the part of alpha for this claim. ``rounds`` has the bets of each pair that is left,
+    all in equally many blocks.
     """
 
     claim: Claim
@@ -33,10 +34,6 @@ class Wealth:
     alpha: float
     share: float = 1.0
     rounds: list[Mapping[int, Sequence[Round]]] = field(default_factory=list)
-
-    def record(self, bets: Mapping[int, Sequence[Round]]) -> None:
-        """Add a round: the bets of each pair that is left, all in equally many blocks."""
-        self.rounds.append(bets)
 
     def log_wealth(self, claim: Claim, levels: Floats) -> Floats:
         """Return the log of the wealth after each block, of shape ``(times, m)``."""
@@ -51,9 +48,8 @@ class Wealth:
         for pairs in self.rounds:
             dropped = [wealth[pair] for pair in wealth if pair not in pairs]
             if dropped:
-                total = np.logaddexp.reduce(
-                    np.concatenate(dropped).reshape(-1, levels.size), axis=0
-                )
+                left = np.concatenate(dropped).reshape(-1, levels.size)
+                total = np.logaddexp.reduce(left, axis=0)
                 inherited = total - math.log(len(pairs)) + shares
                 wealth = {pair: np.logaddexp(wealth[pair], inherited) for pair in pairs}
             courses = []

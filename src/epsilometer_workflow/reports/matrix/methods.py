@@ -216,8 +216,8 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     layout = layout_of(*past, as_reals=True)
     chosen = [(layout.encode(past[0]), layout.encode(past[1]))]
     _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
-    counts = fixed.count(0, bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
-    return counts.lower_bound(claim, _ALPHA)
+    counted = fixed.count(bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
+    return fixed.largest_bound(counted, claim, _ALPHA)[0]
 
 
 class Exact:

@@ -56,7 +56,10 @@ class Sources:
         self._patch_python()
         if np is not None:
             self._patch_numpy()
-        self._patch_scipy()
+        if _STATS in sys.modules:
+            self._patch_stats(sys.modules[_STATS])
+        else:
+            sys.meta_path.insert(0, _Waiting(_STATS, self._patch_stats))
         self._patch_imported_names()
 
     def seed(self, seed: int) -> None:
@@ -235,14 +238,8 @@ class Sources:
 
     # --- SciPy ------------------------------------------------------------------------------------
 
-    def _patch_scipy(self) -> None:
-        """Record ``scipy.stats``, which scales NumPy's draws, as soon as it is loaded."""
-        if _STATS in sys.modules:
-            self._patch_stats(sys.modules[_STATS])
-        else:
-            sys.meta_path.insert(0, _Waiting(_STATS, self._patch_stats))
-
     def _patch_stats(self, module: Any) -> None:
+        """Record ``scipy.stats``, which scales NumPy's draws."""
         plain = module.rv_generic.rvs
 
         def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
