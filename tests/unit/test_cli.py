@@ -450,7 +450,7 @@ def test_samples_needed_says_how_many(run, monkeypatch):
     assert (code, err) == (0, "")
     draws, words = out.split(maxsplit=1)
     assert words.startswith("draws of each side find 1.5, where epsilon = 1 is claimed")
-    more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 10 --event .01")[1]
+    more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 20 --event .01")[1]
     assert int(more.split()[0]) > int(draws)
 
 
