@@ -1,12 +1,17 @@
 """A study in miniature, for tests of what users write."""
 
+import json
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
+from tests.sharing import made_once
+from tests.unit.loading import loaded_by_script
 
 CONFIG = Path(__file__).parents[1] / "data" / "config"
 
@@ -24,3 +29,19 @@ def config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def study() -> Study:
     """The study itself, which tests only ask."""
     return checked(CONFIG)
+
+
+@pytest.fixture(scope="session")
+def loaded(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], dict[str, str | None]]:
+    """What a script of a job imports, found out once for all workers."""
+
+    @cache
+    def loaded(script: str) -> dict[str, str | None]:
+        def make(file: Path) -> None:
+            file.write_text(json.dumps(loaded_by_script(script)))
+
+        return json.loads(made_once(make, f"loaded/{script}", tmp_path_factory).read_text())
+
+    return loaded

@@ -17,8 +17,7 @@ print(json.dumps({n: getattr(m, "__file__", None) for n, m in sys.modules.items(
 """
 
 
-@cache
-def loaded(script: str) -> dict[str, str | None]:
+def loaded_by_script(script: str) -> dict[str, str | None]:
     """Return what is imported, by name, with its file, once a script's own imports are done."""
     tree = ast.parse((SCRIPTS / f"{script}.py").read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -23,6 +23,7 @@ from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, MechanismError
+from tests.sharing import made_once
 
 IMPORTS = """
 import ctypes, math, os, random, secrets, time
@@ -49,7 +50,7 @@ def written(tmp_path):
 def found(written):
     """What returns the cause of a mechanism."""
 
-    def found(body, pair=ZERO_ONE, claimed=None, runs=5, head=IMPORTS):
+    def found(body, pair=ZERO_ONE, claimed=None, runs=4, head=IMPORTS):
         place, seeds = written(body, head), list(range(1, 1 + runs))
         told = forked(lambda: replayed(lambda: load(place), pair, seeds, 20), 60)
         assert "runs" in told, told
@@ -77,7 +78,13 @@ print(json.dumps(told))
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """What is told of all mechanisms below, by name: in one process, as each start takes time."""
-    folder, cases = tmp_path_factory.mktemp("told"), {}
+    return json.loads((made_once(tell, "told", tmp_path_factory) / "told.json").read_text())
+
+
+def tell(folder):
+    """Write what is told of all mechanisms."""
+    folder.mkdir()
+    cases = {}
     for i, (name, (body, pair)) in enumerate(MECHANISMS.items()):
         file = folder / f"mechanism{i}.py"
         file.write_text(IMPORTS + textwrap.dedent(body))
@@ -91,7 +98,7 @@ def told(tmp_path_factory):
         env=os.environ | {"PYTHONPATH": "src"},
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    (folder / "told.json").write_text(done.stdout)
 
 
 # --- faults ---------------------------------------------------------------------------------------

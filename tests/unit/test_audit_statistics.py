@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilometer.auditing.statistics import power
 from epsilometer.auditing.statistics.bets import Bet, Round, growth, stakes
 from epsilometer.auditing.statistics.claims import (
     ZCDP_ORDERS,
@@ -163,10 +164,23 @@ AT_THE_LEVEL: dict[str, tuple[Claim, Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("name", AT_THE_LEVEL)
 def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
-    """60 seeds at alpha = .2: more than 22 would be refuted with probability .0006."""
+    """60 seeds at alpha = .2: more than 22 would be refuted with probability .0006.
+
+    The first 20 do where no more than 4 of them are refuted: with probability .05 of a claim that
+    is refuted in .4 of audits, and .006 of one that is in half of them.
+    """
     claim, law = AT_THE_LEVEL[name]
-    refuted = sum(evidence_of(law, claim, 2000, seed, alpha=0.2).refuted() for seed in range(60))
-    assert refuted <= 22
+    assert refuted_at_most(22, lambda seed: evidence_of(law, claim, 2000, seed, alpha=0.2), 60)
+
+
+def refuted_at_most(most: int, evidence: Callable[[int], Evidence], seeds: int) -> bool:
+    """Tell whether so many of the seeds refute at most; the first 20 do if 4 of them or fewer."""
+    refuted = 0
+    for seed in range(seeds):
+        refuted += evidence(seed).refuted()
+        if seed == 19 and refuted <= 4:
+            return True
+    return refuted <= most
 
 
 def evidence_of(
@@ -206,10 +220,7 @@ def test_delta_has_a_bound_of_its_own():
 def test_several_orders_hold_together():
     """At alpha = .2 no order's bound is above its level more often than chance would have it."""
     claim = renyi({2: 1.0, 4: 2.0})
-    refuted = sum(
-        evidence_of(gaussian, claim, 2000, seed, alpha=0.2).refuted() for seed in range(40)
-    )
-    assert refuted <= 16
+    assert refuted_at_most(16, lambda seed: evidence_of(gaussian, claim, 2000, seed, alpha=0.2), 40)
 
 
 @pytest.mark.parametrize("order", [64.0, 256.0, 5000.0])
@@ -254,14 +265,14 @@ def test_the_worst_pair_is_followed():
 )
 def test_the_exact_test_is_near_the_level_and_below_it(claim, law, level, least):
     bounds = []
-    for seed in range(7):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         past = [(law(0, 10_000, rng), law(1, 10_000, rng))]
         _, bets = choose(past, claim, 40_000, 0.05)
         fresh = law(0, 40_000, rng), law(1, 40_000, rng)
         bounds.append(largest_bound(count(bets, fresh), claim, 0.05)[0])
     assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 3
+    assert sum(bound > level for bound in bounds) <= 2
 
 
 def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
@@ -324,17 +335,11 @@ def test_smooth_densities_have_an_upper_bound():
 # --- power ----------------------------------------------------------------------------------------
 
 
-def test_what_is_said_to_be_detectable_is_detected():
-    steps = schedule(4000, 1)
-    claim = pure(0.5)
-    found = detectable(claim, steps, alpha=0.05)
-    assert found is not None
-    hits = sum(evidence_of(laplace(found), claim, 4000, seed).refuted() for seed in range(40))
-    assert hits >= 30
-
-
 def test_a_rare_event_takes_the_draws_that_learning_it_takes():
-    """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits."""
+    """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits.
+
+    Of ten 7 or more are with probability .987, and of one that is found in .4 with .05.
+    """
     claim, level = pure(0.5), 1.5
 
     def rare(side: int, n: int, rng: np.random.Generator) -> Any:
@@ -343,12 +348,19 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
         return z
 
     samples = samples_needed(claim, detect=level, event=0.01)
-    assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(20)) >= 13
+    assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
 
 
+@pytest.fixture
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forecast from 28 simulated audits; tests/unit/test_forecasts.py has all 132."""
+    monkeypatch.setattr(power, "_RUNS", (12, 16))
+
+
+@pytest.mark.usefixtures("few_runs")
 def test_one_pair_among_others_at_the_claim_takes_more_draws():
-    one, four, twenty = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 4, 20))
-    assert one < four < twenty < 40 * one
+    one, eight = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 8))
+    assert one < eight < 16 * one
 
 
 @pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 1e-3), Renyi(20, 0.5)])
@@ -359,6 +371,7 @@ def test_more_draws_detect_smaller_levels(claim):
     assert few > more > many > claim.level
 
 
+@pytest.mark.usefixtures("few_runs")
 @pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5)])
 def test_a_smaller_excess_takes_more_draws(claim):
     few, many = (samples_needed(claim, detect=f * claim.level) for f in (1.5, 1.2))

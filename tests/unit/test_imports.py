@@ -7,7 +7,7 @@ The doors to an audit import even less: pytest loads its plugin wherever the pac
 
 import pytest
 
-from tests.unit.loading import EVERY_SCRIPT, loaded, loaded_by
+from tests.unit.loading import EVERY_SCRIPT, loaded_by
 
 WATCHED = (
     *("numpy", "scipy", "scipy.special", "scipy.stats", "numba", "pandas", "pyarrow", "sklearn"),
@@ -50,13 +50,13 @@ def test_every_script_is_in_the_table():
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_a_script_imports_no_more_than_the_table_says(script):
+def test_a_script_imports_no_more_than_the_table_says(loaded, script):
     found = {name for name in WATCHED if name in loaded(script)}
     assert found <= IMPORTED[script], f"{script}: {found - IMPORTED[script]} came in"
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_the_table_says_no_more_than_is_imported(script):
+def test_the_table_says_no_more_than_is_imported(loaded, script):
     found = {name for name in WATCHED if name in loaded(script)}
     assert IMPORTED[script] <= found, f"{script}: take {IMPORTED[script] - found} out of the table"
 

@@ -5,6 +5,7 @@ Nothing is drawn and nothing is run.
 
 import json
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -67,6 +68,15 @@ def walk(real: Study) -> list[Product]:
     return [*all_products(real), Page(real, EVERY), *shown]
 
 
+def some(real: Study, walk: list[Product]) -> Iterator[Product]:
+    """Every fifth job of each rule; other ones at each scale, as all scales have the same jobs."""
+    by_rule: dict[str, list[Product]] = {}
+    for product in walk:
+        by_rule.setdefault(product.rule, []).append(product)
+    for made in by_rule.values():
+        yield from made[min(SCALES.index(real.scale), len(made) - 1) :: 5]
+
+
 def job(product: Product) -> tuple[str, str]:
     """Return what tells jobs apart."""
     return product.rule, product.path
@@ -83,7 +93,7 @@ def test_rules_scripts_and_stages_have_one_name():
 
 def test_a_path_gives_its_product_back(real, walk):
     """As Snakemake takes it apart, with the same spec to the letter: 1 here is not 1.0 there."""
-    for product in walk:
+    for product in some(real, walk):
         found = PATTERNS[product.rule][0].match(product.path)
         assert found, product.path
         again = type(product).from_wildcards(real, found.groupdict())

@@ -91,8 +91,15 @@ def audited(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("function", ["laplace", "words", "vector", "whole"])
-@pytest.mark.parametrize("claims", [[{"epsilon": 0.2}, {"gdp": 0.3}], [{"renyi": [[2.0, 0.1]]}]])
+@pytest.mark.parametrize(
+    ("function", "claims"),
+    [
+        ("laplace", [{"epsilon": 0.2}, {"gdp": 0.3}]),
+        ("words", [{"epsilon": 0.2}, {"gdp": 0.3}]),
+        ("vector", [{"renyi": [[2.0, 0.1]]}]),
+        ("whole", [{"renyi": [[2.0, 0.1]]}]),
+    ],
+)
 def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, claims):
     spec = spec_of(function, claims, failures=function == "words")
     source = load(f"own.py:{function}", folder=audited.folder, failures=spec["failures"])

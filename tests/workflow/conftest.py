@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
@@ -131,19 +132,6 @@ def small_study(folder: Path) -> Project:
     return project
 
 
-def once(make: Callable[[Path], Project], name: str, factory: pytest.TempPathFactory) -> Project:
-    """Return a project that the first worker makes, and that all others use."""
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = folder.with_suffix(".done")
-        if not done.exists():
-            make(folder)
-            done.touch()
-    return Project(folder)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     """Mark the tests that need the whole smoke scale."""
@@ -161,13 +149,13 @@ def project(tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which the smoke scale is done, for all workers; tests leave it as it is."""
-    return once(undisturbed, "finished", tmp_path_factory)
+    return Project(made_once(undisturbed, "finished", tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
 def miniature(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which a study in miniature is done, for all workers; tests leave it as it is."""
-    return once(small_study, "miniature", tmp_path_factory)
+    return Project(made_once(small_study, "miniature", tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.plan import totals
+from epsilometer_workflow.products.plan import report, totals
 from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 PRINTED = {  # the tables and figures of the papers; a report may hold more
@@ -236,7 +236,7 @@ def test_the_plan_as_a_user_asks_for_it(project: Project):
 
     before = sorted(project.folder.rglob("*.yaml"))
     said = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
-    once = plan("--scale", "paper").stdout
+    once = report(checked(project.folder / "config", {"scale": "paper"}), 1, 2)
     jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (said, once)]
     assert jobs[0] == 10 * jobs[1] > 0
     assert said.strip().endswith("samples are deleted as they are read")
@@ -250,14 +250,23 @@ def test_the_plan_as_a_user_asks_for_it(project: Project):
     assert wrong.stderr.strip().endswith("unknown scale 'papr'; did you mean 'paper'?")
 
 
-def test_samples_are_temporary_at_paper_scale_only(project: Project):
-    wanted = "estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
-    for scale, kept in [("paper", False), ("smoke", True)]:
-        target = f"results/{scale}/{wanted}/n=64_runs=2.parquet"
-        run = project.snakemake(target, "--config", f"scale={scale}")
+def test_samples_are_temporary_where_the_scale_says_so(tmp_path):
+    """Of the study in miniature; the real one says so at paper scale only."""
+    real = yaml.safe_load((CONFIG / "config.yaml").read_text())["scales"]
+    kept = {scale for scale, about in real.items() if not about["temporary_samples"]}
+    assert kept == set(SCALES) - {"paper"}
+    project = copy_project(tmp_path, SMALL)
+    wanted = "results/smoke/estimates/truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
+    file, flag = "config/config.yaml", "smoke: {temporary_samples: "
+    for n, temporary in ((64, True), (65, False)):
+        if temporary:
+            project.replace(file, f"{flag}false", f"{flag}true")
+        else:
+            project.replace(file, f"{flag}true", f"{flag}false")
+        run = project.snakemake(f"{wanted}/n={n}_runs=2.parquet", *SMOKE)
         assert run.returncode == 0, run.stderr
-        samples = list((project.folder / "results" / scale / "samples").rglob("*.parquet"))
-        assert bool(samples) == kept
+        samples = list((tmp_path / "results/smoke/samples").rglob("*.parquet"))
+        assert bool(samples) != temporary
 
 
 @pytest.mark.parametrize("report", ["kutta2022", "scorecard"])

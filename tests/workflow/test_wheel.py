@@ -37,7 +37,7 @@ found = em.audit(
 print(json.dumps({
     "verdict": found.to_plain()["verdict"], "at first": sorted(imported & {"numpy", "scipy"}),
     "at last": sorted({"numba", "numpy", "pyarrow", "scipy"} & set(sys.modules)),
-    "needed": em.samples_needed(em.pure(1.0), detect=1.2, power=0.9),
+    "needed": em.samples_needed(em.pure(1.0), detect=1.2, pairs=20),
 }))
 """
 

@@ -33,9 +33,9 @@ BIT = [(0, 1)]
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_is_as_private_as_it_says(audit, mechanism, pairs):
-    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=20_000)
+    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=10_000)
 
 
-@pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=20_000)
+@pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=10_000)
 def test_group_size(audit):
     audit(survey.group_size, pairs=[([], [1]), ([1], [1, 1])])
