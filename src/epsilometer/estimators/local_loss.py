@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats, Sample
+from epsilometer.checks import Checked, Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
@@ -55,7 +56,7 @@ _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
 @dataclass(frozen=True)
-class LocalLoss:
+class LocalLoss(Checked):
     """DPL (askin2022, Algorithm 3): the largest empirical loss of each pair, and its output.
 
     Parameters
@@ -83,14 +84,9 @@ class LocalLoss:
     guarantee: ClassVar[Literal["none"]] = "none"
     evidence: ClassVar[type] = OutputEvidence
 
-    floor: float
-    points: int = 1001
-    largest: bool = False
-
-    def __post_init__(self) -> None:
-        checks.positive("floor", self.floor)
-        checks.integer("points", self.points, minimum=2)
-        checks.flag("largest", self.largest)
+    floor: Positive
+    points: Several = 1001
+    largest: Flag = False
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -137,7 +133,7 @@ class LocalLoss:
 
 
 @dataclass(frozen=True)
-class MaximumPrivacyLoss:
+class MaximumPrivacyLoss(Checked):
     """MPL (askin2022, Algorithm 4): the bound at t_hat, from fresh samples of DPL's pair.
 
     It is asymptotic. The loss has a sign, other than in the paper; see the module.
@@ -165,10 +161,7 @@ class MaximumPrivacyLoss:
     guarantee: ClassVar[Literal["asymptotic"]] = "asymptotic"
 
     after: str
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        checks.between_0_and_1("alpha", self.alpha)
+    alpha: Fractional = 0.05
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
