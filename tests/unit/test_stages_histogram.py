@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import ladder
 from epsilometer.errors import DataError
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.storage import read_counts, read_samples

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Counts, Floats, Integers, Sample
 from epsilometer.checks import Checked, Count
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import joint_counts, value_counts
+from epsilometer.classifiers.counting import value_counts
+from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 
 _BITS = 64
@@ -46,7 +47,7 @@ class HammingNeighbours(Checked):
 class FittedHamming:
     """Distinct training points, and their counts for x and for x', of shape ``(m,)``."""
 
-    points: Counts
+    points: Integers
     counts: Counts
     counts_prime: Counts
     k: int

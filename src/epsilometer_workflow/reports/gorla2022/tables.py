@@ -304,7 +304,7 @@ def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
 def _smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
     """Return the smallest n of a search whose share within gamma reaches delta; NaN if none does.
 
-    The search looks at half octaves (`epsilometer.densities.ladder`), each run's prefixes of one
+    The search looks at half octaves (`epsilometer.densities.histogram`), each run's prefixes of one
     sample, so the answer is at most a factor of 1.5 above the smallest n there is.
     """
     enough = summary.loc[summary["share_within"] >= delta, "n"]

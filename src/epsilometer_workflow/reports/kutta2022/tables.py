@@ -10,8 +10,7 @@ import pandas as pd
 from pydantic import Field, PositiveInt
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.estimators.several import maximum_confidence
+from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, maximum_confidence
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.reports.panels import in_order, of_panels
 
