@@ -11,6 +11,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.options import Id, Model
 from epsilometer_workflow.configuration.config import Scalar, read
+from epsilometer_workflow.configuration.functions import public_functions
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"
@@ -79,7 +80,8 @@ def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
         for key, call in _calls(task):
             module, _, function = call.partition(":")
-            known = sorted(functions(module))
+            program = PROGRAMS / f"{module}.py"
+            known = public_functions(program) if program.is_file() else []
             if function not in known:
                 message = f"{module}.py has no {function!r}{suggest(function, known)}"
                 raise ConfigError(str(file), f"tasks.{name}.{key}", message)
@@ -89,12 +91,3 @@ def _calls(task: Task) -> Iterator[tuple[str, str]]:
     yield "data", f"data:{task.data}"
     for name, implementation in task.implementations.items():
         yield f"implementations.{name}", implementation.call
-
-
-def functions(module: str) -> set[str]:
-    """Return the functions that a program defines, by its text."""
-    import ast
-
-    file = PROGRAMS / f"{module}.py"
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}

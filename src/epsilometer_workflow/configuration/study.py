@@ -340,10 +340,7 @@ class Study:
         if plan is None:
             raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
         name = plan.estimator or estimator_name
-        if name not in self.estimators:
-            raise ConfigError(
-                file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
-            )
+        check_known(file, key, "estimator", name, self.estimators)
         claims = self.claims(mechanism, epsilon)
         estimator = self.estimator(name)
         if not hasattr(estimator, "planned_samples"):

@@ -12,10 +12,8 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ConfigError, UnknownNameError, suggest
-from epsilometer.estimators import ESTIMATORS
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer.options import ID
-from epsilometer.registry import Registry, load
+from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
@@ -72,7 +70,6 @@ def _check_museum(study: Study) -> None:
 def _check_mechanisms(study: Study) -> None:
     file = str(study.file("mechanisms.yaml"))
     for name, mechanism in study.mechanisms.items():
-        _check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
         if mechanism.region is not None:
             with placed(file, f"{name}.region"):
                 checks.interval("region", *mechanism.region)
@@ -82,9 +79,7 @@ def _check_mechanisms(study: Study) -> None:
 
 
 def _check_estimators(study: Study) -> None:
-    file = str(study.file("estimators.yaml"))
-    for name, estimator in study.estimators.items():
-        _check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
+    for name in study.estimators:
         study.estimator(name)
     for name in study.estimators:
         study.screen(name)
@@ -98,13 +93,6 @@ def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
     for rule in rules:
         if rule not in rates:
             raise ConfigError(file, rule, "is missing")
-
-
-def _check_registered(file: str, key: str, registry: Registry, name: str) -> None:
-    try:
-        _ = registry[name]
-    except UnknownNameError as error:
-        raise ConfigError(file, key, str(error)) from None
 
 
 def _check_report(study: Study, report: str) -> None:

@@ -21,7 +21,7 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Study, listed
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.audited import Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
@@ -311,8 +311,7 @@ class Rules(SimpleNamespace):
     """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
-        asks = {kind: AuditRule if kind in AUDITED else Rule for kind in KINDS}
-        super().__init__(**{kind.rule: asks[kind](study, kind) for kind in KINDS})
+        super().__init__(**{kind.rule: Rule(study, kind) for kind in KINDS})
         self._study = study
 
     def targets(self, report: str) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -225,16 +226,10 @@ class Exact:
 
     def __init__(self, law: Distribution | None, x: Any, x_prime: Any) -> None:
         self._law, self._ways = law, ((x, x_prime), (x_prime, x))
-        self._known: dict[tuple[float, float | None], float] = {}
 
+    @cache  # noqa: B019 (it is of one file of draws)
     def level(self, order: float, delta: float | None) -> float:
         """Return the divergence of an order, or the epsilon at a delta, in nats."""
-        key = order, delta
-        if key not in self._known:
-            self._known[key] = self._compute(order, delta)
-        return self._known[key]
-
-    def _compute(self, order: float, delta: float | None) -> float:
         if self._law is None:
             return math.nan
         if delta is None:
