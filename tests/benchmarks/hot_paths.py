@@ -25,7 +25,7 @@ from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.randomized_bits import RandomizedBits
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
-from epsilometer.storage import SampleWriter, read_samples
+from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22
 FEW = 1 << 18  # draws of what takes long one at a time

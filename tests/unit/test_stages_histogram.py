@@ -6,7 +6,7 @@ import pytest
 from epsilometer.densities.histogram import ladder
 from epsilometer.errors import DataError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import read_counts, read_samples
+from epsilometer_workflow.files.storage import read_counts, read_samples
 from epsilometer_workflow.stages import histogram, sample
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}

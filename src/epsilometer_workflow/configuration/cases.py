@@ -24,7 +24,6 @@ from epsilometer.auditing.sources.accounting import (
 from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
-from epsilometer.options import ID
 from epsilometer_workflow.configuration import audits, config
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.configuration.naming import (
@@ -37,6 +36,7 @@ from epsilometer_workflow.configuration.naming import (
     text_of,
     texts_of,
 )
+from epsilometer_workflow.files.options import ID
 
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # when a program is run

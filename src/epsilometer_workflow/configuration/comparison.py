@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
 
 from epsilometer.errors import ConfigError, suggest
-from epsilometer.options import Id, Model
 from epsilometer_workflow.configuration.config import Scalar, read
 from epsilometer_workflow.configuration.functions import public_functions
+from epsilometer_workflow.files.options import Id, Model
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"

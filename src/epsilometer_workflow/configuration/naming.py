@@ -11,8 +11,8 @@ from typing import Any
 
 from epsilometer.auditing.inputs.domains import KINDS, domain
 from epsilometer.auditing.question import named_pairs
-from epsilometer.parsing import written
 from epsilometer_workflow.configuration import audits
+from epsilometer_workflow.files.parsing import spell
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
@@ -53,7 +53,7 @@ def text_of(value: Any) -> str:
     """Return a parameter as an argument of a command."""
     if isinstance(value, bool):
         return str(value).lower()
-    return written(value) if isinstance(value, float) else str(value)
+    return spell(value) if isinstance(value, float) else str(value)
 
 
 def _safe(text: str) -> str:

@@ -21,16 +21,14 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.base import Mechanism, dimension_of
-from epsilometer.options import parse
-from epsilometer.outputs import KINDS
-from epsilometer.parsing import written
+from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.cases import Audits, read_audits
 from epsilometer_workflow.configuration.comparison import Comparisons, read_comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.files.options import parse
+from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
 
 @dataclass(frozen=True)
@@ -384,7 +382,7 @@ class Study:
             return int(estimator.cells(claims, combination.order))
 
     def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
-        target = f"{combination.mechanism} at epsilon={written(combination.epsilon)}"
+        target = f"{combination.mechanism} at epsilon={spell(combination.epsilon)}"
         return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {target}")
 
     def batches(self, combination: Combination) -> list[Batch]:

@@ -12,12 +12,12 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ConfigError, UnknownNameError, suggest
-from epsilometer.options import ID
 from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
+from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import KINDS
 from epsilometer_workflow.reports.scorecard.claims import lines_of, read_claims, read_rules

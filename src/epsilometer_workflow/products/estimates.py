@@ -7,10 +7,9 @@ from typing import ClassVar, Self
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.parsing import written
-from epsilometer.sizes import Batch
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region_of
 
@@ -63,7 +62,7 @@ class Estimates(Combination, Product):
                 "pairing": self.study.pairing(self.mechanism, self.inputs),
                 "names": self.study.pair_names(self.mechanism, self.inputs),
             },
-            "lambda": written(self.order),
+            "lambda": spell(self.order),
             "estimator": self.estimator,
             "registered": ESTIMATORS[estimator.estimator],
             "parameters": dict(estimator.parameters),

@@ -19,12 +19,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from epsilometer import __version__, parsing
+from epsilometer import __version__
 from epsilometer.errors import EpsilometerError, suggest
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Cost, Load, cost
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files import parsing
+from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.products import sources
 
 Spec = dict[str, Any]
@@ -79,7 +80,7 @@ class Product(ABC):
         """The fields, as paths write them."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
         written = {
-            name: parsing.written(value) if isinstance(value, float) else str(value)
+            name: parsing.spell(value) if isinstance(value, float) else str(value)
             for name, value in values.items()
         }
         return {"scale": self.study.scale, **written}

@@ -16,11 +16,10 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.parsing import Reduction
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 

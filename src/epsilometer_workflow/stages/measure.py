@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import __version__
-from epsilometer.storage import write_columns
+from epsilometer_workflow.files.storage import write_columns
 
 CHILD = Path(__file__).parents[3] / "workflow/benchmark/child.py"
 _SOURCE = Path(__file__).parents[2]

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import DataError
-from epsilometer.storage import atomic, read_table
+from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports.scorecard.outcomes import (
     ERRATUM,
     NO,

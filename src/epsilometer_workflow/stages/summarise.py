@@ -16,7 +16,7 @@ from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
-from epsilometer.storage import read_table, write_table
+from epsilometer_workflow.files.storage import read_table, write_table
 
 KEYS = [
     *("mechanism", "parameters", "epsilon", "inputs", "lambda", "estimator", "cells"),

@@ -13,7 +13,7 @@ its name says what that is:
 ``samples``
     The draws themselves; for few.
 ``draws``
-    The same as files that are read run by run (`epsilometer.storage.SampleFile`); for many.
+    The same as files that are read run by run (`SampleFile`); for many.
 ``timings``
     Measured seconds (`epsilometer_workflow.stages.time`).
 
@@ -37,7 +37,13 @@ import pandas as pd
 from epsilometer import options as typed
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
-from epsilometer.storage import SampleFile, atomic, read_samples, read_table, write_table
+from epsilometer_workflow.files.storage import (
+    SampleFile,
+    atomic,
+    read_samples,
+    read_table,
+    write_table,
+)
 
 Builder = Callable[..., pd.DataFrame]
 _READS = {

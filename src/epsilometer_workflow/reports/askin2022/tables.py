@@ -19,8 +19,8 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.options import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.files.options import Epsilon, Fractional
 from epsilometer_workflow.reports.panels import of_panels
 
 Points = Annotated[int, Field(ge=2)]

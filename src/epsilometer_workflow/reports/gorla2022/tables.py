@@ -22,8 +22,8 @@ from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLa
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
-from epsilometer.options import Epsilon, Fractional, Order
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.files.options import Epsilon, Fractional, Order
 
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]

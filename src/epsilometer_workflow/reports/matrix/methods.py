@@ -28,7 +28,7 @@ from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
-from epsilometer.options import Fractional, Model
+from epsilometer_workflow.files.options import Fractional, Model
 
 Sample = NDArray[Any]
 Parameters = dict[str, JsonValue]
@@ -54,7 +54,7 @@ class Pair:
     x, x_prime
         Of shape ``(n,)`` or ``(n, d)``.
     outputs
-        Their kind (`epsilometer.outputs.KINDS`).
+        Their kind (`epsilometer.mechanisms.base.KINDS`).
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon

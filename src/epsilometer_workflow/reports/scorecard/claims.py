@@ -20,8 +20,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from epsilometer.errors import ConfigError, one_line, suggest
-from epsilometer.options import Model, parse
-from epsilometer.yaml_files import load
+from epsilometer_workflow.files.options import Model, parse, read_yaml
 from epsilometer_workflow.reports.scorecard.expressions import (
     Expression,
     ExpressionError,
@@ -188,7 +187,7 @@ def read_claims(path: str) -> list[Claim]:
 
 def read_rules(path: str) -> dict[str, Rule]:
     """Read the rules of one paper by their patterns."""
-    rules = load(Path(path))
+    rules = read_yaml(Path(path))
     if not isinstance(rules, dict) or not rules:
         raise ConfigError(path, "", "must map patterns of claims to rules")
     return {pattern: parse(Rule, rule, path, str(pattern)) for pattern, rule in rules.items()}
