@@ -5,11 +5,11 @@ So paths are unique. Numbers of draws are ``N``, ``1..N`` or ``n+N``.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from epsilometer import checks
 from epsilometer.errors import EpsilometerError, one_line
 
 _SIZE = "[1-9][0-9]{0,14}"  # exact in floating point
@@ -38,12 +38,18 @@ def number(key: str, text: str) -> float:
 
 def positive(key: str, text: str) -> float:
     """Read a positive, finite number."""
-    return checks.positive(key, number(key, text))
+    value = number(key, text)
+    if not 0 < value < math.inf:
+        raise EpsilometerError(f"{key}={text} must be positive and finite")
+    return value
 
 
 def order(text: str) -> float:
     """Read a Rényi order."""
-    return checks.order("lambda", number("lambda", text))
+    value = number("lambda", text)
+    if not value > 1:
+        raise EpsilometerError(f"lambda={text} must be above 1 (inf for pure privacy)")
+    return value
 
 
 def integer(key: str, text: str, *, minimum: int = 1) -> int:
