@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epsilometer import __version__, storage
+from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
+from epsilometer_workflow.files import storage
 from epsilometer_workflow.files.storage import (
     SampleWriter,
     atomic,

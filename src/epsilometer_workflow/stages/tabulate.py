@@ -34,9 +34,9 @@ from typing import Any, get_type_hints
 
 import pandas as pd
 
-from epsilometer import options as typed
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
+from epsilometer_workflow.files.options import options_model, parse
 from epsilometer_workflow.files.storage import (
     SampleFile,
     atomic,
@@ -172,8 +172,8 @@ def build(
 
 
 def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
-    model = typed.options_model(builder)
-    return dict(typed.parse(model, dict(options), file, f"{key}.table.options"))
+    model = options_model(builder)
+    return dict(parse(model, dict(options), file, f"{key}.table.options"))
 
 
 def _data(builder: Builder) -> str | None:
