@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Indices
+from epsilometer.arrays import Sample
 
 Outputs = Literal["scalar", "index", "bits", "vector", "tuple", "mixed"]
 """The kind of one output, and the array that holds a sample of ``n``.
@@ -19,8 +19,6 @@ entries, int64 of shape ``(n,)``. With a property ``dimension`` d, of shape
 ``(n, d)``: ``vector``, d real numbers with a joint density; ``tuple``, d integers; ``mixed``, d
 numbers of which some have atoms and others densities, NaN where there is none.
 """
-
-Sample = Floats | Indices | Counts
 
 
 @dataclass(frozen=True)

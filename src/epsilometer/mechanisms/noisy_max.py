@@ -102,10 +102,15 @@ class _EitherNoise(QueryAnswers):
     noise: Literal["laplace", "exponential"] = "laplace"
     queries: Several = 7
 
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 1 / self.epsilon
+
     def _noisy(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Return noisy answers of shape ``(size, queries)``."""
         draw = rng.laplace if self.noise == "laplace" else rng.exponential
-        return np.asarray(x, np.float64) + draw(scale=1 / self.epsilon, size=(size, len(x)))
+        return np.asarray(x, np.float64) + draw(scale=self.scale, size=(size, len(x)))
 
 
 @dataclass(frozen=True)

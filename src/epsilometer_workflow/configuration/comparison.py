@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
 
 from epsilometer.errors import ConfigError, suggest
-from epsilometer_workflow.configuration.config import Scalar, read
+from epsilometer_workflow.configuration.config import Scalar
 from epsilometer_workflow.configuration.functions import public_functions
 from epsilometer_workflow.files.options import Id, Model
 
@@ -66,11 +66,6 @@ class Comparisons(Model):
     environment: str | None = None
     scales: dict[Id, Sizes]
     tasks: dict[Id, Task]
-
-
-def read_comparisons(file: Path) -> Comparisons | None:
-    """Return the content of a file; None if there is none."""
-    return read(file, Comparisons) if file.is_file() else None
 
 
 def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:

@@ -25,7 +25,7 @@ from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.cases import Audits, read_audits
-from epsilometer_workflow.configuration.comparison import Comparisons, read_comparisons
+from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.options import parse
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
@@ -115,7 +115,8 @@ class Study:
     @cached_property
     def comparisons(self) -> Comparisons | None:
         """The tasks of the benchmark, if there is one."""
-        return read_comparisons(self.file("benchmark.yaml"))
+        file = self.file("benchmark.yaml")
+        return config.read(file, Comparisons) if file.is_file() else None
 
     def lock(self, name: str) -> Lock:
         """Return the lock of the benchmark's environment."""

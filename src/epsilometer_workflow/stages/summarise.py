@@ -107,8 +107,13 @@ def _levels(
 
     A row for every pair and claim; NaN is the claim of estimators of the level itself.
     """
-    law = _law_of(member)
     identity = member["identity"]
+    law = member["law"] and _law(
+        member["law"],
+        identity["mechanism_registered"],
+        identity["epsilon"],
+        json.dumps(identity["mechanism_parameters"]),
+    )
     inputs, order = identity["inputs"]["values"], float(identity["lambda"])
 
     def levels(i: int, j: int) -> Sequence[float]:
@@ -131,19 +136,6 @@ def _levels(
         for i, j in pairs
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def _law_of(member: Mapping[str, Any]) -> Any:
-    """Return a member's exact law; None without one."""
-    if member["law"] is None:
-        return None
-    identity = member["identity"]
-    return _law(
-        member["law"],
-        identity["mechanism_registered"],
-        identity["epsilon"],
-        json.dumps(identity["mechanism_parameters"]),
-    )
 
 
 @lru_cache(maxsize=64)

@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
+from epsilometer.arrays import Sample
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import EventClaim, Pure, Renyi
@@ -30,7 +30,6 @@ from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer_workflow.files.options import Fractional, Model
 
-Sample = NDArray[Any]
 Parameters = dict[str, JsonValue]
 
 AUDIT = "audit"
