@@ -36,16 +36,7 @@ _PAIRS = [  # of the patterns of Table I, for six queries
 
 def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_events, _event_below_pair, _pair_below_promise, _union, _theorem1, _dilution),
-            *(_smooth, _discretised, _mixed_refused, _floor, _region),
-            *(_noisy_max_level, _noisy_max_where, _largest_density, _composition),
-            *(_match_level, _match_delta, _fresh_share, _undersmoothing, _second_floor),
-            *(_noise_of_noisy_max, _exponential_formula, _exponential_promise, _small_exponential),
-            *(_variant4, _printed_star, _differ_by_one, _centric, _corners, _effort),
-        ]
-    )
+    return table_of(globals())
 
 
 def _events() -> Points:
