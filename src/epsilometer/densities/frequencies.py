@@ -31,12 +31,14 @@ def joint_counts(x: Integers, x_prime: Integers) -> tuple[Integers, Counts, Coun
     """
     if not len(x) and not len(x_prime):
         raise ArgumentError("x", "has no draws to train on")
-    ends = [(int(side.min()), int(side.max())) for side in (x, x_prime) if side.size]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if x.ndim == 1 and low >= 0 and high < 4 * (x.size + x_prime.size):
-        counts, counts_prime = (count_outcomes(side, high + 1) for side in (x, x_prime))
-        outcomes = np.flatnonzero(counts + counts_prime)
-        return outcomes, counts[outcomes], counts_prime[outcomes]
+    filled = [side for side in (x, x_prime) if side.size]
+    whole = all(np.issubdtype(side.dtype, np.integer) for side in filled)
+    if x.ndim == 1 and whole and min(side.min() for side in filled) >= 0:
+        size = int(max(side.max() for side in filled)) + 1
+        if size <= 4 * (x.size + x_prime.size):
+            counts, counts_prime = (count_outcomes(side, size) for side in (x, x_prime))
+            outcomes = np.flatnonzero(counts + counts_prime)
+            return outcomes, counts[outcomes], counts_prime[outcomes]
     outcomes, index = np.unique(np.concatenate([x, x_prime]), axis=0, return_inverse=True)
     sides = np.split(index.ravel(), [len(x)])
     counts, counts_prime = (np.bincount(side, None, len(outcomes)) for side in sides)
