@@ -32,9 +32,9 @@ from epsilometer_workflow.files.options import (
     ModelType,
     Order,
     parse,
-    read_yaml,
 )
 from epsilometer_workflow.files.parsing import Draws
+from epsilometer_workflow.files.yaml_files import read_yaml
 
 PLANNED = "planned"  # the n that a theorem gives
 

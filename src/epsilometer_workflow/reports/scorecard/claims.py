@@ -20,7 +20,8 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from epsilometer.errors import ConfigError, one_line, suggest
-from epsilometer_workflow.files.options import Model, parse, read_yaml
+from epsilometer_workflow.files.options import Model, parse
+from epsilometer_workflow.files.yaml_files import read_yaml
 from epsilometer_workflow.reports.scorecard.expressions import (
     Expression,
     ExpressionError,
