@@ -1,16 +1,24 @@
-"""Checks of arguments: each returns the converted value, or raises `ArgumentError`."""
+"""Checks of arguments: each returns the converted value, or raises `ArgumentError`.
+
+Types of fields name their checks: a `Checked` dataclass calls them when an object is made.
+"""
 
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache, partial
+from numbers import Integral
+from numbers import Real as RealNumber
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from epsilometer.errors import ArgumentError
 
 
 def real(argument: str, value: object) -> float:
     """Return a finite real number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, RealNumber) or not math.isfinite(value):
         raise ArgumentError(argument, f"must be a finite number, got {value!r}")
     return float(value)
 
@@ -49,7 +57,7 @@ def flag(argument: str, value: object) -> bool:
 
 def order(argument: str, value: object, *, finite: bool = False) -> float:
     """Return a Rényi order: a real above 1, or infinity for pure differential privacy."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 1:
+    if isinstance(value, bool) or not isinstance(value, RealNumber) or not float(value) > 1:
         hint = "and finite" if finite else "(inf for pure privacy)"
         raise ArgumentError(argument, f"must be above 1 {hint}, got {value!r}")
     if finite and not math.isfinite(value):
@@ -63,3 +71,48 @@ def interval(argument: str, lower: object, upper: object) -> tuple[float, float]
     if not low < high:
         raise ArgumentError(argument, f"must have lower < upper, got [{lower!r}, {upper!r}]")
     return low, high
+
+
+def choice(argument: str, value: object, choices: tuple[object, ...]) -> object:
+    """Return one of some values."""
+    if value not in choices:
+        names = list(map(str, choices))
+        known = f"one of {', '.join(names)}" if len(names) > 2 else " or ".join(names)
+        raise ArgumentError(argument, f"must be {known}, got {value!r}")
+    return value
+
+
+Real = Annotated[float, real]
+Positive = Annotated[float, positive]
+Fractional = Annotated[float, between_0_and_1]
+Order = Annotated[float, order]
+Count = Annotated[int, integer]
+Several = Annotated[int, partial(integer, minimum=2)]
+Flag = Annotated[bool, flag]
+
+
+class Checked:
+    """A dataclass whose fields are checked by their types: those above, and `Literal`."""
+
+    def __post_init__(self) -> None:
+        kind: Any = type(self)
+        for name, check, optional in _checks_of(kind):
+            value = getattr(self, name)
+            if not (optional and value is None):
+                check(name, value)
+
+
+@cache
+def _checks_of(kind: Any) -> list[tuple[str, Callable[[str, object], object], bool]]:
+    """Return field, check and whether None is allowed, for each field that has a check."""
+    hints = get_type_hints(kind, include_extras=True)
+    checks = []
+    for name in (field.name for field in fields(kind)):
+        alternatives = get_args(hints[name])
+        for part in (hints[name], *alternatives):
+            if get_origin(part) is Annotated:
+                checks.append((name, part.__metadata__[0], type(None) in alternatives))
+            elif get_origin(part) is Literal:
+                check = partial(choice, choices=get_args(part))
+                checks.append((name, check, type(None) in alternatives))
+    return checks

@@ -5,31 +5,22 @@ So a job does not import (and depend on) methods that it does not use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from epsilometer.errors import UnknownNameError
 
 
-class Registry(Mapping[str, str]):
+class Registry(dict[str, str]):
     """Maps a name to ``"module:attribute"``; `load` imports it."""
 
     def __init__(self, kind: str, entries: Mapping[str, str]) -> None:
+        super().__init__(entries)
         self.kind = kind
-        self._entries = dict(entries)
 
-    def __getitem__(self, name: str) -> str:
-        try:
-            return self._entries[name]
-        except KeyError:
-            raise UnknownNameError(self.kind, name, self._entries) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    def __missing__(self, name: str) -> str:
+        raise UnknownNameError(self.kind, name, self)
 
     def module(self, name: str) -> str:
         """Return the dotted module that holds ``name``."""

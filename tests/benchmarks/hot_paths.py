@@ -16,17 +16,16 @@ import pandas as pd
 import plain
 
 from epsilometer.densities.binned import quantiles
-from epsilometer.densities.histogram import interval_histogram
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import interval_histogram, ladder
 from epsilometer.events.events import Event
-from epsilometer.events.tallies import Tally, cells_of
+from epsilometer.events.tallies import Tally
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.randomized_bits import RandomizedBits
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
-from epsilometer.storage import SampleWriter, read_samples
+from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22
 FEW = 1 << 18  # draws of what takes long one at a time
@@ -104,7 +103,6 @@ def samplers(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 def counts(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     """Time what samples are counted by, beside sorting and searching them."""
     whole, reals = rng.integers(0, 1024, FEW, np.int32), rng.normal(size=FEW)
-    starts = np.quantile(reals, np.linspace(0, 1, 65)[1:-1])
     at = np.arange(0, 1024, 4)
     event = Event(tuple((first, first + 1) for first in at.tolist()))
     return [
@@ -114,14 +112,6 @@ def counts(rng: np.random.Generator) -> list[tuple[str, float, float]]:
                 lambda: Tally.of(whole, whole),
                 lambda: [np.unique(whole, return_counts=True) for _ in range(2)],
                 2 * FEW,
-            ),
-        ),
-        (
-            "place reals in 64 cells",
-            *best(
-                lambda: cells_of(starts, reals, 64),
-                lambda: np.searchsorted(starts, reals, side="right"),
-                FEW,
             ),
         ),
         (

@@ -100,7 +100,7 @@ CASES = [  # file, old text, new text, what the line must say
     (ESTIMATORS, DRAWS, "{draws_at_floor: 50, tau: 0.1}", "and not both"),
     (ESTIMATORS, "correction: independent", "correction: none", "correction must be independent"),
     (ESTIMATORS, "classifier: counting}", "classifier: conting}", "mean 'counting'"),
-    (ESTIMATORS, "coin: drawn", "coin: fair", "coin must be one of expected, drawn"),
+    (ESTIMATORS, "coin: drawn", "coin: fair", "coin must be expected or drawn"),
     (ESTIMATORS, "claims: [0.1, 0.5, 0.9]", "claims: [0.5, 0.1]", "claims must rise"),
     (ESTIMATORS, "MLPClassifier", "MLPClasifier", "'sklearn.*' is not in scikit-learn"),
     (ESTIMATORS, "sklearn.neural_network.MLPClassifier", "os.system", "must be of scikit-learn"),

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from epsilometer.errors import ConfigError
-from epsilometer.storage import read_columns
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.storage import read_columns
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import Rules, all_products

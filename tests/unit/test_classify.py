@@ -9,7 +9,7 @@ from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import by_run, read_samples
+from epsilometer_workflow.files.storage import by_run, read_samples
 from epsilometer_workflow.stages import classify, sample
 from epsilometer_workflow.stages.estimate import estimates_of
 

@@ -6,9 +6,9 @@ import pytest
 from pydantic import PositiveFloat
 
 from epsilometer.errors import ConfigError
-from epsilometer.options import options_model, parse
-from epsilometer.sizes import Draws
 from epsilometer_workflow.configuration import config
+from epsilometer_workflow.files.options import options_model, parse
+from epsilometer_workflow.files.parsing import Draws
 
 
 def grid(**more):

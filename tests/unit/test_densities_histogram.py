@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilometer.densities.histogram import finite_histogram, interval_histogram
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import finite_histogram, interval_histogram, ladder
 from epsilometer.errors import ArgumentError
 
 

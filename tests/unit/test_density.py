@@ -13,7 +13,7 @@ from epsilometer.estimators.renyi_bound import (
     RenyiBoundAsPublished,
 )
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import by_run, read_columns, read_samples
+from epsilometer_workflow.files.storage import by_run, read_columns, read_samples
 from epsilometer_workflow.stages import density, estimate, sample, time
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.storage import read_table, write_counts
+from epsilometer_workflow.files.storage import read_table, write_counts
 from epsilometer_workflow.stages import estimate
 
 KEYS = ["run", "n", "side_x", "side_x_prime"]

@@ -11,7 +11,7 @@ import pytest
 from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import local_loss as ll
-from epsilometer.exact.noisy_max import ExactReportNoisyMax
+from epsilometer.exact.noisy_max import ExactNoisyMaxIndex
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 
 FLOOR = 1e-3
@@ -271,7 +271,7 @@ def test_coverage_for_laplace():
 
 def test_coverage_for_report_noisy_max():
     mechanism = ReportNoisyMax(0.7)
-    law = ExactReportNoisyMax(mechanism)
+    law = ExactNoisyMaxIndex(mechanism)
     pairs = [([1.0] * 6, [2.0] * 5 + [0.0]), ([1.0] * 6, [0.0] + [2.0] * 5)]
     truths = [max(law.privacy_loss(*pair), law.privacy_loss(*pair[::-1])) for pair in pairs]
     share, ratio = above(mechanism.sample, pairs, truths)

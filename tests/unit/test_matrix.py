@@ -16,10 +16,10 @@ from epsilometer.auditing.statistics.rounds import shuffled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactLaplace
+from epsilometer.mechanisms.base import KINDS
 from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.outputs import KINDS
 from epsilometer.seeds import generator
-from epsilometer.storage import SampleFile, SampleWriter
+from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.reports.matrix import figures
 from epsilometer_workflow.reports.matrix import tables as matrix
 from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair

@@ -11,9 +11,9 @@ import yaml
 
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.storage import write_columns
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.storage import write_columns
 from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_lines
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.environments import Environment

@@ -5,8 +5,7 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.outputs import KINDS, Kind
+from epsilometer.mechanisms.base import KINDS, Kind, Outputs
 
 
 def test_kinds_are_those_that_mechanisms_may_name():

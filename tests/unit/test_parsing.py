@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilometer import parsing
 from epsilometer.errors import EpsilometerError
-from epsilometer.parsing import Reduction, written
+from epsilometer_workflow.files import parsing
+from epsilometer_workflow.files.parsing import Reduction, spell
 
 positive = st.floats(0, exclude_min=True, allow_infinity=False)
 orders = st.floats(1, exclude_min=True)
@@ -30,12 +30,12 @@ every_reader = pytest.mark.parametrize("reader", READ)
 
 @given(positive)
 def test_positive_numbers_are_read_as_they_are_written(value):
-    assert parsing.positive("k", written(value)) == value
+    assert parsing.positive("k", spell(value)) == value
 
 
 @given(orders)
 def test_orders_are_read_as_they_are_written(value):
-    assert parsing.order(written(value)) == value
+    assert parsing.order(spell(value)) == value
 
 
 @given(st.integers(1, 10**15 - 1))
@@ -59,7 +59,7 @@ def test_a_number_is_read_from_one_spelling_or_refused(reader, text):
         refusal = str(error)
         assert "\n" not in refusal
         return
-    assert text == (str(value) if isinstance(value, int) else written(value))
+    assert text == (str(value) if isinstance(value, int) else spell(value))
 
 
 parts = st.sampled_from(["cells=5", "cells=6", "points=9", "power=1.1", "power=2", "x=1", "cells"])

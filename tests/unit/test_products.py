@@ -137,8 +137,8 @@ def test_all_that_is_promised_is_made(real, walk):
 
 def test_every_estimate_of_the_grids_that_are_summarised_is_made(real, walk):
     grids = {(p.report, p.experiment) for p in walk if isinstance(p, Summary)}
-    wanted = {c for grid in grids for c in real.combinations(*grid)}
-    assert {p.combination for p in walk if isinstance(p, Estimates)} == wanted
+    wanted = {Estimates.of(real, c) for grid in grids for c in real.combinations(*grid)}
+    assert {p for p in walk if isinstance(p, Estimates)} == wanted
 
 
 def test_every_experiment_is_in_a_table(real):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import DataError
-from epsilometer.storage import write_table
+from epsilometer_workflow.files.storage import write_table
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 
 PATH = "results/smoke/tables/some/table.parquet"

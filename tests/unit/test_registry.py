@@ -41,7 +41,7 @@ def test_public_functions_are_known_in_the_order_of_the_module():
             "__doc__",
         ),
         *("gorla2022", "gorla2022.", "gorla2022.serches", "gorla2022._laplace"),
-        *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.storage.read_table"),
+        *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.registry.load"),
         *("..storage.read_table", "../storage.read_table", "../tables/gorla2022.searches"),
         *("__init__.searches", "gorla2022:searches", "gorla2022.searches ", "a/b.searches"),
     ],

@@ -11,7 +11,6 @@ from epsilometer.densities.binned import bkde
 from epsilometer.densities.pair import densities_of, reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import renyi_bound as rb
-from epsilometer.estimators import several
 from epsilometer.estimators.local_loss import LocalLoss
 
 P, Q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
@@ -395,12 +394,12 @@ def test_towards_infinite_order_it_is_the_local_loss():
 
 
 def test_levels_of_several_pairs():
-    assert several.maximum_confidence(3) == pytest.approx(0.95**3)
-    assert several.bonferroni(10, 0.05) == pytest.approx(0.005)
-    assert several.maximum_confidence(10, several.independent(10)) == pytest.approx(0.95)
-    assert several.independent(10) > several.bonferroni(10)
+    assert rb.maximum_confidence(3) == pytest.approx(0.95**3)
+    assert rb.bonferroni(10, 0.05) == pytest.approx(0.005)
+    assert rb.maximum_confidence(10, rb.independent(10)) == pytest.approx(0.95)
+    assert rb.independent(10) > rb.bonferroni(10)
     both = rb.LargestRenyiBound(tau=1e-5, correction="independent")
-    assert both.level(10) == pytest.approx(several.independent(10) / 2)
+    assert both.level(10) == pytest.approx(rb.independent(10) / 2)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import DataError
-from epsilometer.storage import write_table
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.storage import write_table
 from epsilometer_workflow.products import reports
 from epsilometer_workflow.stages import page as stage
 

@@ -9,7 +9,7 @@ import pytest
 from epsilometer import seeds
 from epsilometer.errors import MechanismError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import read_samples
+from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.stages import sample
 from epsilometer_workflow.stages.sample import draw
 

@@ -9,7 +9,7 @@ import pytest
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import read_columns, read_samples
+from epsilometer_workflow.files.storage import read_columns, read_samples
 from epsilometer_workflow.stages import confirm, sample, screen, time, weigh
 from epsilometer_workflow.stages.estimate import estimates_of
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.sizes import Batch, Draws
+from epsilometer_workflow.files.parsing import Batch, Draws
 
 sizes = st.integers(1, 10**15 - 1)
 every_draws = st.one_of(

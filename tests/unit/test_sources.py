@@ -208,8 +208,8 @@ def test_when_files_were_written_does_not_matter(copy):
         (STAGE, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
         (MECHANISM, "return ", "return 0 + "),
         ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
-        ("epsilometer/outputs.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
-        ("epsilometer/storage.py", "1 << 20", "1 << 21"),
+        ("epsilometer/mechanisms/base.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
+        ("epsilometer_workflow/files/storage.py", "1 << 20", "1 << 21"),
     ],
 )
 def test_another_statement_or_number_is_other_code(copy, file, old, new):

@@ -8,7 +8,7 @@ import pytest
 import epsilometer as em
 from epsilometer.auditing.sources.callables import load
 from epsilometer.errors import DataError, MechanismError
-from epsilometer.storage import read_columns
+from epsilometer_workflow.files.storage import read_columns
 from epsilometer_workflow.stages import audit
 
 MODULE = """

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import ladder
 from epsilometer.errors import DataError
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.storage import read_counts, read_samples
+from epsilometer_workflow.files.storage import read_counts, read_samples
 from epsilometer_workflow.stages import histogram, sample
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}

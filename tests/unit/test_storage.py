@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epsilometer import __version__, storage
+from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
-from epsilometer.storage import (
+from epsilometer_workflow.files import storage
+from epsilometer_workflow.files.storage import (
     SampleWriter,
     atomic,
     intact,
@@ -367,7 +368,7 @@ def test_columns_of_different_lengths_are_refused_and_leave_nothing(tmp_path):
 WITHOUT_PANDAS = """
 import sys
 import numpy as np
-from epsilometer.storage import (
+from epsilometer_workflow.files.storage import (
     SampleWriter, atomic, read_columns, read_counts, read_samples, write_columns, write_counts
 )
 path = sys.argv[1]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError, DataError
-from epsilometer.storage import SampleWriter, read_table, write_table
+from epsilometer_workflow.files.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.stages import tabulate
 from epsilometer_workflow.stages.tabulate import build, check, join_paper
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epsilometer.events.events import Event, View
-from epsilometer.events.tallies import FOLDS, Tally, cells_of, fifths
+from epsilometer.events.tallies import FOLDS, Tally, fifths
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -49,19 +49,6 @@ def test_there_is_no_tally_of_reals_nor_of_numbers_far_apart():
     assert Tally.of(whole, np.array([1, 2, 2**62])) is None
     assert Tally.of(whole, whole[:0]) is None
     assert Tally.of(whole.astype(float), whole.astype(float)) is None
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 63, 64, 200])
-def test_cells_are_those_that_a_search_finds(count):
-    rng = np.random.default_rng(count)
-    starts = np.sort(rng.normal(size=count))
-    reals = np.concatenate([rng.normal(size=3000), starts, [np.inf, -np.inf, np.nan]])
-    expected = np.searchsorted(starts, reals, side="right")
-    expected[-1] = 77
-    np.testing.assert_array_equal(cells_of(starts, reals, 77), expected)
-    endless = np.append(starts, np.inf)
-    expected = np.searchsorted(endless, reals[:-1], side="right")
-    np.testing.assert_array_equal(cells_of(endless, reals[:-1], 77), expected)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import ladder
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace

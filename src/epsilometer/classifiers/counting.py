@@ -8,6 +8,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.classifiers.base import Votes
+from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 
 
@@ -53,23 +54,6 @@ def value_counts(outputs: Sample) -> tuple[Sample, Counts]:
         return np.flatnonzero(counts), counts[counts > 0].astype(np.int64)
     values, counts = np.unique(outputs, axis=0, return_counts=True)
     return values, counts.astype(np.int64)
-
-
-def joint_counts(x: Sample, x_prime: Sample) -> tuple[Sample, Counts, Counts]:
-    """Return the outcomes of both sides, and each side's counts; shapes as in `value_counts`.
-
-    Raise `ArgumentError` where there are no draws.
-    """
-    (values, n), (values_prime, n_prime) = value_counts(x), value_counts(x_prime)
-    pooled = np.concatenate([values, values_prime])
-    if not len(pooled):
-        raise ArgumentError("x", "has no draws to train on")
-    outcomes, index = np.unique(pooled, axis=0, return_inverse=True)
-    index = index.ravel()
-    counts, counts_prime = np.zeros((2, len(outcomes)), np.int64)
-    counts[index[: len(n)]] = n
-    counts_prime[index[len(n) :]] = n_prime
-    return outcomes, counts, counts_prime
 
 
 def _positions(outcomes: Sample, values: Sample) -> Counts:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Counts, Floats, Integers, Sample
+from epsilometer.checks import Checked, Count
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import joint_counts, value_counts
+from epsilometer.classifiers.counting import value_counts
+from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 
 _BITS = 64
@@ -17,7 +18,7 @@ _BLOCK = 1 << 22  # distances held at once
 
 
 @dataclass(frozen=True)
-class HammingNeighbours:
+class HammingNeighbours(Checked):
     """kNN on bit vectors, which are integers with bit i for entry i.
 
     Many training points lie at the same distance. Those at the distance of the k-th share the rest
@@ -29,11 +30,7 @@ class HammingNeighbours:
         Neighbours; the square root of the number of training points, if not given.
     """
 
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            checks.integer("k", self.k)
+    k: Count | None = None
 
     def check(self, outputs: str) -> None:
         """Raise `ArgumentError` unless outputs are bit vectors."""
@@ -50,7 +47,7 @@ class HammingNeighbours:
 class FittedHamming:
     """Distinct training points, and their counts for x and for x', of shape ``(m,)``."""
 
-    points: Counts
+    points: Integers
     counts: Counts
     counts_prime: Counts
     k: int

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Indices, Sample
+from epsilometer.checks import Checked, Count, Fractional
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 
 @dataclass(frozen=True)
-class NearestNeighbours:
+class NearestNeighbours(Checked):
     """kNN with Euclidean distance on the real line (lu2022, Section 6).
 
     Parameters
@@ -33,13 +33,8 @@ class NearestNeighbours:
         for losses that hardly change from output to output.
     """
 
-    k: int | None = None
-    exponent: float = 0.5
-
-    def __post_init__(self) -> None:
-        checks.between_0_and_1("exponent", self.exponent)
-        if self.k is not None:
-            checks.integer("k", self.k)
+    k: Count | None = None
+    exponent: Fractional = 0.5
 
     def check(self, outputs: str) -> None:
         """Raise `ArgumentError` unless outputs are numbers."""

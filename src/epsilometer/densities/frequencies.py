@@ -1,4 +1,4 @@
-"""Relative frequencies of discrete outputs, over all outcomes of either side."""
+"""Counts and relative frequencies of discrete outputs, over all outcomes of either side."""
 
 from __future__ import annotations
 
@@ -20,17 +20,29 @@ def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Float
         raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
     if not len(x) or not len(x_prime):
         raise ArgumentError("sample", "must not be empty")
-    if x.ndim == 1 and min(x.min(), x_prime.min()) >= 0:
-        size = int(max(x.max(), x_prime.max())) + 1
+    outcomes, counts, counts_prime = joint_counts(x, x_prime)
+    return outcomes, counts / len(x), counts_prime / len(x_prime)
+
+
+def joint_counts(x: Integers, x_prime: Integers) -> tuple[Integers, Counts, Counts]:
+    """Return the sorted outcomes of both samples, and each side's counts of them, ``(k,)``.
+
+    Other shapes are as in `frequencies`. One side may be empty; raise `ArgumentError` for both.
+    """
+    if not len(x) and not len(x_prime):
+        raise ArgumentError("x", "has no draws to train on")
+    filled = [side for side in (x, x_prime) if side.size]
+    whole = all(np.issubdtype(side.dtype, np.integer) for side in filled)
+    if x.ndim == 1 and whole and min(side.min() for side in filled) >= 0:
+        size = int(max(side.max() for side in filled)) + 1
         if size <= 4 * (x.size + x_prime.size):
-            counts = [count_outcomes(side, size) for side in (x, x_prime)]
-            outcomes = np.flatnonzero(counts[0] + counts[1])
-            return outcomes, counts[0][outcomes] / x.size, counts[1][outcomes] / x_prime.size
+            counts, counts_prime = (count_outcomes(side, size) for side in (x, x_prime))
+            outcomes = np.flatnonzero(counts + counts_prime)
+            return outcomes, counts[outcomes], counts_prime[outcomes]
     outcomes, index = np.unique(np.concatenate([x, x_prime]), axis=0, return_inverse=True)
-    index = index.ravel()
-    p = np.bincount(index[: len(x)], minlength=len(outcomes)) / len(x)
-    q = np.bincount(index[len(x) :], minlength=len(outcomes)) / len(x_prime)
-    return outcomes, p, q
+    sides = np.split(index.ravel(), [len(x)])
+    counts, counts_prime = (np.bincount(side, None, len(outcomes)) for side in sides)
+    return outcomes, counts, counts_prime
 
 
 def count_outcomes(sample: Integers, size: int) -> Counts:

@@ -90,6 +90,16 @@ def finite_histogram(
     return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
+def ladder(largest: int) -> list[int]:
+    """Return the prefix lengths of a search over n: half octaves 1, 2, 3, 4, 6, 8, 11, ..., n.
+
+    Raise `ArgumentError` where n is below 1.
+    """
+    checks.integer("n", largest)
+    rungs = {round(2 ** (i / 2)) for i in range(2 * largest.bit_length())}
+    return sorted({rung for rung in rungs if rung < largest} | {largest})
+
+
 def _stops(sample: NDArray[np.generic], checkpoints: ArrayLike | None) -> Counts:
     if sample.ndim != 1 or sample.size == 0:
         raise ArgumentError("sample", f"must be a non-empty vector, got shape {sample.shape}")

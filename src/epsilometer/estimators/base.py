@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Counts, Floats, Sample
+from epsilometer.checks import Checked, Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 
 
 @dataclass(frozen=True)
-class Claims:
+class Claims(Checked):
     """The provider's claims about the outputs; an estimator has no other prior knowledge.
 
     Either ``support`` (outputs are reals in that interval, with ``lipschitz`` the constant C of
@@ -27,21 +28,16 @@ class Claims:
     """
 
     support: tuple[float, float] | None = None
-    lipschitz: float | None = None
-    outcomes: int | None = None
-    smallest_probability: float | None = None
+    lipschitz: Positive | None = None
+    outcomes: Several | None = None
+    smallest_probability: Fractional | None = None
 
     def __post_init__(self) -> None:
         if self.support is not None and self.outcomes is not None:
             raise ArgumentError("claims", "must not name both a support and a number of outcomes")
         if self.support is not None:
             checks.interval("support", *self.support)
-        if self.outcomes is not None:
-            checks.integer("outcomes", self.outcomes, minimum=2)
-        if self.lipschitz is not None:
-            checks.positive("lipschitz", self.lipschitz)
-        if self.smallest_probability is not None:
-            checks.between_0_and_1("smallest_probability", self.smallest_probability)
+        super().__post_init__()
 
     @property
     def width(self) -> float:

@@ -34,6 +34,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Fractional
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence
@@ -51,7 +52,7 @@ _LARGEST = 700.0  # whose exponential is a number
 
 
 @dataclass(frozen=True)
-class BergerBoos:
+class BergerBoos(Checked):
     """The lower bound for the events that a witness chose; at least 0, which every pair satisfies.
 
     Parameters
@@ -75,10 +76,7 @@ class BergerBoos:
     guarantee: ClassVar[str] = "finite-sample"
 
     after: str
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        checks.between_0_and_1("alpha", self.alpha)
+    alpha: Fractional = 0.05
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats
+from epsilometer.checks import Checked, Count, Positive
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims, PairEstimates, check_countable
@@ -23,7 +24,7 @@ MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
 
 
 @dataclass(frozen=True)
-class HistogramEstimator:
+class HistogramEstimator(Checked):
     """Log ratios of cell frequencies (gorla2022, Algorithms 1 and 3).
 
     Parameters
@@ -55,16 +56,9 @@ class HistogramEstimator:
     guarantee: ClassVar[Literal["none"]] = "none"
     """Its precision has a guarantee at the planned n."""
 
-    gamma: float
-    unguaranteed_cells: int | None = None
+    gamma: Positive
+    unguaranteed_cells: Count | None = None
     empty_cells: Literal["fail", "skip"] = "fail"
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma)
-        if self.unguaranteed_cells is not None:
-            checks.integer("unguaranteed_cells", self.unguaranteed_cells)
-        if self.empty_cells not in ("fail", "skip"):
-            raise ArgumentError("empty_cells", f"must be fail or skip, got {self.empty_cells!r}")
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats, Sample
+from epsilometer.checks import Checked, Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
@@ -55,7 +56,7 @@ _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
 @dataclass(frozen=True)
-class LocalLoss:
+class LocalLoss(Checked):
     """DPL (askin2022, Algorithm 3): the largest empirical loss of each pair, and its output.
 
     Parameters
@@ -83,14 +84,9 @@ class LocalLoss:
     guarantee: ClassVar[Literal["none"]] = "none"
     evidence: ClassVar[type] = OutputEvidence
 
-    floor: float
-    points: int = 1001
-    largest: bool = False
-
-    def __post_init__(self) -> None:
-        checks.positive("floor", self.floor)
-        checks.integer("points", self.points, minimum=2)
-        checks.flag("largest", self.largest)
+    floor: Positive
+    points: Several = 1001
+    largest: Flag = False
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -113,16 +109,19 @@ class LocalLoss:
         atom among floats, or no draw in the region.
         """
         ends = None if region is None else (region[0], region[1])
-        selected, best, losses = -1, None, list[Loss]()
-        for k, (x, x_prime) in enumerate(pairs):
-            curve = _LossCurve.of(x, x_prime, self.floor, ends, self.points)
-            losses.append(Loss(curve.loss))
-            if best is None or curve.loss > best.loss:
-                selected, best = k, curve
-        if best is None:
+        losses = []
+        for x, x_prime in pairs:
+            outputs, p, q = _estimated(x, x_prime, ends, self.points)
+            signed = signed_loss(p, q, self.floor)
+            largest = int(np.argmax(np.abs(signed)))
+            output = np.atleast_1d(outputs[largest]).tolist()
+            found = {"output": output, "sign": 1 if signed[largest] >= 0 else -1}
+            losses.append(Loss(float(abs(signed[largest])), found))
+        if not losses:
             raise ArgumentError("pairs", "must not be empty")
-        losses[selected] = Loss(best.loss, {"output": best.output, "sign": best.sign})
-        return selected, losses
+        selected = int(np.argmax([loss.loss for loss in losses]))
+        others = (replace(loss, found=None) for loss in losses)
+        return selected, [losses[k] if k == selected else loss for k, loss in enumerate(others)]
 
     def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> OutputEvidence:
         """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``."""
@@ -137,7 +136,7 @@ class LocalLoss:
 
 
 @dataclass(frozen=True)
-class MaximumPrivacyLoss:
+class MaximumPrivacyLoss(Checked):
     """MPL (askin2022, Algorithm 4): the bound at t_hat, from fresh samples of DPL's pair.
 
     It is asymptotic. The loss has a sign, other than in the paper; see the module.
@@ -165,10 +164,7 @@ class MaximumPrivacyLoss:
     guarantee: ClassVar[Literal["asymptotic"]] = "asymptotic"
 
     after: str
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        checks.between_0_and_1("alpha", self.alpha)
+    alpha: Fractional = 0.05
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -199,75 +195,47 @@ def check_applies(outputs: str, order: float) -> None:
         raise ArgumentError("lambda", "must be inf: the local loss is the pure level")
 
 
-class _LossCurve:
-    """The empirical loss of one pair at all candidate outputs."""
-
-    def __init__(self, outputs: Sample, p: Floats, q: Floats, floor: float) -> None:
-        self.outputs, self.p, self.q = outputs, p, q
-        self.signed = signed_loss(p, q, floor)
-        self._argmax = int(np.argmax(np.abs(self.signed)))
-
-    @staticmethod
-    def of(
-        x: Sample, x_prime: Sample, floor: float, region: Region | None, points: int
-    ) -> _LossCurve:
-        if np.issubdtype(x.dtype, np.integer):
-            return _LossCurve(*frequencies(x, x_prime), floor)
-        refuse_atoms(x, x_prime)
-        if x.ndim == 1:
-            return _LineLoss(x, x_prime, floor, region or default_region(x, x_prime), points)
-        return _VectorLoss(x, x_prime, floor, region)
-
-    @property
-    def loss(self) -> float:
-        """The largest empirical loss."""
-        return float(abs(self.signed[self._argmax]))
-
-    @property
-    def sign(self) -> int:
-        """1 where x is likelier there, -1 where x' is."""
-        return 1 if self.signed[self._argmax] >= 0 else -1
-
-    @property
-    def output(self) -> list[Any]:
-        """The output there, an entry for each dimension; integers as such."""
-        return list(np.atleast_1d(self.outputs[self._argmax]).tolist())
+_Estimated = tuple[Sample, Floats, Floats]
+"""Candidate outputs, and the estimated densities or frequencies of both sides there."""
 
 
-class _LineLoss(_LossCurve):
-    """Real outputs: densities on an even grid of the region."""
-
-    def __init__(
-        self, x: Floats, x_prime: Floats, floor: float, region: Region, points: int
-    ) -> None:
-        lower, upper = checks.interval("region", *region)
-        p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
-        super().__init__(np.linspace(lower, upper, points), p, q, floor)
+def _estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) -> _Estimated:
+    if np.issubdtype(x.dtype, np.integer):
+        return frequencies(x, x_prime)
+    refuse_atoms(x, x_prime)
+    if x.ndim == 1:
+        return _on_line(x, x_prime, region or default_region(x, x_prime), points)
+    return _at_draws(x, x_prime, region)
 
 
-class _VectorLoss(_LossCurve):
-    """Real vectors: densities at some draws of both sides, as a grid would be too large.
+def _on_line(x: Floats, x_prime: Floats, region: Region, points: int) -> _Estimated:
+    """Return densities of real outputs on an even grid of the region."""
+    lower, upper = checks.interval("region", *region)
+    p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
+    return np.linspace(lower, upper, points), p, q
+
+
+def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> _Estimated:
+    """Return densities of real vectors at some draws of both sides, as a grid would be too large.
 
     These draws are not part of the estimates. All entries share a bandwidth, as in the paper's
     product kernel, so their units should be similar.
     """
-
-    def __init__(self, x: Floats, x_prime: Floats, floor: float, region: Region | None) -> None:
-        n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
-        candidates = np.concatenate([x[:n], x_prime[:n]])
-        if region is not None:
-            lower, upper = checks.interval("region", *region)
-            low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
-        else:
-            ends = [default_region(*columns) for columns in zip(x.T, x_prime.T, strict=True)]
-            low, high = np.array(ends).T
-        inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
-        if not inside.any():
-            box = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
-            raise ArgumentError("region", f"{box} holds none of the first {n} draws")
-        points = candidates[inside]
-        p, q = (density_at(side[n:], points, nrd0(side)) for side in (x, x_prime))
-        super().__init__(points, p, q, floor)
+    n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
+    candidates = np.concatenate([x[:n], x_prime[:n]])
+    if region is not None:
+        lower, upper = checks.interval("region", *region)
+        low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
+    else:
+        ends = [default_region(*columns) for columns in zip(x.T, x_prime.T, strict=True)]
+        low, high = np.array(ends).T
+    inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
+    if not inside.any():
+        box = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
+        raise ArgumentError("region", f"{box} holds none of the first {n} draws")
+    points = candidates[inside]
+    p, q = (density_at(side[n:], points, nrd0(side)) for side in (x, x_prime))
+    return points, p, q
 
 
 def loss_on_grid(
@@ -279,8 +247,8 @@ def loss_on_grid(
     are Gaussian kernel estimates with each side's own nrd0 bandwidth, as in the paper. Raise
     `ArgumentError` where C has no width.
     """
-    line = _LineLoss(x, x_prime, floor, region, points)
-    return line.outputs, line.signed
+    grid, p, q = _on_line(x, x_prime, region, points)
+    return grid, signed_loss(p, q, floor)
 
 
 def signed_loss(p: ArrayLike, q: ArrayLike, floor: float) -> Floats:

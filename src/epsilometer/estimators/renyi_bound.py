@@ -30,9 +30,9 @@ from scipy.special import expit, gammaln, log_expit, ndtri
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.several import bonferroni, independent
 
 # limits beyond which a bound is not trusted:
 _LEAST_DRAWS = 10  # draws of a side, over the order's square
@@ -43,7 +43,7 @@ _BIAS = 0.5  # bias of a published bound, over the quantile's margin
 
 
 @dataclass(frozen=True)
-class _Bound:
+class _Bound(Checked):
     """The base of both kinds.
 
     Parameters
@@ -65,18 +65,15 @@ class _Bound:
     largest: ClassVar[bool] = False
     guarantee: ClassVar[Literal["asymptotic"]] = "asymptotic"
 
-    tau: float | None = None
-    draws_at_floor: float | None = None
-    beta: float | None = None
-    alpha: float = 0.05
+    tau: Positive | None = None
+    draws_at_floor: Positive | None = None
+    beta: Positive | None = None
+    alpha: Fractional = 0.05
 
     def __post_init__(self) -> None:
         if (self.tau is None) == (self.draws_at_floor is None):
             raise ArgumentError("tau", "or draws_at_floor must be given, and not both")
-        for name in ("tau", "draws_at_floor", "beta"):
-            if getattr(self, name) is not None:
-                checks.positive(name, getattr(self, name))
-        checks.between_0_and_1("alpha", self.alpha)
+        super().__post_init__()
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
@@ -146,11 +143,7 @@ class RenyiBound(_Bound):
     [0.83, 0.83]
     """
 
-    cells: int = 1000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.integer("cells", self.cells, minimum=2)
+    cells: Several = 1000
 
     @property
     def reduction(self) -> dict[str, float]:
@@ -206,13 +199,8 @@ class RenyiBoundAsPublished(_Bound):
     [0.351, 0.351]
     """
 
-    points: int = 1000
-    power: float = 1.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.integer("points", self.points, minimum=2)
-        checks.positive("power", self.power)
+    points: Several = 1000
+    power: Positive = 1.1
 
     @property
     def reduction(self) -> dict[str, float]:
@@ -248,12 +236,6 @@ class _Largest(_Bound):
 
     correction: Literal["independent", "bonferroni"] = "bonferroni"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.correction not in ("independent", "bonferroni"):
-            message = f"must be independent or bonferroni, got {self.correction!r}"
-            raise ArgumentError("correction", message)
-
     def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
         """Raise `ArgumentError` where the correction needs pairs with samples of their own."""
         if self.correction == "independent" and pairs > 1 and not own_samples:
@@ -287,6 +269,26 @@ class LargestRenyiBoundAsPublished(_Largest, RenyiBoundAsPublished):
     >>> f"{estimator.level(100):.6f}"
     '0.000256'
     """
+
+
+def maximum_confidence(pairs: int, alpha: float = 0.05) -> float:
+    """Return the confidence (1 - alpha)^N of the largest of N independent pairs' bounds (8)."""
+    alpha = checks.between_0_and_1("alpha", alpha)
+    return float((1 - alpha) ** checks.integer("pairs", pairs))
+
+
+def independent(pairs: int, alpha: float = 0.05) -> float:
+    """Return the level 1 - (1 - alpha)^(1/N) of each of N independent bounds, by (8)."""
+    alpha = checks.between_0_and_1("alpha", alpha)
+    return -math.expm1(math.log1p(-alpha) / checks.integer("pairs", pairs))
+
+
+def bonferroni(pairs: int, alpha: float = 0.05) -> float:
+    """Return the level alpha / N of each of N bounds, at which their largest holds as a whole.
+
+    Unlike (8) it needs no independence between the pairs' samples.
+    """
+    return checks.between_0_and_1("alpha", alpha) / checks.integer("pairs", pairs)
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Counts
+from epsilometer.checks import Checked, Fractional, Positive, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
 
 @dataclass(frozen=True)
-class SafetyCheck:
+class SafetyCheck(Checked):
     """Answers 1 where event (9) holds and 0 where it does not, with c = C w^2 / 2.
 
     Parameters
@@ -52,18 +52,10 @@ class SafetyCheck:
     symmetric: ClassVar[bool] = False
     guarantee: ClassVar[Literal["none"]] = "none"
 
-    gamma: float
-    lipschitz: float | None = None
-    cells_given: int | None = None
-    probability: float = 0.9
-
-    def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma)
-        checks.between_0_and_1("probability", self.probability)
-        if self.lipschitz is not None:
-            checks.positive("lipschitz", self.lipschitz)
-        if self.cells_given is not None:
-            checks.integer("cells_given", self.cells_given, minimum=2)
+    gamma: Positive
+    lipschitz: Positive | None = None
+    cells_given: Several | None = None
+    probability: Fractional = 0.9
 
     def _constant(self, claims: Claims) -> float:
         constant = self.lipschitz if self.lipschitz is not None else claims.lipschitz

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.checks import Checked, Flag, Fractional
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Classifier
 from epsilometer.errors import ArgumentError, UnknownNameError, suggest
@@ -190,7 +191,7 @@ def accuracy(
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Checked):
     """A_C^B (lu2022, Figure 1): the whole curve for each pair, in both directions.
 
     Parameters
@@ -237,21 +238,13 @@ class Spectrum:
     coin: Literal["expected", "drawn"] = "expected"
     claims: Sequence[float] | Mapping[str, float] = field(default_factory=lambda: dict(_FINE))
     interval: Literal["clopper-pearson", "hoeffding", "bootstrap"] = "clopper-pearson"
-    alpha: float = 0.05
-    largest: bool = False
+    alpha: Fractional = 0.05
+    largest: Flag = False
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("coin", ("expected", "drawn")),
-            ("interval", ("clopper-pearson", "hoeffding", "bootstrap")),
-        ):
-            if getattr(self, name) not in choices:
-                message = f"must be one of {', '.join(choices)}, got {getattr(self, name)!r}"
-                raise ArgumentError(name, message)
+        super().__post_init__()
         if not isinstance(self.classifier, str):
             raise ArgumentError("classifier", f"must be a name, got {self.classifier!r}")
-        checks.between_0_and_1("alpha", self.alpha)
-        checks.flag("largest", self.largest)
         _ = self.grid, self.method
 
     @property

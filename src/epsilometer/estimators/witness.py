@@ -34,6 +34,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Sample
+from epsilometer.checks import Checked, Flag, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
@@ -43,7 +44,7 @@ _BOLD_SHARE = 0.15  # of alpha
 
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(Checked):
     """The events of each pair, and their promise; see the module.
 
     Parameters
@@ -73,12 +74,8 @@ class Witness:
     precision: ClassVar[None] = None
     guarantee: ClassVar[str] = "none"
 
-    cells: int = 64
-    largest: bool = False
-
-    def __post_init__(self) -> None:
-        checks.integer("cells", self.cells, minimum=2)
-        checks.flag("largest", self.largest)
+    cells: Several = 64
+    largest: Flag = False
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""

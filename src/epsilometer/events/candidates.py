@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, row_codes
-from epsilometer.events.tallies import Tally, cells_of, fifths
+from epsilometer.events.tallies import Tally, fifths
 
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
@@ -296,8 +296,6 @@ class Numbers(Cells):
         return self._codes(self.view.of(sample))
 
     def _codes(self, side: Sample) -> Counts:
-        if side.dtype == np.float64 and self.starts.dtype == np.float64:
-            return cells_of(self.starts, side, self._size)
         codes = _search(self.starts, side, "right")
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size

@@ -1,4 +1,4 @@
-"""Counts of the numbers of two samples, by value and by cell."""
+"""Counts of the whole numbers of two samples, by value and by cell."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import itertools
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.compiled import compiled
+from epsilometer.arrays import Counts, Sample
 from epsilometer.densities.frequencies import count_outcomes
 
 FOLDS = 5
-_FEW = 50_000  # reals for which NumPy's search is faster than importing Numba
 
 
 def fifths(size: int) -> list[slice]:
@@ -58,31 +56,3 @@ class Tally:
         for side, folds in enumerate(self.folds):
             np.add.at(counts[side].T, cells, folds.T)
         return counts[0], counts[1]
-
-
-def cells_of(starts: Floats, reals: Floats, missing: int) -> Counts:
-    """Return ``np.searchsorted(starts, reals, "right")``, and ``missing`` for NaN.
-
-    All reals take a step of the search before any takes the next: this avoids waits for memory and
-    mispredicted branches. Rising ``starts`` have shape ``(k,)``, reals and the result ``(n,)``.
-    """
-    if reals.size < _FEW:
-        cells = np.searchsorted(starts, reals, side="right")
-    else:
-        cells = np.zeros(reals.size, np.int64)
-        step = 1 << max(starts.size.bit_length() - 1, 0)
-        padded = np.append(starts, np.full(2 * step - starts.size, np.nan))
-        _search(cells, padded, np.ascontiguousarray(reals), step)
-    cells[np.isnan(reals)] = missing
-    return cells
-
-
-@compiled
-def _search(cells, starts, reals, first):  # type: ignore[no-untyped-def]
-    block = 1024
-    for begin in range(0, reals.size, block):
-        step = first
-        while step > 0:
-            for i in range(begin, min(begin + block, reals.size)):
-                cells[i] += step if starts[cells[i] + step - 1] <= reals[i] else 0
-            step >>= 1

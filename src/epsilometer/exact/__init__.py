@@ -10,7 +10,7 @@ EXACT = Registry(
     "exact distribution",
     {
         "bernoulli_pair": "epsilometer.exact.finite:ExactBernoulliPair",
-        "continuous_noisy_max": "epsilometer.exact.noisy_max:ExactContinuousNoisyMax",
+        "continuous_noisy_max": "epsilometer.exact.noisy_max:ExactNoisyMaxValue",
         "counting_exponential": "epsilometer.exact.finite:ExactCountingExponential",
         "exponential_half_line": "epsilometer.exact.real_line:ExactExponentialHalfLine",
         "gaussian": "epsilometer.exact.real_line:ExactGaussian",
@@ -26,7 +26,7 @@ EXACT = Registry(
         "randomized_bits": "epsilometer.exact.finite:ExactRandomizedBits",
         "randomized_response": "epsilometer.exact.finite:ExactRandomizedResponse",
         "rare_match": "epsilometer.exact.finite:ExactRareMatch",
-        "report_noisy_max": "epsilometer.exact.noisy_max:ExactReportNoisyMax",
+        "report_noisy_max": "epsilometer.exact.noisy_max:ExactNoisyMaxIndex",
         "sparse_vector": "epsilometer.exact.sparse_vector:ExactSparseVector",
         "sparse_vector_bits": "epsilometer.exact.sparse_vector:ExactSparseVectorBits",
         "sparse_vector_first": "epsilometer.exact.sparse_vector:ExactSparseVectorFirst",

@@ -1,14 +1,13 @@
 """Laplace and exponential noise in logarithms, and their differences between two answers.
 
 Everything is in units of the noise's scale: u = (z - x) / scale for an answer x. A gain is the
-difference of a logarithm at u and at v = u + shift; ``shift`` is a parameter, since it is accurate
-where u and v are large and nearly the same.
+difference of a logarithm at u and at v = u + shift, such as log_pdf(u) - log_pdf(v); ``shift`` is a
+parameter, since it is accurate where u and v are large and nearly the same.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import numpy as np
 
@@ -18,22 +17,6 @@ from epsilometer.exact.levels import Comparison
 
 _LOG_2 = math.log(2)
 _CLOSE = 0.5
-
-
-class Noise(Protocol):
-    """A kind of noise."""
-
-    def log_pdf(self, u: Floats) -> Floats:
-        """Return the log density, per scale."""
-
-    def log_cdf(self, u: Floats) -> Floats:
-        """Return the log distribution function."""
-
-    def pdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
-        """Return log_pdf(u) - log_pdf(v)."""
-
-    def cdf_gain(self, u: Floats, v: Floats, shift: Floats) -> Floats:
-        """Return log_cdf(u) - log_cdf(v)."""
 
 
 class LaplaceNoise:
@@ -86,6 +69,9 @@ class ExponentialNoise:
             small = (np.abs(rise) < _CLOSE) & (v > 0)
             gain = np.where(small, np.log1p(np.where(small, rise, 0.0)), coarse)
         return _where_possible(gain, u > 0, v > 0)
+
+
+Noise = LaplaceNoise | ExponentialNoise
 
 
 def _where_possible(gain: Floats, at_u: Bools, at_v: Bools) -> Floats:

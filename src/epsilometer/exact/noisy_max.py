@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +22,11 @@ from epsilometer.mechanisms.noisy_max import (
 )
 
 
-class _ExactIndex(Enumerated):
+class ExactNoisyMaxIndex(Enumerated):
     """P(i) is the integral of the density of answer i times the CDFs of all others."""
 
-    def __init__(self, noise: Noise, scale: float) -> None:
-        self._noise, self._scale = noise, scale
+    def __init__(self, mechanism: ReportNoisyMax | NoisyMaxIndex) -> None:
+        self._noise, self._scale = _noise(mechanism), mechanism.scale
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both inputs' log probabilities and the losses."""
@@ -37,25 +38,17 @@ class _ExactIndex(Enumerated):
         return Comparison(*(values[largest.group] for values in totals))
 
 
-class ExactReportNoisyMax(_ExactIndex):
-    """Laplace noise of scale 2 / epsilon."""
-
-    def __init__(self, mechanism: ReportNoisyMax) -> None:
-        super().__init__(LaplaceNoise(), mechanism.scale)
-
-
-class ExactNoisyMaxIndex(_ExactIndex):
-    """Either noise of scale 1 / epsilon."""
-
-    def __init__(self, mechanism: NoisyMaxIndex) -> None:
-        super().__init__(_noise(mechanism.noise), 1 / mechanism.epsilon)
-
-
-class _ExactValue(LineDistribution):
+class ExactNoisyMaxValue(LineDistribution):
     """The largest noisy answer: its CDF is the product of the answers' CDFs."""
 
-    def __init__(self, noise: Noise, scale: float) -> None:
-        self._noise, self._scale = noise, scale
+    def __init__(self, mechanism: ContinuousNoisyMax | NoisyMaxValue) -> None:
+        self._noise, self._scale = _noise(mechanism), mechanism.scale
+
+    def window(self, x: Sequence[float]) -> tuple[float, float]:
+        """Return an interval outside of which there is less than 1e-12 of the mass."""
+        one_sided = isinstance(self._noise, ExponentialNoise)
+        low = max(x) if one_sided else min(x) - 30 * self._scale
+        return low, max(x) + 32 * self._scale
 
     def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
         """Return the log density at ``z``."""
@@ -95,29 +88,7 @@ class _ExactValue(LineDistribution):
         return max(within, float(upper.loss))
 
 
-class ExactContinuousNoisyMax(_ExactValue):
-    """Laplace noise of scale queries / epsilon."""
-
-    def __init__(self, mechanism: ContinuousNoisyMax) -> None:
-        super().__init__(LaplaceNoise(), mechanism.scale)
-
-    def window(self, x: Sequence[float]) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
-        return min(x) - 30 * self._scale, max(x) + 30 * self._scale
-
-
-class ExactNoisyMaxValue(_ExactValue):
-    """Either noise of scale 1 / epsilon."""
-
-    def __init__(self, mechanism: NoisyMaxValue) -> None:
-        super().__init__(_noise(mechanism.noise), 1 / mechanism.epsilon)
-        self._one_sided = mechanism.noise == "exponential"
-
-    def window(self, x: Sequence[float]) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
-        low = max(x) if self._one_sided else min(x) - 30 * self._scale
-        return low, max(x) + 32 * self._scale
-
-
-def _noise(name: str) -> Noise:
-    return LaplaceNoise() if name == "laplace" else ExponentialNoise()
+def _noise(mechanism: Any) -> Noise:
+    """Return the noise of a mechanism, Laplace noise unless it has another."""
+    exponential = getattr(mechanism, "noise", "laplace") == "exponential"
+    return ExponentialNoise() if exponential else LaplaceNoise()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Indices
+from epsilometer.arrays import Sample
 
 Outputs = Literal["scalar", "index", "bits", "vector", "tuple", "mixed"]
 """The kind of one output, and the array that holds a sample of ``n``.
@@ -18,7 +20,38 @@ entries, int64 of shape ``(n,)``. With a property ``dimension`` d, of shape
 numbers of which some have atoms and others densities, NaN where there is none.
 """
 
-Sample = Floats | Indices | Counts
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of output: the type of an entry, and whether an output has ``several`` of them.
+
+    Entries may be ``missing`` (NaN).
+    """
+
+    dtype: type[np.generic]
+    several: bool = False
+    missing: bool = False
+
+    @property
+    def real(self) -> bool:
+        """Whether entries are real numbers, not integers."""
+        return issubclass(self.dtype, np.floating)
+
+    @property
+    def bytes(self) -> int:
+        """The size of an entry, in memory and in a file."""
+        return np.dtype(self.dtype).itemsize
+
+
+KINDS: Mapping[str, Kind] = {
+    "scalar": Kind(np.float64),
+    "index": Kind(np.int32),
+    "bits": Kind(np.int64),
+    "vector": Kind(np.float64, several=True),
+    "tuple": Kind(np.int32, several=True),
+    "mixed": Kind(np.float64, several=True, missing=True),
+}
+"""By the names of `Outputs`: types in memory and in files."""
 
 
 class Mechanism(Protocol):

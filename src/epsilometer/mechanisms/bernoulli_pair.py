@@ -20,12 +20,13 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Indices
+from epsilometer.checks import Checked, Count, Fractional, Order, Positive
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class BernoulliPair:
+class BernoulliPair(Checked):
     """Defeats every estimator that draws at most ``budget`` samples, both inputs together.
 
     ``epsilon`` is log h; ``delta`` is the confidence that the estimator claims; ``order`` the
@@ -33,16 +34,13 @@ class BernoulliPair:
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    budget: int
-    delta: float
-    order: float = math.inf
+    epsilon: Positive
+    budget: Count
+    delta: Fractional
+    order: Order = math.inf
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("budget", self.budget)
-        checks.between_0_and_1("delta", self.delta)
-        checks.order("order", self.order)
+        super().__post_init__()
         if min(self.chances) == 0:
             raise ArgumentError("epsilon", "and order make an output too rare for a number")
 

@@ -10,24 +10,21 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats, Indices
+from epsilometer.checks import Checked, Positive, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class CountingExponential:
+class CountingExponential(Checked):
     """Value v with probability proportional to exp(epsilon * count of v / 2).
 
     A database is a list of values 0, ..., ``values`` - 1; its length may be any.
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    values: int = 3
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("values", self.values, minimum=2)
+    epsilon: Positive
+    values: Several = 3
 
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` is a list of values."""

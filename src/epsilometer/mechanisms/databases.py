@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epsilometer import checks
+from epsilometer.checks import Checked
 from epsilometer.errors import ArgumentError
 
 
@@ -28,7 +29,7 @@ def check_answers(x: object, count: int) -> None:
         checks.real("input", answer)
 
 
-class QueryAnswers:
+class QueryAnswers(Checked):
     """Mechanisms whose inputs are lists of ``queries`` finite query answers."""
 
     queries: int

@@ -15,19 +15,17 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Positive
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class ExponentialHalfLine:
+class ExponentialHalfLine(Checked):
     """Outputs on t >= 0 for inputs in [1, 2]."""
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: Positive
 
     @cached_property
     def rate(self) -> float:

@@ -10,26 +10,22 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Fractional, Positive
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Checked):
     """``x + N(0, sigma^2)``, calibrated as usual: sigma = sqrt(2 ln(1.25/delta)) / epsilon.
 
     At every epsilon its pure level is infinite: the loss grows without end in the tails.
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    delta: float = 1e-5
-    sensitivity: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.between_0_and_1("delta", self.delta)
-        checks.positive("sensitivity", self.sensitivity)
+    epsilon: Positive
+    delta: Fractional = 1e-5
+    sensitivity: Positive = 1.0
 
     @property
     def sigma(self) -> float:

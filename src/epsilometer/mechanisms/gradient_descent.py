@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Count, Fractional, Positive
 from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
@@ -18,7 +18,7 @@ from epsilometer.mechanisms.noise import Noise, blocks
 
 
 @dataclass(frozen=True)
-class NoisyGradientDescent:
+class NoisyGradientDescent(Checked):
     """The last of ``steps`` iterates, from 0, with the loss (theta - x_i)^2 / 2.
 
     Each step goes down the mean gradient at learning rate ``rate`` and adds sqrt(2 rate) times
@@ -26,16 +26,10 @@ class NoisyGradientDescent:
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    steps: int = 10
-    rate: float = 0.2
-    people: int = 10
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("steps", self.steps)
-        checks.between_0_and_1("rate", self.rate)
-        checks.integer("people", self.people)
+    epsilon: Positive
+    steps: Count = 10
+    rate: Fractional = 0.2
+    people: Count = 10
 
     @property
     def step_noise(self) -> float:

@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from epsilometer import checks
+from epsilometer.checks import Checked, Positive
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class OnInterval:
+class OnInterval(Checked):
     """Inputs and outputs in ``[lower, upper]``."""
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
+    epsilon: Positive
     lower: float = 0.0
     upper: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         checks.interval("interval", self.lower, self.upper)
 
     def check_input(self, x: object) -> None:

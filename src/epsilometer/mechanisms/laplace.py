@@ -9,21 +9,18 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Positive
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Checked):
     """``x + Lap(sensitivity / epsilon)`` (askin2022, Section V, mechanism a)."""
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    sensitivity: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.positive("sensitivity", self.sensitivity)
+    epsilon: Positive
+    sensitivity: Positive = 1.0
 
     @property
     def scale(self) -> float:

@@ -9,24 +9,21 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Flag, Positive
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.noise import Noise, noisy
 
 
 @dataclass(frozen=True)
-class NoisyHistogram:
+class NoisyHistogram(Checked):
     """A count plus Lap(1 / epsilon); or, ``wrong``, plus Lap(epsilon).
 
     Ding et al. (2018), Algorithms 9 and 10. Other bins are the same on neighbouring databases.
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    wrong: bool = False
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.flag("wrong", self.wrong)
+    epsilon: Positive
+    wrong: Flag = False
 
     @property
     def scale(self) -> float:

@@ -11,10 +11,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Floats, Indices
+from epsilometer.checks import Count, Positive, Several
 from epsilometer.compiled import compiled
-from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
@@ -25,12 +24,8 @@ class ReportNoisyMax(QueryAnswers):
     """The index of the largest answer after Lap(2 / epsilon) noise on each."""
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    queries: int = 6
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("queries", self.queries, minimum=2)
+    epsilon: Positive
+    queries: Several = 6
 
     @property
     def scale(self) -> float:
@@ -83,12 +78,8 @@ class ContinuousNoisyMax(QueryAnswers):
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
-    queries: int = 3
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("queries", self.queries, minimum=1)
+    epsilon: Positive
+    queries: Count = 3
 
     @property
     def scale(self) -> float:
@@ -107,20 +98,19 @@ class ContinuousNoisyMax(QueryAnswers):
 class _EitherNoise(QueryAnswers):
     """Laplace or exponential noise of scale 1 / epsilon on each answer."""
 
-    epsilon: float
+    epsilon: Positive
     noise: Literal["laplace", "exponential"] = "laplace"
-    queries: int = 7
+    queries: Several = 7
 
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if self.noise not in ("laplace", "exponential"):
-            raise ArgumentError("noise", f"must be laplace or exponential, got {self.noise!r}")
-        checks.integer("queries", self.queries, minimum=2)
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 1 / self.epsilon
 
     def _noisy(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Return noisy answers of shape ``(size, queries)``."""
         draw = rng.laplace if self.noise == "laplace" else rng.exponential
-        return np.asarray(x, np.float64) + draw(scale=1 / self.epsilon, size=(size, len(x)))
+        return np.asarray(x, np.float64) + draw(scale=self.scale, size=(size, len(x)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +135,7 @@ class NoisyMaxValue(_EitherNoise):
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    queries: int = 4
+    queries: Several = 4
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
         """Draw ``size`` maxima."""

@@ -13,17 +13,16 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Count, Positive
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_people
 from epsilometer.mechanisms.noise import Noise, blocks
 
-NOISES = ("laplace", "gaussian")
-
 
 @dataclass(frozen=True)
-class NoisySum:
+class NoisySum(Checked):
     """The sum of the people's numbers plus noise of scale b = 1/epsilon.
 
     With Laplace noise epsilon is the pure level of the whole sum; with Gaussian noise b is the
@@ -31,18 +30,15 @@ class NoisySum:
     """
 
     outputs: ClassVar[Outputs] = "scalar"
-    epsilon: float
+    epsilon: Positive
     noise: Literal["laplace", "gaussian"] = "laplace"
     included: float = 1.0
-    people: int = 10
+    people: Count = 10
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if self.noise not in NOISES:
-            raise ArgumentError("noise", f"must be one of {NOISES}, got {self.noise!r}")
+        super().__post_init__()
         if not 0 < checks.real("included", self.included) <= 1:
             raise ArgumentError("included", f"must lie in (0, 1], got {self.included!r}")
-        checks.integer("people", self.people)
 
     @property
     def scale(self) -> float:

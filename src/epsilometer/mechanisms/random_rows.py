@@ -13,12 +13,13 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Indices
+from epsilometer.checks import Checked, Positive
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class NoiselessCount:
+class NoiselessCount(Checked):
     """How many of m rows hold a one: one row is known, each other is a one with probability 1/2.
 
     An input is ``[m, bit of the known row]``. The count is exact; ``epsilon`` is only the level to
@@ -26,10 +27,7 @@ class NoiselessCount:
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: Positive
 
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` is a number of rows and a bit."""

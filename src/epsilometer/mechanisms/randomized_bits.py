@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Indices
+from epsilometer.checks import Checked, Count, Flag, Positive
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
@@ -21,22 +21,21 @@ _MOST_PEOPLE = 30  # bits of an output
 
 
 @dataclass(frozen=True)
-class RandomizedBits:
+class RandomizedBits(Checked):
     """Each person's bit, kept with probability e^epsilon / (1 + e^epsilon): bit i for person i.
 
     ``shuffled`` permutes the answers at random.
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    people: int = 10
-    shuffled: bool = False
+    epsilon: Positive
+    people: Count = 10
+    shuffled: Flag = False
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if checks.integer("people", self.people) > _MOST_PEOPLE:
+        super().__post_init__()
+        if self.people > _MOST_PEOPLE:
             raise ArgumentError("people", f"must be at most {_MOST_PEOPLE}, got {self.people}")
-        checks.flag("shuffled", self.shuffled)
 
     @property
     def truthful(self) -> float:

@@ -13,21 +13,18 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Indices
+from epsilometer.checks import Checked, Positive, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(Checked):
     """Randomised response over ``outcomes`` values 0, ..., k - 1."""
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    outcomes: int = 2
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("outcomes", self.outcomes, minimum=2)
+    epsilon: Positive
+    outcomes: Several = 2
 
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` is one of the outcomes."""

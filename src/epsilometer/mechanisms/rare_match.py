@@ -10,24 +10,21 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Indices
+from epsilometer.checks import Checked, Positive
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 
 
 @dataclass(frozen=True)
-class RareMatch:
+class RareMatch(Checked):
     """Answers 1 with probability e^-rarity if the input matches (1), and 0 otherwise.
 
     It is not private at any epsilon: an answer 1 proves the match.
     """
 
     outputs: ClassVar[Outputs] = "index"
-    epsilon: float
-    rarity: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.positive("rarity", self.rarity)
+    epsilon: Positive
+    rarity: Positive
 
     @property
     def chance(self) -> float:

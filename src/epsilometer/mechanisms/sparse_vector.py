@@ -24,19 +24,17 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Floats, Indices, Sample
+from epsilometer.checks import Count, Flag, Positive, Real
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
-
-VARIANTS = (1, 2, 4, 5, 6)
 
 
 @dataclass(frozen=True)
@@ -48,22 +46,18 @@ class SparseVector(QueryAnswers):
 
     outputs: ClassVar[Outputs] = "index"
     most_queries: ClassVar[int] = 30  # bits of an output
-    epsilon: float
-    variant: int
-    queries: int = 10
-    threshold: float = 1.0
-    positives: int = 1
-    corrected: bool = False
+    epsilon: Positive
+    variant: Literal[1, 2, 4, 5, 6]
+    queries: Count = 10
+    threshold: Real = 1.0
+    positives: Count = 1
+    corrected: Flag = False
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if self.variant not in VARIANTS:
-            raise ArgumentError("variant", f"must be one of {VARIANTS}, got {self.variant!r}")
-        if checks.integer("queries", self.queries) > self.most_queries:
+        super().__post_init__()
+        if self.queries > self.most_queries:
             message = f"must be at most {self.most_queries}, got {self.queries}"
             raise ArgumentError("queries", message)
-        checks.real("threshold", self.threshold)
-        checks.integer("positives", self.positives)
         if self.corrected and self.variant != 4:
             raise ArgumentError("corrected", "applies to variant 4 only")
 
@@ -145,16 +139,10 @@ class SparseVectorMixed(QueryAnswers):
     """
 
     outputs: ClassVar[Outputs] = "mixed"
-    epsilon: float
-    queries: int = 10
-    threshold: float = 1.0
-    positives: int = 1
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("queries", self.queries)
-        checks.real("threshold", self.threshold)
-        checks.integer("positives", self.positives)
+    epsilon: Positive
+    queries: Count = 10
+    threshold: Real = 1.0
+    positives: Count = 1
 
     @property
     def dimension(self) -> int:

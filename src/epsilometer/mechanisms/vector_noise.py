@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Count, Fractional, Positive
 from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_answers
 from epsilometer.mechanisms.noise import Noise, noisy
 
 
-class _Vectors:
+class _Vectors(Checked):
     """Mechanisms whose inputs are lists of ``dimension`` finite answers."""
 
     dimension: int
@@ -31,12 +31,8 @@ class LaplaceVector(_Vectors):
     """Adds Lap(1 / epsilon) to each of ``dimension`` answers: pure where they differ by 1 in L1."""
 
     outputs: ClassVar[Outputs] = "vector"
-    epsilon: float
-    dimension: int
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("dimension", self.dimension)
+    epsilon: Positive
+    dimension: Count
 
     @property
     def scale(self) -> float:
@@ -53,14 +49,9 @@ class GaussianVector(_Vectors):
     """Adds N(0, sigma^2) to each answer, sigma as for one, where they differ by 1 in L2."""
 
     outputs: ClassVar[Outputs] = "vector"
-    epsilon: float
-    dimension: int
-    delta: float = 1e-5
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.integer("dimension", self.dimension)
-        checks.between_0_and_1("delta", self.delta)
+    epsilon: Positive
+    dimension: Count
+    delta: Fractional = 1e-5
 
     @property
     def sigma(self) -> float:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from epsilometer.auditing.question import check_claim
-from epsilometer.options import Fractional, Id, Model
+from epsilometer_workflow.files.options import Fractional, Id, Model
 
 _SOME = Field(min_length=1)
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")

@@ -6,14 +6,18 @@ mechanism is run or imported here.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.question import Question, check_together, claim_of
+from epsilometer.auditing.inputs.domains import KINDS, domain
+from epsilometer.auditing.question import Question, check_together, claim_of, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
     functions,
@@ -24,20 +28,13 @@ from epsilometer.auditing.sources.accounting import (
 from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
-from epsilometer.options import ID
 from epsilometer_workflow.configuration import audits, config
 from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.configuration.naming import (
-    grid_of,
-    is_referred,
-    listed,
-    number_of,
-    parameters_name,
-    plain_set,
-    text_of,
-    texts_of,
-)
+from epsilometer_workflow.files.options import ID
+from epsilometer_workflow.files.parsing import spell
 
+_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
+_PATTERNS = 10
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
@@ -147,11 +144,11 @@ class Audits:
         self._check(entry)
         sets = _sets(entry)
         cases: dict[str, dict[str, Case]] = {}
-        for arguments in grid_of(entry):
+        for arguments in _grid_of(entry):
             by_pairs = {
                 key: self._case(name, entry, arguments, key, plain) for key, plain in sets.items()
             }
-            key = parameters_name(arguments)
+            key = _parameters_name(arguments)
             if key in cases:
                 raise ArgumentError("parameters", f"asks twice for {key}")
             cases[key] = by_pairs
@@ -192,7 +189,7 @@ class Audits:
         check_together(options, lambda key: key.replace("_", " "))
         if entry.support is not None and entry.lipschitz is not None:
             Smooth(entry.support, entry.lipschitz)
-        if isinstance(mechanism, audits.Recorded) and len(listed(mechanism.outputs)) > 2:
+        if isinstance(mechanism, audits.Recorded) and len(_listed(mechanism.outputs)) > 2:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
@@ -205,7 +202,7 @@ class Audits:
             if key in filled:
                 message = f"{key!r} is filled in for every batch; take another name"
                 raise ArgumentError("parameters", message)
-        for key, text in texts_of(entry.mechanism):
+        for key, text in _texts_of(entry.mechanism):
             for parameter in _IN_BRACES.findall(text):
                 if parameter not in (*entry.parameters, *filled):
                     near = suggest(parameter, entry.parameters)
@@ -222,19 +219,19 @@ class Audits:
         mechanism, rest = self._mechanism(entry, arguments)
         samples = self._samples(name, entry)
         if inputs is not None and not {"remove", "replace", "canaries"} & set(inputs):
-            number = number_of(inputs)
+            number = _number_of(inputs)
             if samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
                 raise ArgumentError("samples", message)
         about = {
-            key: text_of(_parameter(f"about.{key}", text, arguments))
+            key: _text_of(_parameter(f"about.{key}", text, arguments))
             if text is not None and re.fullmatch(r"\$\w+", text)
             else text
             for key, text in entry.about.model_dump().items()
         }
         return Case(
             entry=name,
-            parameters=parameters_name(arguments),
+            parameters=_parameters_name(arguments),
             pairs=pairs,
             mechanism=mechanism,
             arguments=arguments,
@@ -253,26 +250,26 @@ class Audits:
 
         def filled(text: str) -> str:
             return _IN_BRACES.sub(
-                lambda m: text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
+                lambda m: _text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
             )
 
-        used = {m for _, text in texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
+        used = {m for _, text in _texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
         rest = {key: value for key, value in arguments.items() if key not in used}
         source = entry.mechanism
         if isinstance(source, audits.Command | audits.Recorded | audits.OneRun):
-            if unused := [key for key in rest if not is_referred(entry, key)]:
+            if unused := [key for key in rest if not _is_referred(entry, key)]:
                 part = "command" if isinstance(source, audits.Command) else "outputs"
                 first = min(unused)
                 message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
                 raise ArgumentError("parameters", message)
             if isinstance(source, audits.Command):
                 several = isinstance(source.command, list)
-                command: Any = [filled(word) for word in listed(source.command)]
+                command: Any = [filled(word) for word in _listed(source.command)]
                 return {"command": command if several else command[0]}, {}
             if isinstance(source, audits.OneRun):
                 file = filled(source.one_run)
                 return {"outputs": [file], "columns": source.columns, "one_run": True}, {}
-            outputs = [filled(file) for file in listed(source.outputs)]
+            outputs = [filled(file) for file in _listed(source.outputs)]
             return {"outputs": outputs, "columns": source.columns}, {}
         spec = filled(source if isinstance(source, str) else source.function)
         try:
@@ -316,7 +313,7 @@ def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
     sets: dict[str, dict[str, Any] | None] = {}
     for pairs in entry.pairs if several else [entry.pairs]:
         try:
-            key, plain = plain_set(pairs)
+            key, plain = _plain_set(pairs)
         except ArgumentError as error:
             raise ArgumentError("pairs", one_line(error)) from None
         if plain in sets.values():
@@ -390,6 +387,94 @@ def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
         near = suggest(reference[1:], arguments)
         raise ArgumentError(key, f"unknown parameter {reference[1:]!r}{near}")
     return arguments[reference[1:]]
+
+
+# --- names in paths -------------------------------------------------------------------------------
+
+
+def _grid_of(entry: audits.AuditEntry) -> list[dict[str, Any]]:
+    """Return all combinations of parameters."""
+    values = [v if isinstance(v, list) else [v] for v in entry.parameters.values()]
+    return [dict(zip(entry.parameters, point, strict=True)) for point in product(*values)]
+
+
+def _listed(texts: str | list[str]) -> list[str]:
+    """Return one text or several as a list."""
+    return [texts] if isinstance(texts, str) else texts
+
+
+def _texts_of(mechanism: Any) -> list[tuple[str, str]]:
+    """Return the texts of a mechanism that may have braces, with their keys."""
+    if isinstance(mechanism, str):
+        return [("mechanism", mechanism)]
+    return [
+        (f"mechanism.{key}", text)
+        for key in ("command", "python", "environment", "function", "outputs", "one_run")
+        if hasattr(mechanism, key)
+        for text in _listed(getattr(mechanism, key))
+    ]
+
+
+def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
+    """Tell whether a claim refers to a parameter; an accountant may."""
+    claims = json.dumps([claim.model_dump() for claim in entry.claims])
+    if re.search(r'"[^"\s]+:[^"\s]+"', claims):
+        return True
+    return re.search(rf"\${parameter}\b", claims) is not None
+
+
+def _text_of(value: Any) -> str:
+    """Return a parameter as an argument of a command."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return spell(value) if isinstance(value, float) else str(value)
+
+
+def _safe(text: str) -> str:
+    """Return a text as a part of a path: itself, or what is left of it with a digest of it all."""
+    if _SAFE.fullmatch(text):
+        return text
+    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _left(text: str) -> str:
+    """Return the part of a text that may stand in a path."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
+
+
+def _parameters_name(arguments: Mapping[str, Any]) -> str:
+    """Return the name of a combination of parameters in paths."""
+    return (
+        "_".join(f"{key}={_safe(_text_of(value))}" for key, value in arguments.items()) or "default"
+    )
+
+
+def _number_of(inputs: Mapping[str, Any]) -> int:
+    """Return the number of pairs of a set that names no table."""
+    if "domain" in inputs:
+        return len(domain(inputs["domain"]))
+    return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
+
+
+def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of a set of pairs in paths, and the set as jobs get it."""
+    if isinstance(entry, audits.Domain):
+        declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
+        domain(declared)
+        kind = next(kind for kind in KINDS if kind in declared)
+        return f"domain-{kind}", {"domain": declared}
+    if isinstance(entry, audits.Patterns):
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}
+    if isinstance(entry, audits.Rows):
+        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}
+    by_name = named_pairs(entry)
+    pairs = [[name, *pair] for name, pair in by_name.items()]
+    first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
+    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}
+
+
+# --- files ----------------------------------------------------------------------------------------
 
 
 def read_audits(

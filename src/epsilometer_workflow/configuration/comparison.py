@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
 
 from epsilometer.errors import ConfigError, suggest
-from epsilometer.options import Id, Model
-from epsilometer_workflow.configuration.config import Scalar, read
+from epsilometer_workflow.configuration.config import Scalar
+from epsilometer_workflow.configuration.functions import public_functions
+from epsilometer_workflow.files.options import Id, Model
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"
@@ -67,11 +68,6 @@ class Comparisons(Model):
     tasks: dict[Id, Task]
 
 
-def read_comparisons(file: Path) -> Comparisons | None:
-    """Return the content of a file; None if there is none."""
-    return read(file, Comparisons) if file.is_file() else None
-
-
 def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
     """Raise `ConfigError` unless all tasks have a size at a scale, and programs there are."""
     for name, task in comparisons.tasks.items():
@@ -79,7 +75,8 @@ def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
         for key, call in _calls(task):
             module, _, function = call.partition(":")
-            known = sorted(functions(module))
+            program = PROGRAMS / f"{module}.py"
+            known = public_functions(program) if program.is_file() else []
             if function not in known:
                 message = f"{module}.py has no {function!r}{suggest(function, known)}"
                 raise ConfigError(str(file), f"tasks.{name}.{key}", message)
@@ -89,12 +86,3 @@ def _calls(task: Task) -> Iterator[tuple[str, str]]:
     yield "data", f"data:{task.data}"
     for name, implementation in task.implementations.items():
         yield f"implementations.{name}", implementation.call
-
-
-def functions(module: str) -> set[str]:
-    """Return the functions that a program defines, by its text."""
-    import ast
-
-    file = PROGRAMS / f"{module}.py"
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}

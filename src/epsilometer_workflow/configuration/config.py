@@ -23,9 +23,18 @@ from pydantic import (
 )
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer.options import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
-from epsilometer.sizes import Draws
-from epsilometer.yaml_files import load
+from epsilometer_workflow.files.options import (
+    ID,
+    Epsilon,
+    Fractional,
+    Id,
+    Model,
+    ModelType,
+    Order,
+    parse,
+)
+from epsilometer_workflow.files.parsing import Draws
+from epsilometer_workflow.files.yaml_files import read_yaml
 
 PLANNED = "planned"  # the n that a theorem gives
 
@@ -325,12 +334,12 @@ class Report(Model):
 
 def read(path: Path, model: type[ModelType]) -> ModelType:
     """Read one YAML file as a model."""
-    return parse(model, load(path), str(path))
+    return parse(model, read_yaml(path), str(path))
 
 
 def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     """Read one YAML file that maps ids to entries of one model."""
-    entries = load(path)
+    entries = read_yaml(path)
     if not isinstance(entries, dict) or not entries:
         raise ConfigError(str(path), "", "must map ids to entries")
     for name in entries:

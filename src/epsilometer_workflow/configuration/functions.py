@@ -40,12 +40,12 @@ class Functions:
         file = _REPORTS / report / f"{module}.py"
         if not (report.isidentifier() and module.isidentifier() and file.is_file()):
             return []
-        return _public_functions(file)
+        return public_functions(file)
 
 
 @cache
-def _public_functions(file: Path) -> list[str]:
-    """Read them from the syntax; importing a renderer, say, would take a while."""
+def public_functions(file: Path) -> list[str]:
+    """Return a module's public functions, by its text: importing a renderer would take a while."""
     defined = ast.parse(file.read_text(encoding="utf-8")).body
     names = [node.name for node in defined if isinstance(node, ast.FunctionDef)]
     return [name for name in names if not name.startswith("_")]

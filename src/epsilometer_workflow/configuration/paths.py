@@ -2,8 +2,8 @@
 
 The names in braces are fields of a product (see `products`). ``{n}`` is a number of samples a
 side, or ``1..N`` where every prefix of a search up to N is evaluated, or
-``n+N`` where the pair chosen from n is confirmed by N fresh ones (`epsilometer.sizes`); numbers are
-written as Python prints them, without a trailing ``.0``.
+``n+N`` where the pair chosen from n is confirmed by N fresh ones; numbers are written as Python
+prints them, without a trailing ``.0`` (`epsilometer_workflow.files.parsing`).
 """
 
 RESULTS = "results/{scale}"

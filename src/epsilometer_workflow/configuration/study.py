@@ -21,16 +21,14 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.base import Mechanism, dimension_of
-from epsilometer.options import parse
-from epsilometer.outputs import KINDS
-from epsilometer.parsing import written
+from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.cases import Audits, read_audits
-from epsilometer_workflow.configuration.comparison import Comparisons, read_comparisons
+from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
+from epsilometer_workflow.files.options import parse
+from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,8 @@ class Study:
     @cached_property
     def comparisons(self) -> Comparisons | None:
         """The tasks of the benchmark, if there is one."""
-        return read_comparisons(self.file("benchmark.yaml"))
+        file = self.file("benchmark.yaml")
+        return config.read(file, Comparisons) if file.is_file() else None
 
     def lock(self, name: str) -> Lock:
         """Return the lock of the benchmark's environment."""
@@ -340,10 +339,7 @@ class Study:
         if plan is None:
             raise ConfigError(file, key, f"is missing, but scale {self.scale!r} says n: planned")
         name = plan.estimator or estimator_name
-        if name not in self.estimators:
-            raise ConfigError(
-                file, key, f"unknown estimator {name!r}{suggest(name, self.estimators)}"
-            )
+        check_known(file, key, "estimator", name, self.estimators)
         claims = self.claims(mechanism, epsilon)
         estimator = self.estimator(name)
         if not hasattr(estimator, "planned_samples"):
@@ -387,7 +383,7 @@ class Study:
             return int(estimator.cells(claims, combination.order))
 
     def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
-        target = f"{combination.mechanism} at epsilon={written(combination.epsilon)}"
+        target = f"{combination.mechanism} at epsilon={spell(combination.epsilon)}"
         return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {target}")
 
     def batches(self, combination: Combination) -> list[Batch]:

@@ -30,7 +30,7 @@ from epsilometer_workflow.configuration.cases import Audits, Case
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.environments import Environment
-from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
 _BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
@@ -178,27 +178,6 @@ class Conclusion(_OfFile):
 
 
 KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
-
-
-class AuditRule(Rule):
-    """The functions of a rule that runs foreign code."""
-
-    def made_of(self, wildcards: Any) -> str:
-        """Return the digests of the mechanism of a job."""
-        return self._of(wildcards).made_of()
-
-    def folder(self, wildcards: Any) -> str:
-        """Return the folder that files of a job are relative to."""
-        return self._of(wildcards).folder()
-
-    def replay(self, wildcards: Any) -> str:
-        """Return the command that does a job again."""
-        return self._of(wildcards).replay()
-
-    def _of(self, wildcards: Any) -> Audit:
-        product = self.product(wildcards)
-        assert isinstance(product, Audit)
-        return product
 
 
 def verdict_lines(study: Study, name: str) -> list[str]:

@@ -12,14 +12,12 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ConfigError, UnknownNameError, suggest
-from epsilometer.estimators import ESTIMATORS
-from epsilometer.mechanisms import MECHANISMS
-from epsilometer.options import ID
-from epsilometer.registry import Registry, load
+from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
+from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import KINDS
 from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements
@@ -75,7 +73,6 @@ def _check_museum(study: Study) -> None:
 def _check_mechanisms(study: Study) -> None:
     file = str(study.file("mechanisms.yaml"))
     for name, mechanism in study.mechanisms.items():
-        _check_registered(file, f"{name}.mechanism", MECHANISMS, mechanism.mechanism)
         if mechanism.region is not None:
             with placed(file, f"{name}.region"):
                 checks.interval("region", *mechanism.region)
@@ -85,9 +82,7 @@ def _check_mechanisms(study: Study) -> None:
 
 
 def _check_estimators(study: Study) -> None:
-    file = str(study.file("estimators.yaml"))
-    for name, estimator in study.estimators.items():
-        _check_registered(file, f"{name}.estimator", ESTIMATORS, estimator.estimator)
+    for name in study.estimators:
         study.estimator(name)
     for name in study.estimators:
         study.screen(name)
@@ -101,13 +96,6 @@ def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
     for rule in rules:
         if rule not in rates:
             raise ConfigError(file, rule, "is missing")
-
-
-def _check_registered(file: str, key: str, registry: Registry, name: str) -> None:
-    try:
-        _ = registry[name]
-    except UnknownNameError as error:
-        raise ConfigError(file, key, str(error)) from None
 
 
 def _check_report(study: Study, report: str) -> None:

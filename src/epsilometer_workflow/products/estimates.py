@@ -7,50 +7,35 @@ from typing import ClassVar, Self
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.parsing import written
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region_of
 
 
 @dataclass(frozen=True)
-class Estimates(Product):
-    """The answers of an estimator in every run of one combination."""
+class Estimates(Combination, Product):
+    """The answers of an estimator in every run of one combination, which it is itself."""
 
     rule: ClassVar[str] = "estimate"
     template: ClassVar[str] = paths.ESTIMATE
-
-    mechanism: str
-    epsilon: float
-    inputs: str
-    order: float
-    estimator: str
-    n: Draws
-    runs: int
 
     @classmethod
     def of(cls, study: Study, combination: Combination) -> Self:
         """Return the estimates of a combination."""
         return cls(study, **vars(combination))
 
-    @property
-    def combination(self) -> Combination:
-        """The point of a grid that it stands for."""
-        keys = {name: getattr(self, name) for name in Combination.__dataclass_fields__}
-        return Combination(**keys)
-
     def check(self) -> None:
         entry(self.study.estimators, "estimator", self.estimator)
         keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
         Samples(self.study, *keys).check()
-        self.study.check(self.combination)
+        self.study.check(self)
 
     def needs(self) -> Needs:
         kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
-        c = self.combination
-        return {"data": [kind.of(self.study, c, batch) for batch in self.study.batches(c)]}
+        batches = self.study.batches(self)
+        return {"data": [kind.of(self.study, self, batch) for batch in batches]}
 
     def spec(self) -> Spec:
         """Return the identity of one file of estimates, and that of each file it reads."""
@@ -77,14 +62,14 @@ class Estimates(Product):
                 "pairing": self.study.pairing(self.mechanism, self.inputs),
                 "names": self.study.pair_names(self.mechanism, self.inputs),
             },
-            "lambda": written(self.order),
+            "lambda": spell(self.order),
             "estimator": self.estimator,
             "registered": ESTIMATORS[estimator.estimator],
             "parameters": dict(estimator.parameters),
             "after": self._after(screened),
             "region": region_of(self.study, self.mechanism) if screened else None,
             "claims": asdict(claims),
-            "cells": self.study.cells(self.combination),
+            "cells": self.study.cells(self),
             "n": str(self.n),
             "runs": self.runs,
         }

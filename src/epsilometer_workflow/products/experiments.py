@@ -9,10 +9,10 @@ from typing import ClassVar
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.sizes import Batch
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination
+from epsilometer_workflow.files.parsing import Batch
 from epsilometer_workflow.products.audited import digest_of
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry

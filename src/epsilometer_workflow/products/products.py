@@ -19,12 +19,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from epsilometer import __version__, parsing
+from epsilometer import __version__
 from epsilometer.errors import EpsilometerError, suggest
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Cost, Load, cost
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files import parsing
+from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.products import sources
 
 Spec = dict[str, Any]
@@ -79,7 +80,7 @@ class Product(ABC):
         """The fields, as paths write them."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
         written = {
-            name: parsing.written(value) if isinstance(value, float) else str(value)
+            name: parsing.spell(value) if isinstance(value, float) else str(value)
             for name, value in values.items()
         }
         return {"scale": self.study.scale, **written}
@@ -159,12 +160,21 @@ def everything(products: Iterable[Product]) -> Iterator[Product]:
 
 
 class Rule:
-    """The functions of a rule of the workflow; they take a job's wildcards, as Snakemake's do."""
+    """The functions of a rule of the workflow; they take a job's wildcards, as Snakemake's do.
+
+    Each method without arguments of the product, such as `Product.spec`, is one of them.
+    """
 
     def __init__(self, study: Study, kind: type[Product]) -> None:
         self.path = kind.template
         self.log = paths.log(kind.template)
+        self._kind = kind
         self._product = cache(lambda keys: kind.from_wildcards(study, dict(keys)))
+
+    def __getattr__(self, name: str) -> Callable[[Any], Any]:
+        if name.startswith("_") or not callable(getattr(self._kind, name, None)):
+            raise AttributeError(f"{self._kind.__name__} has no method {name!r}")
+        return lambda wildcards: getattr(self.product(wildcards), name)()
 
     def product(self, wildcards: Any) -> Product:
         """Return the product of a job."""
@@ -174,18 +184,6 @@ class Rule:
         """Return the files that a job reads, by name."""
         needs = self.product(wildcards).needs()
         return {name: [product.file for product in group] for name, group in needs.items()}
-
-    def spec(self, wildcards: Any) -> Spec:
-        """Return the parameters of a job."""
-        return self.product(wildcards).spec()
-
-    def code(self, wildcards: Any) -> str:
-        """Return the digest of a job's code."""
-        return self.product(wildcards).code()
-
-    def stopped(self, wildcards: Any) -> str:
-        """Return why a job had to be stopped before."""
-        return self.product(wildcards).stopped()
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory that a job requests; more at every attempt."""

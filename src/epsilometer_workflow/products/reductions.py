@@ -16,17 +16,22 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.parsing import Reduction
-from epsilometer.sizes import Batch, Draws
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)
 class _Drawn(Product):
-    """A product of draws of one mechanism at one epsilon on one set of inputs."""
+    """A product of draws of one mechanism at one epsilon on one set of inputs.
+
+    Unless it is ``searchable``, n may not be a search; unless it has ``two_stages``, not two sizes.
+    """
+
+    searchable: ClassVar[bool] = False
+    two_stages: ClassVar[bool] = False
 
     mechanism: str
     epsilon: float
@@ -35,6 +40,11 @@ class _Drawn(Product):
     batch: Batch
 
     def check(self) -> None:
+        if self.n.fresh and not self.two_stages:
+            message = f"n={self.n} must be one size: fresh samples are confirmations"
+            raise EpsilometerError(message)
+        if self.n.searched and not self.searchable:
+            raise EpsilometerError(f"n={self.n} cannot be searched, only counted in histograms")
         mechanism = entry(self.study.mechanisms, "mechanism", self.mechanism)
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
         self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
@@ -63,15 +73,6 @@ class _Drawn(Product):
         numbers = len(self.batch) * sides * n * entries
         return Load(name=name, numbers=numbers, side=n * entries, bytes=numbers * size)
 
-    def _refuse_two_sizes(self) -> None:
-        if self.n.fresh:
-            message = f"n={self.n} must be one size: fresh samples are confirmations"
-            raise EpsilometerError(message)
-
-    def _refuse_searched(self) -> None:
-        if self.n.searched:
-            raise EpsilometerError(f"n={self.n} cannot be searched, only counted in histograms")
-
     def _check_outputs(self, estimator: str) -> None:
         """Raise `EpsilometerError` unless an estimator applies to what the mechanism returns."""
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
@@ -87,10 +88,7 @@ class Samples(_Drawn):
 
     rule: ClassVar[str] = "sample"
     template: ClassVar[str] = paths.SAMPLE
-
-    def check(self) -> None:
-        self._refuse_two_sizes()
-        super().check()
+    searchable: ClassVar[bool] = True
 
     def needs(self) -> Needs:
         """Return nothing: all begins here."""
@@ -128,10 +126,6 @@ class Samples(_Drawn):
 class _Reduced(_Drawn):
     """A reduction of samples, for estimators of one kind."""
 
-    def check(self) -> None:
-        self._refuse_two_sizes()
-        super().check()
-
     def needs(self) -> Needs:
         return {"samples": [self.samples]}
 
@@ -147,6 +141,7 @@ class Histograms(_Reduced):
 
     rule: ClassVar[str] = "histogram"
     template: ClassVar[str] = paths.HISTOGRAM
+    searchable: ClassVar[bool] = True
 
     cells: int
 
@@ -180,10 +175,6 @@ class PairDensities(_Reduced):
         reduction = Reduction.of(study.estimator(combination.estimator).reduction)
         return cls(study, *_keys(combination, batch), reduction)
 
-    def check(self) -> None:
-        self._refuse_searched()
-        super().check()
-
     def spec(self) -> Spec:
         samples = {"samples": self.samples.spec(), "pairing": self.pairing}
         return self.common | samples | self.reduction.settings
@@ -204,7 +195,6 @@ class Verdicts(_Reduced):
         return cls(study, *_keys(combination, batch), combination.estimator)
 
     def check(self) -> None:
-        self._refuse_searched()
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
         if self.study.estimator(self.classifier).reads != "verdicts":
@@ -242,6 +232,8 @@ class Verdicts(_Reduced):
 class _Screened(_Drawn):
     """A product of an entry that screens pairs; ``n`` may name fresh draws, too."""
 
+    two_stages: ClassVar[bool] = True
+
     screen: str
 
     @classmethod
@@ -255,7 +247,6 @@ class _Screened(_Drawn):
         entry(self.study.estimators, "estimator", self.screen)
         if self.study.screen(self.screen) != self.screen:
             raise EpsilometerError(f"{self.screen} chooses no pair, so it cannot screen pairs")
-        self._refuse_searched()
         self._check_outputs(self.screen)
 
     @property

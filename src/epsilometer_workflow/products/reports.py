@@ -13,15 +13,15 @@ from epsilometer.errors import EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.parsing import written
 from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Study, listed
+from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.audited import AuditRule, Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.audited import Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
@@ -168,7 +168,7 @@ class Table(_Shown):
             "mechanism": [c.mechanism for c in combinations],
             "epsilon": [f"{c.epsilon:.6g}" for c in combinations],
             "inputs": [c.inputs for c in combinations],
-            "order": [written(c.order) for c in combinations],
+            "order": [spell(c.order) for c in combinations],
             "estimator": [c.estimator for c in combinations],
             "n": [str(c.n) for c in combinations],
             "runs": [str(c.runs) for c in combinations],
@@ -311,8 +311,7 @@ class Rules(SimpleNamespace):
     """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
-        asks = {kind: AuditRule if kind in AUDITED else Rule for kind in KINDS}
-        super().__init__(**{kind.rule: asks[kind](study, kind) for kind in KINDS})
+        super().__init__(**{kind.rule: Rule(study, kind) for kind in KINDS})
         self._study = study
 
     def targets(self, report: str) -> list[str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Annotated
 
 import pandas as pd
+from pydantic import Field
 
 from epsilometer.errors import ArgumentError
+
+Titles = Annotated[dict[str, str], Field(min_length=1)]
 
 
 def of_panels(runs: list[pd.DataFrame], panels: Mapping[str, str]) -> pd.DataFrame:

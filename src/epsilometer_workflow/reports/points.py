@@ -5,23 +5,33 @@ A check yields, for each point, what it is called, a value, and what the stateme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
 
 import pandas as pd
 
 Points = Iterator[tuple[str, float, float]]
 
 
-def table_of(checks: Iterable[Callable[[], Points]]) -> pd.DataFrame:
-    """Return the points of all checks, with columns check, at, value and bound.
+def table_of(module: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the points of all checks of a module, with columns check, at, value and bound.
 
-    A check is called what its function is, without the underscore in front.
+    Checks are its functions without arguments that yield `Points`, in their order; each is called
+    what its function is, without the underscore in front.
 
-    >>> def _square_root():
+    >>> def _square_root() -> Points:
     ...     yield "x=4", 2.0, 2.0
-    >>> table_of([_square_root]).to_dict("records")
+    >>> table_of({"_square_root": _square_root}).to_dict("records")
     [{'check': 'square-root', 'at': 'x=4', 'value': 2.0, 'bound': 2.0}]
     """
+    checks = [
+        part
+        for part in module.values()
+        if isinstance(part, FunctionType)
+        and part.__annotations__.get("return") == "Points"
+        and not part.__code__.co_argcount
+    ]
     rows = [
         (check.__name__.strip("_").replace("_", "-"), at, float(value), float(bound))
         for check in checks

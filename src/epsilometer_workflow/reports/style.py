@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from epsilometer.storage import atomic
+from epsilometer_workflow.files.storage import atomic
 
 if TYPE_CHECKING:
     import numpy as np

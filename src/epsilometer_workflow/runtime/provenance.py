@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import DataError
-from epsilometer.storage import identity_of
+from epsilometer_workflow.files.storage import identity_of
 
 _RECORDS = [Path(".snakemake/metadata"), Path(".snakemake/incomplete")]
 _SECONDS = 2.0  # between the end of a job and the time of its file, at most

@@ -35,7 +35,7 @@ from epsilometer.auditing.sources.recorded import digest, read, read_scores
 from epsilometer.auditing.statistics.claims import AnyClaim
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import EpsilometerError, one_line
-from epsilometer.storage import atomic, write_columns
+from epsilometer_workflow.files.storage import atomic, write_columns
 
 FAILED, MISSING = "failed", "missing"
 """The words of an audit that could not be made, and of one whose environment could not be."""

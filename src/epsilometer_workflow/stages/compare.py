@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from epsilometer.storage import atomic, read_columns, write_table
+from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.benchmark import figures as benchmark
 

@@ -12,7 +12,7 @@ import jinja2
 import pandas as pd
 
 from epsilometer.auditing.formats import short
-from epsilometer.storage import atomic, read_columns, write_table
+from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 
 WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
 _AS_GOOD = {"holds": "not refuted"}

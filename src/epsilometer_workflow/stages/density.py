@@ -10,7 +10,7 @@ import numpy as np
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.storage import by_run, read_samples, write_columns
+from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
 
 Spec = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from epsilometer.arrays import Counts
 from epsilometer.densities.base import Densities
 from epsilometer.estimators.base import Claims, over_pairs, pairs_of
 from epsilometer.registry import load
-from epsilometer.storage import read_columns, read_counts, write_columns
+from epsilometer_workflow.files.storage import read_columns, read_counts, write_columns
 
 Spec = Mapping[str, Any]
 Columns = dict[str, Any]

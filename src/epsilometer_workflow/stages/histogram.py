@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from epsilometer.densities.histogram import histogram
-from epsilometer.densities.ladder import ladder
+from epsilometer.densities.histogram import histogram, ladder
 from epsilometer.errors import ArgumentError, DataError
-from epsilometer.sizes import Draws
-from epsilometer.storage import read_samples, write_counts
+from epsilometer_workflow.files.parsing import Draws
+from epsilometer_workflow.files.storage import read_samples, write_counts
 
 Spec = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import __version__
-from epsilometer.storage import write_columns
+from epsilometer_workflow.files.storage import write_columns
 
 CHILD = Path(__file__).parents[3] / "workflow/benchmark/child.py"
 _SOURCE = Path(__file__).parents[2]
@@ -228,19 +228,6 @@ def of_bounds(bounds: Floats, level: float, claim: float) -> Row:
 # --- how far answers are from ours ----------------------------------------------------------------
 
 
-def _of_peak(answer: NDArray[Any], ours: NDArray[Any]) -> float:
-    """Return the largest difference, as a share of our peak."""
-    return float(np.abs(answer - ours).max() / np.abs(ours).max())
-
-
-def _relative(answer: NDArray[Any], ours: NDArray[Any]) -> float:
-    return float(np.abs(answer / ours - 1).max())
-
-
-def _difference(answer: NDArray[Any], ours: NDArray[Any]) -> float:
-    return float(np.abs(answer - ours).max())
-
-
 def _distribution(answer: NDArray[Any], ours: NDArray[Any]) -> float:
     """Return the distance of Kolmogorov and Smirnov of two samples."""
     a, b = np.sort(answer), np.sort(ours)
@@ -250,8 +237,8 @@ def _distribution(answer: NDArray[Any], ours: NDArray[Any]) -> float:
 
 
 AGREEMENT: Mapping[str, Callable[[NDArray[Any], NDArray[Any]], float]] = {
-    "peak": _of_peak,
-    "relative": _relative,
-    "difference": _difference,
+    "peak": lambda answer, ours: float(np.abs(answer - ours).max() / np.abs(ours).max()),
+    "relative": lambda answer, ours: float(np.abs(answer / ours - 1).max()),
+    "difference": lambda answer, ours: float(np.abs(answer - ours).max()),
     "distribution": _distribution,
 }

@@ -13,7 +13,6 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import jinja2
@@ -21,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import DataError
-from epsilometer.storage import atomic, read_table
+from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports.scorecard.measures import as_number
 from epsilometer_workflow.reports.scorecard.outcomes import (
     ERRATUM,
@@ -272,25 +271,19 @@ def took(logs: Path) -> list[dict[str, Any]]:
     Seconds on the clock and of CPU of all its jobs, the median and the longest of one, and the
     largest memory.
     """
-    jobs_of: dict[str, list[tuple[float, float, float]]] = {}
-    for text in _logs(logs):
-        start, end = _STARTED.search(text), _TOOK.search(text)
-        if start and end:
-            numbers = float(end[2]), float(end[3]), float(end[4])
-            jobs_of.setdefault(start[2], []).append(numbers)
-    rows = [
-        {
-            "rule": rule,
-            "jobs": len(jobs),
-            "seconds": sum(wall for wall, _, _ in jobs),
-            "cpu": sum(cpu for _, cpu, _ in jobs),
-            "median": median(wall for wall, _, _ in jobs),
-            "longest": max(wall for wall, _, _ in jobs),
-            "megabytes": max(memory for _, _, memory in jobs),
-        }
-        for rule, jobs in jobs_of.items()
-    ]
-    return sorted(rows, key=lambda row: (-row["cpu"], row["rule"]))
+    searched = ((_STARTED.search(text), _TOOK.search(text)) for text in _logs(logs))
+    jobs = [(start[2], *map(float, end.group(2, 3, 4))) for start, end in searched if start and end]
+    frame = pd.DataFrame(jobs, columns=["rule", "seconds", "cpu", "megabytes"])
+    table = frame.groupby("rule", as_index=False).agg(
+        jobs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        cpu=("cpu", "sum"),
+        median=("seconds", "median"),
+        longest=("seconds", "max"),
+        megabytes=("megabytes", "max"),
+    )
+    rows = table.sort_values(["cpu", "rule"], ascending=[False, True]).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in rows]
 
 
 def total(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.registry import load
-from epsilometer.storage import read_table
+from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
 
 

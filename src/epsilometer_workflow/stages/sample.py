@@ -11,10 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from epsilometer import seeds
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms.base import Mechanism, dimension_of
-from epsilometer.outputs import KINDS
+from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
 from epsilometer.registry import load
-from epsilometer.storage import SampleWriter, atomic
+from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 
 def run(output: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.registry import load
-from epsilometer.storage import by_run, read_columns, read_samples, write_columns
+from epsilometer_workflow.files.storage import by_run, read_columns, read_samples, write_columns
 
 Spec = Mapping[str, Any]
 Progress = Callable[[str], None]

@@ -16,7 +16,7 @@ from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
-from epsilometer.storage import read_table, write_table
+from epsilometer_workflow.files.storage import read_table, write_table
 
 KEYS = [
     *("mechanism", "parameters", "epsilon", "inputs", "lambda", "estimator", "cells"),
@@ -107,8 +107,13 @@ def _levels(
 
     A row for every pair and claim; NaN is the claim of estimators of the level itself.
     """
-    law = _law_of(member)
     identity = member["identity"]
+    law = member["law"] and _law(
+        member["law"],
+        identity["mechanism_registered"],
+        identity["epsilon"],
+        json.dumps(identity["mechanism_parameters"]),
+    )
     inputs, order = identity["inputs"]["values"], float(identity["lambda"])
 
     def levels(i: int, j: int) -> Sequence[float]:
@@ -131,19 +136,6 @@ def _levels(
         for i, j in pairs
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def _law_of(member: Mapping[str, Any]) -> Any:
-    """Return a member's exact law; None without one."""
-    if member["law"] is None:
-        return None
-    identity = member["identity"]
-    return _law(
-        member["law"],
-        identity["mechanism_registered"],
-        identity["epsilon"],
-        json.dumps(identity["mechanism_parameters"]),
-    )
 
 
 @lru_cache(maxsize=64)

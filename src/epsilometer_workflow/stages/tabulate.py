@@ -13,7 +13,7 @@ its name says what that is:
 ``samples``
     The draws themselves; for few.
 ``draws``
-    The same as files that are read run by run (`epsilometer.storage.SampleFile`); for many.
+    The same as files that are read run by run (`SampleFile`); for many.
 ``timings``
     Measured seconds (`epsilometer_workflow.stages.time`).
 
@@ -34,10 +34,16 @@ from typing import Any, get_type_hints
 
 import pandas as pd
 
-from epsilometer import options as typed
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
-from epsilometer.storage import SampleFile, atomic, read_samples, read_table, write_table
+from epsilometer_workflow.files.options import options_model, parse
+from epsilometer_workflow.files.storage import (
+    SampleFile,
+    atomic,
+    read_samples,
+    read_table,
+    write_table,
+)
 
 Builder = Callable[..., pd.DataFrame]
 _READS = {
@@ -166,8 +172,8 @@ def build(
 
 
 def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
-    model = typed.options_model(builder)
-    return dict(typed.parse(model, dict(options), file, f"{key}.table.options"))
+    model = options_model(builder)
+    return dict(parse(model, dict(options), file, f"{key}.table.options"))
 
 
 def _data(builder: Builder) -> str | None:

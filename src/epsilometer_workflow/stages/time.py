@@ -12,7 +12,7 @@ from epsilometer import seeds
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims, pairs_of
 from epsilometer.registry import load
-from epsilometer.storage import write_columns
+from epsilometer_workflow.files.storage import write_columns
 from epsilometer_workflow.stages.sample import draw
 
 Spec = Mapping[str, Any]

@@ -17,7 +17,7 @@ from epsilometer.densities.kernel import density_at
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, undersmoothed
 from epsilometer.exact.finite import ExactRandomizedResponse
-from epsilometer.exact.noisy_max import ExactReportNoisyMax
+from epsilometer.exact.noisy_max import ExactNoisyMaxIndex
 from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
 from epsilometer.mechanisms.laplace import Laplace
@@ -28,7 +28,7 @@ _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
 _LAWS: dict[str, tuple[Any, Any]] = {
     "laplace": (ExactLaplace, Laplace),
     "exponential-half-line": (ExactExponentialHalfLine, ExponentialHalfLine),
-    "report-noisy-max-6": (ExactReportNoisyMax, ReportNoisyMax),
+    "report-noisy-max-6": (ExactNoisyMaxIndex, ReportNoisyMax),
     "randomized-response-5": (ExactRandomizedResponse, RandomizedResponse),
 }
 _KERNEL = 1 / (2 * math.sqrt(math.pi))  # the integral of its square

@@ -15,7 +15,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
 from epsilometer.exact.base import spectrum
 from epsilometer.exact.finite import ExactRareMatch
-from epsilometer.exact.noisy_max import ExactContinuousNoisyMax, ExactReportNoisyMax
+from epsilometer.exact.noisy_max import ExactNoisyMaxIndex, ExactNoisyMaxValue
 from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
 from epsilometer.exact.sparse_vector import ExactSparseVector
 from epsilometer.mechanisms.exponential import ExponentialHalfLine
@@ -36,16 +36,7 @@ _PAIRS = [  # of the patterns of Table I, for six queries
 
 def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_events, _event_below_pair, _pair_below_promise, _union, _theorem1, _dilution),
-            *(_smooth, _discretised, _mixed_refused, _floor, _region),
-            *(_noisy_max_level, _noisy_max_where, _largest_density, _composition),
-            *(_match_level, _match_delta, _fresh_share, _undersmoothing, _second_floor),
-            *(_noise_of_noisy_max, _exponential_formula, _exponential_promise, _small_exponential),
-            *(_variant4, _printed_star, _differ_by_one, _centric, _corners, _effort),
-        ]
-    )
+    return table_of(globals())
 
 
 def _events() -> Points:
@@ -55,7 +46,7 @@ def _events() -> Points:
 
 
 def _reported(level: float) -> list[tuple[Floats, Floats]]:
-    law = ExactReportNoisyMax(ReportNoisyMax(level))
+    law = ExactNoisyMaxIndex(ReportNoisyMax(level))
     return [(law.probabilities(x), law.probabilities(y)) for x, y in _PAIRS]
 
 
@@ -121,7 +112,7 @@ def _lines() -> list[tuple[str, Any, Any, Any, tuple[float, float]]]:
         ("a", ExactLaplace(Laplace(1.5)), 0.0, 1.0, (-1.0, 1.0)),
         (
             "c",
-            ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3)),
+            ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3)),
             _ONE,
             _TWO,
             (-1.0, 1.0),
@@ -173,13 +164,13 @@ def _region() -> Points:
 
 def _noisy_max_level() -> Points:
     for k, rate in product((1, 2, 3, 5), (0.2, 0.5)):
-        law = ExactContinuousNoisyMax(ContinuousNoisyMax(k * rate, queries=k))
+        law = ExactNoisyMaxValue(ContinuousNoisyMax(k * rate, queries=k))
         yield at(k=k, rate=rate), law.privacy_loss([0.0] * k, [1.0] * k), k * rate
 
 
 def _noisy_max_where() -> Points:
     """Follow the loss between (0,0,0) and (1,1,1) from output to output, at lambda = 1/2."""
-    law = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3))
+    law = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3))
     for t in (-1.0, 0.0, 3.0, 100.0):
         loss = float(law.compare(np.array([t]), _ONE, _TWO).loss[0])
         yield at(t=t), abs(loss), 1.5
@@ -188,7 +179,7 @@ def _noisy_max_where() -> Points:
 def _largest_density() -> Points:
     """Compare the density of the maximum with k f F^(k-1), and its integral with 1."""
     for k in (2, 3, 6):
-        law = ExactContinuousNoisyMax(ContinuousNoisyMax(float(k), queries=k))
+        law = ExactNoisyMaxValue(ContinuousNoisyMax(float(k), queries=k))
         noise = ExactLaplace(Laplace(1.0))
         for z in (-2.0, 0.0, 0.5, 4.0):
             formula = k * float(noise.pdf(z, 0.0)) * float(noise.cdf(z, 0.0)) ** (k - 1)
@@ -201,7 +192,7 @@ def _largest_density() -> Points:
 def _composition() -> Points:
     """Compare the level of the maximum with the sum of k levels."""
     for k in (2, 3, 6):
-        law = ExactContinuousNoisyMax(ContinuousNoisyMax(float(k), queries=k))
+        law = ExactNoisyMaxValue(ContinuousNoisyMax(float(k), queries=k))
         yield at(k=k), law.privacy_loss([0.0] * k, [1.0] * k), k * 1.0
 
 
@@ -239,7 +230,7 @@ def _second_floor() -> Points:
     for level, floor in product(_LEVELS, (1e-3,)):
         laws: list[tuple[str, Any, Any, Any]] = [
             ("a", ExactLaplace(Laplace(level)), 0.0, 1.0),
-            ("c", ExactContinuousNoisyMax(ContinuousNoisyMax(level, queries=3)), _ONE, _TWO),
+            ("c", ExactNoisyMaxValue(ContinuousNoisyMax(level, queries=3)), _ONE, _TWO),
             ("d", ExactExponentialHalfLine(ExponentialHalfLine(level)), 1.0, 2.0),
         ]
         for name, law, x, x_prime in laws:
@@ -308,10 +299,10 @@ def _differ_by_one() -> Points:
 
 def _centric() -> Points:
     """Work out the data-centric levels at epsilon = 1.5, of (0,...,0) and of (1/2,1/2,1/2)."""
-    reported = ExactReportNoisyMax(ReportNoisyMax(1.5))
+    reported = ExactNoisyMaxIndex(ReportNoisyMax(1.5))
     others = [list(x) for x in product((0, 1), repeat=6) if any(x)]
     yield "report-noisy-max", _worst(reported, [0] * 6, others), 1.5
-    largest = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3))
+    largest = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3))
     centre = [0.5] * 3
     grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
     yield "continuous-noisy-max", _worst(largest, centre, grid), 1.5
@@ -323,7 +314,7 @@ def _worst(law: Any, x: Any, others: Any) -> float:
 
 def _corners() -> Points:
     """Compare the level of each corner against (1/2,1/2,1/2) with the largest of the grid."""
-    law, centre = ExactContinuousNoisyMax(ContinuousNoisyMax(1.5, queries=3)), [0.5] * 3
+    law, centre = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3)), [0.5] * 3
     grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
     largest = _worst(law, centre, grid)
     for x in ([0.0] * 3, [1.0] * 3):

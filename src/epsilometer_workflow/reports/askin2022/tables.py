@@ -19,9 +19,9 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.options import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.reports.panels import of_panels
+from epsilometer_workflow.files.options import Epsilon, Fractional
+from epsilometer_workflow.reports.panels import Titles, of_panels
 
 Points = Annotated[int, Field(ge=2)]
 
@@ -33,7 +33,6 @@ def _rising(ends: list[float]) -> list[float]:
 
 
 Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-Titles = Annotated[dict[str, str], Field(min_length=1)]
 
 _KINDS = {"mpl": "MPL", "berger-boos": "Berger-Boos", "largest-loss": "estimate"}
 

@@ -32,15 +32,7 @@ _LEVELS = (0.2, 0.5, 0.7, 1.0)  # those of tables III and V at which C < 2
 
 def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_infinite_order, _laplace_level, _laplace_quantile, _normaliser, _lemma1_low),
-            *(_lemma1_high, _zeros, _tau, _last_edge, _f_in_samples, _f_in_probability, _lemma2),
-            *(_claim1, _cell_mean, _both_directions, _finite_domain, _failures_ignored),
-            *(_algorithm2_n, _buckets, _sampler, _paper_n, _other_pairs, _slack, _theorem5_d),
-            _claim3,
-        ]
-    )
+    return table_of(globals())
 
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:

@@ -22,8 +22,8 @@ from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLa
 from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
-from epsilometer.options import Epsilon, Fractional, Order
 from epsilometer.proportions import clopper_pearson
+from epsilometer_workflow.files.options import Epsilon, Fractional, Order
 
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
@@ -304,7 +304,7 @@ def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
 def _smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
     """Return the smallest n of a search whose share within gamma reaches delta; NaN if none does.
 
-    The search looks at half octaves (`epsilometer.densities.ladder`), each run's prefixes of one
+    The search looks at half octaves (`epsilometer.densities.histogram`), each run's prefixes of one
     sample, so the answer is at most a factor of 1.5 above the smallest n there is.
     """
     enough = summary.loc[summary["share_within"] >= delta, "n"]

@@ -19,9 +19,9 @@ from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, divergence
 from epsilometer.exact.finite import ExactRandomizedResponse
-from epsilometer.exact.seven import FIRST, NOBODY, distributions, floored
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.options import Order
+from epsilometer_workflow.files.options import Order
+from epsilometer_workflow.reports.kutta2022.pairs import FIRST, NOBODY, distributions, floored
 
 _POINTS = 8101
 _CELL = ["panel", "mechanism", "epsilon", "inputs", "lambda", "n"]

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.exact.seven import FIRST, NOBODY, distributions, floored
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_sum import NoisySum
+from epsilometer_workflow.reports.kutta2022.pairs import FIRST, NOBODY, distributions, floored
 from epsilometer_workflow.reports.points import Points, at, table_of
 
 _ORDERS = (2.0, 5.0, 7.0)
@@ -27,14 +27,7 @@ _DRAWS = 5_000_000
 
 def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_laplace_level, _gaussian_loss, _monotone, _limit, _gaussian_linear, _far_apart),
-            *(_databases_differ, _noise_scale, _starts_at_zero, _sum_moves, _gradient_moves),
-            *(_pair_is_worst, _floored_below, _deviation, _variance_against_floor),
-            *(_smallest_beta, _discrete_range),
-        ]
-    )
+    return table_of(globals())
 
 
 def _at_orders(orders: tuple[float, ...]) -> Iterator[tuple[str, float, float]]:

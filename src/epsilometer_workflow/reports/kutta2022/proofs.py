@@ -17,15 +17,7 @@ _MAXIMA = np.array([0.0, 1e-7, 1e-6, 5e-6, 9e-6, 1e-5, 1.1e-5, 2e-5, 1e-4, 1e-2,
 
 def proofs() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_floor_reached, _soft_gap, _soft_slope, _kernel_dimensions, _silverman, _gaussian),
-            *(_printed_bandwidths, _corrected_bandwidths, _floor_above_bandwidth),
-            *(_laplace_class, _laplace_rougher, _gaussian_class, _laplace_slope, _laplace_norm),
-            *(_variance_in_bandwidth, _printed_exponent, _corrected_exponent),
-            *(_printed_r4, _corrected_r4),
-        ]
-    )
+    return table_of(globals())
 
 
 def _floor_reached() -> Points:

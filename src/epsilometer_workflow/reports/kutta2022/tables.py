@@ -10,12 +10,9 @@ import pandas as pd
 from pydantic import Field, PositiveInt
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.estimators.several import maximum_confidence
+from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, maximum_confidence
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.reports.panels import in_order, of_panels
-
-Titles = Annotated[dict[str, str], Field(min_length=1)]
+from epsilometer_workflow.reports.panels import Titles, in_order, of_panels
 
 _CELL = ["panel", "mechanism", "epsilon", "inputs", "lambda", "tau", "n"]
 

@@ -26,14 +26,7 @@ _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
 
 def bounds() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_small_delta, _hoeffding, _cones, _cones_number, _neighbours, _coin_answers),
-            *(_queries, _logarithmic, _printed_corollary2, _printed_excess, _corollary3),
-            *(_dimensions, _samples, _databases, _corollary4, _half, _formula, _disjoint),
-            *(_null_wrong, _null_share),
-        ]
-    )
+    return table_of(globals())
 
 
 def _small_delta() -> Points:

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import cones, estimate_error
-from epsilometer.options import Fractional
+from epsilometer_workflow.files.options import Fractional
 
 _CELL = ["mechanism", "epsilon", "inputs", "estimator", "n", "claim"]
 

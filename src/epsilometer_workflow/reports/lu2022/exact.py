@@ -38,15 +38,7 @@ _DATABASES = [list(x) for m in (1, 2, 3) for x in combinations_with_replacement(
 
 def exact() -> pd.DataFrame:
     """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(
-        [
-            *(_smooth, _fair_coins, _one_against_a_coin, _all_databases, _neighbours_removed),
-            *(_union, _parallel, _sequential, _post_processed, _from_risk, _both_directions),
-            *(_from_distance, _distance_from_risk, _pairs, _rows_largest, _laplace),
-            *(_laplace_zero, _laplace_distance, _gaussian, _gaussian_zero, _laplace_private),
-            *(_gaussian_private, _density_factor, _noise_variance, _gaussian_below, _rate),
-        ]
-    )
+    return table_of(globals())
 
 
 def _both(law: Any, claim: float, x: Any, x_prime: Any) -> float:

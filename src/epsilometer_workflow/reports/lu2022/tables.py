@@ -16,10 +16,9 @@ from epsilometer.exact.base import spectrum
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.options import Epsilon, Fractional
-from epsilometer_workflow.reports.panels import in_order
+from epsilometer_workflow.files.options import Epsilon, Fractional
+from epsilometer_workflow.reports.panels import Titles, in_order
 
-Titles = Annotated[dict[str, str], Field(min_length=1)]
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
 _CURVE = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n", "claim"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
+from epsilometer.arrays import Sample
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import EventClaim, Pure, Renyi
@@ -27,9 +28,8 @@ from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
-from epsilometer.options import Fractional, Model
+from epsilometer_workflow.files.options import Fractional, Model
 
-Sample = NDArray[Any]
 Parameters = dict[str, JsonValue]
 
 AUDIT = "audit"
@@ -53,7 +53,7 @@ class Pair:
     x, x_prime
         Of shape ``(n,)`` or ``(n, d)``.
     outputs
-        Their kind (`epsilometer.outputs.KINDS`).
+        Their kind (`epsilometer.mechanisms.base.KINDS`).
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon
@@ -225,16 +225,10 @@ class Exact:
 
     def __init__(self, law: Distribution | None, x: Any, x_prime: Any) -> None:
         self._law, self._ways = law, ((x, x_prime), (x_prime, x))
-        self._known: dict[tuple[float, float | None], float] = {}
 
+    @cache  # noqa: B019 (it is of one file of draws)
     def level(self, order: float, delta: float | None) -> float:
         """Return the divergence of an order, or the epsilon at a delta, in nats."""
-        key = order, delta
-        if key not in self._known:
-            self._known[key] = self._compute(order, delta)
-        return self._known[key]
-
-    def _compute(self, order: float, delta: float | None) -> float:
         if self._law is None:
             return math.nan
         if delta is None:

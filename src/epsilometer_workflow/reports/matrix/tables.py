@@ -17,10 +17,10 @@ from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators.base import Claims
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.options import Order
 from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
-from epsilometer.storage import SampleFile
+from epsilometer_workflow.files.options import Order
+from epsilometer_workflow.files.storage import SampleFile
 from epsilometer_workflow.reports.matrix.methods import PROMISES, Exact, Method, Pair
 
 Tables = Mapping[str, pd.DataFrame]

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
-from epsilometer.outputs import KINDS
+from epsilometer.mechanisms.base import KINDS
 
 if TYPE_CHECKING:  # a third of a second to import, for tables only
     import pandas as pd

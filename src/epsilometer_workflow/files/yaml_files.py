@@ -28,8 +28,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return mapping
 
 
-def load(path: Path) -> Any:
-    """Return a file's content; raise `ConfigError` where it cannot be read."""
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; raise `ConfigError` where it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,0 +1,1 @@
+"""Files of the workflow: how they are written and read, and the types of what users write."""
