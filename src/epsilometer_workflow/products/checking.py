@@ -160,8 +160,7 @@ def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) ->
 def _check_statements(files: Sequence[str], tables: Sequence[str]) -> None:
     """Check that criteria are about statements, and read tables that the scorecard has."""
     for statement, pattern in pair(read_statements(files), CRITERIA):
-        for selection in CRITERIA[statement.paper][pattern].selections:
-            table = selection.path(statement.paper)
+        for table in CRITERIA[statement.paper][pattern].tables(statement.paper):
             check_known(file_of(statement.paper), pattern, "table", table, tables)
 
 

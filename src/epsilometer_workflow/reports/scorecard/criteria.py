@@ -205,6 +205,10 @@ class Criterion:
         if bool(self.erratum) != (self.instead is not None):
             raise ValueError("a criterion has erratum and instead, or neither")
 
+    def tables(self, paper: str) -> list[str]:
+        """Return the tables that are read, ``report/table``."""
+        return list(dict.fromkeys(selection.path(paper) for selection in self.selections))
+
     def compare(self, tables: Mapping[str, Columns], paper: str, key: Keys, text: str) -> Compared:
         """Compare ours with a printed ``text``.
 

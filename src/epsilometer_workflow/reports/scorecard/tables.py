@@ -61,7 +61,7 @@ def verdicts(tables: Tables, statements: list[str], criteria: Criteria) -> pd.Da
                 "printed": statement.printed,
                 **vars(verdict),
                 "id": statement.id,
-                "from": " ".join(s.path(statement.paper) for s in criterion.selections),
+                "from": " ".join(criterion.tables(statement.paper)),
             }
         )
     return pd.DataFrame(rows).astype({"low": float, "high": float})
