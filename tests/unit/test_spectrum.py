@@ -308,7 +308,7 @@ def test_claims_as_a_list_or_a_range():
         ({"claims": 5}, "claims must be a list, or have from, to and by, got 5"),
         ({"options": 5}, "options must be a mapping, got 5"),
         ({"classifier": ["knn"]}, "classifier must be a name"),
-        ({"coin": "fair"}, "coin must be one of expected, drawn"),
+        ({"coin": "fair"}, "coin must be expected or drawn"),
         ({"interval": "wald"}, "interval must be one of clopper-pearson"),
         ({"alpha": 1}, "alpha must lie"),
         ({"largest": 1}, "largest must be true or false"),
