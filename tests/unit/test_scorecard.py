@@ -31,6 +31,7 @@ from epsilometer_workflow.reports.scorecard.judging import (
     judge,
     pair,
     read_statements,
+    verdicts,
 )
 from epsilometer_workflow.reports.scorecard.outcomes import summary
 
@@ -311,7 +312,7 @@ def card(tmp_path):
     largest = number(rows("t"), lambda t: np.max(t.value), within=0.5)
 
     def build(tables):
-        return scorecard.verdicts(tables, [str(tmp_path / "p.csv")], {"p": {"fig1/*": largest}})
+        return verdicts(tables, [str(tmp_path / "p.csv")], {"p": {"fig1/*": largest}})
 
     return build
 

@@ -9,6 +9,7 @@ this scale`` where more has to be drawn than was; or ``cannot be decided``.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -17,8 +18,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from epsilometer.errors import ConfigError, one_line, suggest
+from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer_workflow.reports.scorecard.criteria import (
     Columns,
     Criterion,
@@ -26,12 +28,14 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     MissingRows,
     UnknownColumn,
     Value,
+    columns,
 )
 from epsilometer_workflow.reports.scorecard.measures import as_number
 from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
 
 COLUMNS = ("id", "artifact", "quantity", "key", "printed", "kind", "scale", "where")
 ANY_SCALE = "none"
+_SETTINGS = "scorecard/settings"
 
 Criteria = Mapping[str, Mapping[str, Criterion]]
 """Criteria by paper, and by a pattern of ids without the paper, or several with spaces between."""
@@ -173,6 +177,40 @@ def judge(
         agrees, reasons = NO, [criterion.because, criterion.differs or outside]
     low, high = (float(f"{end:.12g}") for end in (compared.low, compared.high))
     return Verdict(_text(compared.ours), low, high, agrees, "; ".join(filter(None, reasons)))
+
+
+def verdicts(
+    tables: Mapping[str, pd.DataFrame], files: list[str], criteria: Criteria
+) -> pd.DataFrame:
+    """Return a row for each statement of the files, with its verdict by these criteria."""
+    rows = []
+    reached = _scales_reached(tables)
+    known = {name: columns(table) for name, table in tables.items()}
+    for statement, pattern in pair(read_statements(files), criteria):
+        criterion = criteria[statement.paper][pattern]
+        verdict = judge(statement, criterion, known, decides=statement.scale in reached)
+        rows.append(
+            {
+                "paper": statement.paper,
+                "artifact": statement.artifact,
+                "quantity": statement.quantity,
+                "key": statement.key,
+                "printed": statement.printed,
+                **vars(verdict),
+                "id": statement.id,
+                "from": " ".join(criterion.tables(statement.paper)),
+            }
+        )
+    return pd.DataFrame(rows).astype({"low": float, "high": float})
+
+
+def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:
+    """Return the scales that decide no more than this one, in the order of the configuration."""
+    if _SETTINGS not in tables:
+        raise ArgumentError("tables", f"must have {_SETTINGS}, which says at which scale this is")
+    values = tables[_SETTINGS].set_index("setting")["value"]
+    scale, scales = (json.loads(values[f"main.{name}"]) for name in ("scale", "scales"))
+    return {ANY_SCALE, *scales[: scales.index(scale) + 1]}
 
 
 def _text(value: Value) -> str:

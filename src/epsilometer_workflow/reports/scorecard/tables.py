@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import pandas as pd
@@ -12,14 +11,7 @@ from epsilometer_workflow.reports.askin2022.statements import CRITERIA as ASKIN2
 from epsilometer_workflow.reports.gorla2022.statements import CRITERIA as GORLA2022
 from epsilometer_workflow.reports.kutta2022.statements import CRITERIA as KUTTA2022
 from epsilometer_workflow.reports.lu2022.statements import CRITERIA as LU2022
-from epsilometer_workflow.reports.scorecard.criteria import columns
-from epsilometer_workflow.reports.scorecard.judging import (
-    ANY_SCALE,
-    Criteria,
-    judge,
-    pair,
-    read_statements,
-)
+from epsilometer_workflow.reports.scorecard.judging import Criteria, verdicts
 from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NOT_HERE, VERDICTS, YES
 
 Tables = Mapping[str, pd.DataFrame]
@@ -31,8 +23,6 @@ CRITERIA: Criteria = {
     "lu2022": LU2022,
 }
 
-_SETTINGS = "scorecard/settings"
-
 
 def scorecard(tables: Tables, *, statements: list[str]) -> pd.DataFrame:
     """Compare every statement with the tables, by its criterion; ``statements`` are files.
@@ -42,38 +32,6 @@ def scorecard(tables: Tables, *, statements: list[str]) -> pd.DataFrame:
     its id, and the tables that ours is from.
     """
     return verdicts(tables, statements, CRITERIA)
-
-
-def verdicts(tables: Tables, statements: list[str], criteria: Criteria) -> pd.DataFrame:
-    """Return the rows of `scorecard` by these criteria."""
-    rows = []
-    reached = _scales_reached(tables)
-    known = {name: columns(table) for name, table in tables.items()}
-    for statement, pattern in pair(read_statements(statements), criteria):
-        criterion = criteria[statement.paper][pattern]
-        verdict = judge(statement, criterion, known, decides=statement.scale in reached)
-        rows.append(
-            {
-                "paper": statement.paper,
-                "artifact": statement.artifact,
-                "quantity": statement.quantity,
-                "key": statement.key,
-                "printed": statement.printed,
-                **vars(verdict),
-                "id": statement.id,
-                "from": " ".join(criterion.tables(statement.paper)),
-            }
-        )
-    return pd.DataFrame(rows).astype({"low": float, "high": float})
-
-
-def _scales_reached(tables: Tables) -> set[str]:
-    """Return the scales that decide no more than this one, in the order of the configuration."""
-    if _SETTINGS not in tables:
-        raise ArgumentError("tables", f"must have {_SETTINGS}, which says at which scale this is")
-    values = tables[_SETTINGS].set_index("setting")["value"]
-    scale, scales = (json.loads(values[f"main.{name}"]) for name in ("scale", "scales"))
-    return {ANY_SCALE, *scales[: scales.index(scale) + 1]}
 
 
 def shares(tables: Tables) -> pd.DataFrame:
