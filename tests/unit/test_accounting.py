@@ -338,7 +338,7 @@ def test_the_job_calls_the_accountant_and_the_verdict_has_the_number(audited, pa
 
 
 def test_numbers_are_the_same_as_if_they_had_been_written(audited):  # noqa: F811
-    """Calls of accountants move no draw, in this interpreter and in another; several pairs follow it."""
+    """Accountants move no draw, in this interpreter and in another; several pairs follow it."""
     (audited.folder / "a.py").write_text(
         "import random\ndef mu():\n    return random.random() * 0 + 0.3\n"
     )

@@ -1,4 +1,4 @@
-"""Events hold what they say, and survive a file."""
+"""Events hold the outputs of their text, and survive a file."""
 
 import json
 import math
@@ -19,9 +19,9 @@ def text(event):
 
 def again(event):
     """Return an event that was written down and read."""
-    found = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert found == event
-    return found
+    restored = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert restored == event
+    return restored
 
 
 def test_ranges_are_closed_and_open_ends_have_none():
@@ -59,7 +59,7 @@ def test_whole_numbers_beyond_2_to_the_53_stay_apart():
     everything = Event(((None, None),))
     limits = np.iinfo(np.int64)
     assert everything.holds(np.array([limits.min, 0, limits.max])).all()
-    # beyond what the outputs' type can say
+    # beyond the outputs' type
     assert Event(((2**40, None),)).holds(np.array([5], np.int32)).tolist() == [False]
 
 
