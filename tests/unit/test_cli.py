@@ -128,7 +128,7 @@ def test_outputs_may_stand_for_reals(folder, run):
     assert "Mironov" not in out
 
 
-def test_json_has_what_is_promised(audited):
+def test_json_has_the_promised_keys(audited):
     verdict = audited(WRONG)
     promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"
     assert {*promised.split(), "checks", "estimates", "provenance", "replay"} <= set(verdict)
@@ -479,7 +479,7 @@ def test_help_is_light():
     assert done.stderr.strip() == "set()"
 
 
-def test_a_reader_who_goes_away_is_no_error():
+def test_a_reader_that_goes_away_is_no_error():
     words = f"audit {WRONG} {FEW} --json -"
     pipe = f"{shlex.join(COMMAND)} {words} | true; echo ${{PIPESTATUS[0]}} >&2"
     done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)

@@ -45,7 +45,7 @@ def test_infinite_ends_survive_a_file():
     assert text(Event(((None, float(np.finfo(float).max)),))) == "output < inf"
 
 
-def test_no_ranges_hold_nothing_but_what_is_missing():
+def test_no_ranges_hold_missing_numbers_only():
     draws = np.array([1.0, math.nan])
     assert again(Event(())).holds(draws).tolist() == [False, False]
     assert again(Event((), missing=True)).holds(draws).tolist() == [False, True]
