@@ -1,4 +1,4 @@
-"""A level may be what an accountant answers: asked where the mechanism runs, and never stale."""
+"""An accountant may compute a level: it runs where the mechanism runs, and is never stale."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ level = 1.0
 class Kind:
     def method(self): return 2.5
 """
-WRONG = [  # function, what is given, the error, what it says
+WRONG = [  # function, parameters, the error, its message
     ("nan", {}, MechanismError, "a.py:nan: returned nan; an accountant returns a finite positive"),
     ("zero", {}, MechanismError, "a.py:zero: returned 0; an accountant returns a finite positive"),
     ("huge", {}, MechanismError, "finite positive number"),
@@ -79,9 +79,9 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("interpreter", [None, sys.executable])
-def test_a_function_is_given_what_it_names(folder, interpreter):
-    def answer(function, **given):
-        return ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter).value
+def test_a_function_gets_its_named_parameters(folder, interpreter):
+    def answer(function, **parameters):
+        return ask(f"a.py:{function}", parameters, folder=folder, interpreter=interpreter).value
 
     assert answer("epsilon", sigma=2, clip=9) == 0.5
     assert answer("epsilon", sigma=2, steps=8) == 4
@@ -97,13 +97,15 @@ ELSEWHERE = ("zero", "fails", "leaves", "level")  # one of each kind of mistake
 
 
 @pytest.mark.parametrize(
-    ("function", "given", "error", "words", "interpreter"),
+    ("function", "parameters", "error", "words", "interpreter"),
     [(*wrong, None) for wrong in WRONG]
     + [(*wrong, sys.executable) for wrong in WRONG if wrong[0] in ELSEWHERE],
 )
-def test_what_is_no_level_is_told_in_a_line(folder, function, given, error, words, interpreter):
+def test_the_error_of_a_bad_level_is_one_line(
+    folder, function, parameters, error, words, interpreter
+):
     with pytest.raises(error, match=words) as caught:
-        ask(f"a.py:{function}", given, folder=folder, interpreter=interpreter)
+        ask(f"a.py:{function}", parameters, folder=folder, interpreter=interpreter)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -120,7 +122,7 @@ def test_it_runs_in_the_interpreter_that_is_named(folder):
     assert {"tables.py", "numpy", "python"} <= set(here.digest)
 
 
-def test_no_interpreter_is_told(folder):
+def test_a_missing_interpreter_is_an_error(folder):
     with pytest.raises(ArgumentError, match="is not there"):
         ask("a.py:array", {}, folder=folder, interpreter="./python")
 
@@ -128,7 +130,7 @@ def test_no_interpreter_is_told(folder):
 # --- plain claims ---------------------------------------------------------------------------------
 
 
-def test_levels_are_given_parameters_and_what_is_claimed_beside_them(folder):
+def test_levels_get_parameters_and_the_rest_of_the_claim(folder):
     here = {"folder": folder}
     claim = with_parameters({"epsilon": {"function": "a.py:at"}, "delta": 4e-5}, {"sigma": 1.0})
     assert claim["epsilon"]["given"] == {"sigma": 1.0, "delta": 4e-5}
@@ -146,7 +148,7 @@ def test_levels_are_given_parameters_and_what_is_claimed_beside_them(folder):
     )
 
 
-def test_one_that_fails_is_kept_for_the_claim_that_asked(folder):
+def test_a_failed_accountant_fails_its_own_claim_only(folder):
     good, bad = ({"gdp": {"function": f"a.py:{f}", "given": {}}} for f in ("array", "fails"))
     answers = ask_all([bad, good], folder=folder)
     assert with_answers(good, answers)[0] == {"gdp": 0.25}
@@ -154,16 +156,16 @@ def test_one_that_fails_is_kept_for_the_claim_that_asked(folder):
         with_answers(bad, answers)
 
 
-def test_a_verdict_says_where_its_claim_is_from(folder):
+def test_a_verdict_names_the_accountant_of_its_claim(folder):
     rng = np.random.default_rng(1)
-    found = em.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), em.pure(0.5))
+    plain = em.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), em.pure(0.5))
     answers = {"epsilon": ask("a.py:epsilon", {"sigma": 2}, folder=folder)}
-    verdict = with_accountants(found, answers)
+    verdict = with_accountants(plain, answers)
     assert verdict.claimed == "epsilon = 0.5 (from a.py:epsilon)"
     assert str(verdict).startswith("VIOLATED: epsilon = 0.5 (from a.py:epsilon) is claimed, eps")
     assert verdict.to_plain()["claim"]["from"] == {"epsilon": "a.py:epsilon"}
     assert set(answers["epsilon"].digest) <= set(verdict.provenance["made of"])
-    assert with_accountants(found, {}) is found
+    assert with_accountants(plain, {}) is plain
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -189,17 +191,17 @@ def here(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("words", "level", "claimed", "code"), COMMANDS)
-def test_the_command_line_asks(here, capsys, words, level, claimed, code):
+def test_the_command_line_calls_accountants(here, capsys, words, level, claimed, code):
     assert main([*AUDIT, *words, "--json", "-"]) == code
-    found = json.loads(capsys.readouterr().out)
-    assert claimed in found["claimed"]
-    assert found["bounds"][0]["claimed"] == level
-    assert "a.py" in found["provenance"]["made of"]
-    assert " ".join(words) in found["replay"].replace("'", "")
+    verdict = json.loads(capsys.readouterr().out)
+    assert claimed in verdict["claimed"]
+    assert verdict["bounds"][0]["claimed"] == level
+    assert "a.py" in verdict["provenance"]["made of"]
+    assert " ".join(words) in verdict["replay"].replace("'", "")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--epsilon", "a.py:nan"], "--epsilon: a.py:nan: returned nan; an accountant returns"),
         (["--gdp", "a.py:fails"], "--gdp: a.py:fails: ValueError: no budget (a.py:"),
@@ -210,15 +212,15 @@ def test_the_command_line_asks(here, capsys, words, level, claimed, code):
         (["--epsilon", "a.py:table", "--detect", "1"], "--detect: must be above the claim, 1.5"),
     ],
 )
-def test_the_command_line_tells_what_is_wrong(here, capsys, words, said):
+def test_the_command_line_reports_errors_of_accountants(here, capsys, words, message):
     assert main([*AUDIT, *words]) == 2
     out, err = capsys.readouterr()
-    assert err.startswith(f"epsilometer: {said}")
+    assert err.startswith(f"epsilometer: {message}")
     assert len(err.splitlines()) == 1
     assert not out
 
 
-def test_samples_needed_asks_too(here, capsys, monkeypatch):
+def test_samples_needed_calls_accountants(here, capsys, monkeypatch):
     monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; tests/unit/test_forecasts.py
     assert main(["samples-needed", "--epsilon", "a.py:array", "--detect", "1"]) == 0
     assert "where epsilon = 0.25 is claimed" in capsys.readouterr().out
@@ -240,7 +242,7 @@ PAIR = "{near: [0, 1]}"
 
 @pytest.fixture
 def audits(config_folder, folder):
-    """Return what writes a file of audits and gives the products of its cases."""
+    """Return a function that writes a file of audits and returns the products of its cases."""
 
     def write(mechanism="own.py:noisy", pairs=PAIR, claims=CLAIMS):
         for file in (folder / "a.py", folder / "tables.py"):
@@ -248,19 +250,19 @@ def audits(config_folder, folder):
         text = ENTRY.format(mechanism=mechanism, pairs=pairs, claims=claims)
         (config_folder / "audits/small.yaml").write_text(text)
         made_of.cache_clear()
-        found = list(all_audits(checked("config")))
-        return [p for p in found if p.rule == "audit"]
+        products = list(all_audits(checked("config")))
+        return [p for p in products if p.rule == "audit"]
 
     write.folder = config_folder / "audits"
     return write
 
 
-def test_a_job_is_told_what_an_accountant_is_given(audits):
-    found = audits()
-    assert len(found) == 2  # one for each sigma
-    given = {"sigma": 1, "delta": 1e-5}
-    claim = {"epsilon": {"function": "a.py:at", "given": given}, "delta": 1e-5}
-    claims = [one["claim"] for one in found[0].spec()["claims"]]
+def test_a_job_has_the_parameters_of_its_accountants(audits):
+    products = audits()
+    assert len(products) == 2  # one for each sigma
+    parameters = {"sigma": 1, "delta": 1e-5}
+    claim = {"epsilon": {"function": "a.py:at", "given": parameters}, "delta": 1e-5}
+    claims = [row["claim"] for row in products[0].spec()["claims"]]
     assert claims[1:] == [claim, {"gdp": 2}]
 
 
@@ -287,7 +289,7 @@ def test_versions_that_an_accountant_imports_count(audits):
 
 
 @pytest.mark.parametrize(
-    ("claims", "said"),
+    ("claims", "message"),
     [
         ("[{epsilon: 'a.py:'}]", "claims.0: a.py: names no function; write file:function"),
         ("[{epsilon: 'a.py:la place'}]", "claims.0: .* is no Python name"),
@@ -299,8 +301,8 @@ def test_versions_that_an_accountant_imports_count(audits):
         ("[{renyi: {1: a.py:curve}}]", "order must be above 1"),
     ],
 )
-def test_a_mistake_is_a_line_with_file_and_key(audits, claims, said):
-    with pytest.raises(ConfigError, match=said) as caught:
+def test_a_mistake_is_a_line_with_file_and_key(audits, claims, message):
+    with pytest.raises(ConfigError, match=message) as caught:
         audits(claims=claims)
     assert all(
         line.startswith("config/audits/small.yaml: ") for line in str(caught.value).split("\n")
@@ -308,53 +310,53 @@ def test_a_mistake_is_a_line_with_file_and_key(audits, claims, said):
 
 
 def test_a_command_may_leave_a_parameter_to_the_accountant(audits):
-    found = audits(mechanism="{command: ./draws}", claims="[{epsilon: 'a.py:epsilon'}]")
-    asked = [p.spec()["claims"][0]["claim"]["epsilon"] for p in found]
-    assert [one["given"]["sigma"] for one in asked] == [1, 4]
+    products = audits(mechanism="{command: ./draws}", claims="[{epsilon: 'a.py:epsilon'}]")
+    levels = [p.spec()["claims"][0]["claim"]["epsilon"] for p in products]
+    assert [level["given"]["sigma"] for level in levels] == [1, 4]
     with pytest.raises(ConfigError, match="'sigma' is used nowhere"):
         audits(mechanism="{command: ./draws}", claims="[{epsilon: 1}]")
 
 
-def job_of(claims, given=None, **changed):
-    said = [with_parameters(claim, given or {}) for claim in claims]
-    return spec_of(claims=said, **{"as_reals": True, **changed})
+def job_of(claims, parameters=None, **changed):
+    rows = [with_parameters(claim, parameters or {}) for claim in claims]
+    return spec_of(claims=rows, **{"as_reals": True, **changed})
 
 
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_the_job_asks_and_the_verdict_has_the_number(audited, pairs):  # noqa: F811
+def test_the_job_calls_the_accountant_and_the_verdict_has_the_number(audited, pairs):  # noqa: F811
     (audited.folder / "a.py").write_text(ACCOUNTANT)
     (audited.folder / "tables.py").write_text("LEVEL = 1.5\n")
     claims = [{"epsilon": {"function": f"a.py:{f}"}, "delta": 1e-5} for f in ("at", "fails")]
     spec = job_of(claims, {"sigma": 2})
     spec["pairs"] = {"pairs": spec["pairs"]["pairs"][:pairs]}
-    found, lost = audited(spec)
-    assert found["claimed"] == "(epsilon, delta) = (2, 1e-05) (from a.py:at)"
-    assert found["verdict"] == "not refuted"
+    verdict, lost = audited(spec)
+    assert verdict["claimed"] == "(epsilon, delta) = (2, 1e-05) (from a.py:at)"
+    assert verdict["verdict"] == "not refuted"
     assert lost["verdict"] == "failed"
     assert lost["claimed"] == "epsilon (from a.py:fails)"
     assert lost["reasons"][0].startswith("a.py:fails: ValueError: no budget")
 
 
 def test_numbers_are_the_same_as_if_they_had_been_written(audited):  # noqa: F811
-    """Asking moves no draw, in this interpreter and in another; several pairs follow it."""
+    """Accountants move no draw, in this interpreter and in another; several pairs follow it."""
     (audited.folder / "a.py").write_text(
         "import random\ndef mu():\n    return random.random() * 0 + 0.3\n"
     )
     for function in ("laplace", "own_state"):
         (wanted,) = audited(spec_of(function, [{"gdp": 0.3}], as_reals=True))
-        (made,) = audited(job_of([{"gdp": {"function": "a.py:mu"}}], function=function))
-        assert made.pop("claimed") == f"{wanted.pop('claimed')} (from a.py:mu)"
-        assert made["provenance"]["made of"].keys() == {*wanted["provenance"]["made of"], "a.py"}
+        (verdict,) = audited(job_of([{"gdp": {"function": "a.py:mu"}}], function=function))
+        assert verdict.pop("claimed") == f"{wanted.pop('claimed')} (from a.py:mu)"
+        assert verdict["provenance"]["made of"].keys() == {*wanted["provenance"]["made of"], "a.py"}
         for key in ("verdict", "bound", "witness", "draws", "p_value", "seed"):
-            assert made[key] == wanted[key], key
+            assert verdict[key] == wanted[key], key
 
 
 def test_another_interpreter_answers_in_the_job(audited):  # noqa: F811
     (audited.folder / "a.py").write_text(ACCOUNTANT.replace("import tables", ""))
     place = {"python": sys.executable, "function": "own.py:laplace"}
-    (found,) = audited(job_of([{"epsilon": {"function": "a.py:where"}}], mechanism=place))
-    assert found["claim"]["epsilon"] == len(sys.executable)
-    assert found["provenance"]["made of"]["interpreter"] == sys.executable
+    (verdict,) = audited(job_of([{"epsilon": {"function": "a.py:where"}}], mechanism=place))
+    assert verdict["claim"]["epsilon"] == len(sys.executable)
+    assert verdict["provenance"]["made of"]["interpreter"] == sys.executable
 
 
 def test_recorded_outputs_have_an_accountant_of_this_interpreter(audited):  # noqa: F811
@@ -364,12 +366,12 @@ def test_recorded_outputs_have_an_accountant_of_this_interpreter(audited):  # no
     np.savetxt(audited.folder / "x.csv", rows, delimiter=",", header="x,y", comments="")
     place = {"outputs": ["x.csv"], "columns": None}
     spec = job_of([{"epsilon": {"function": "a.py:array"}}], mechanism=place)
-    (found,) = audited(spec | {"pairs": None})
-    assert (found["verdict"], found["claim"]["epsilon"]) == ("violated", 0.25)
+    (verdict,) = audited(spec | {"pairs": None})
+    assert (verdict["verdict"], verdict["claim"]["epsilon"]) == ("violated", 0.25)
 
 
-def test_the_name_of_the_claim_is_not_the_mechanisms_business():
-    """What a job is told of an accountant is no part of the mechanism's own parameters."""
+def test_parameters_of_an_accountant_are_not_the_mechanisms():
+    """An accountant's parameters in a job are no part of the mechanism's own."""
     spec = job_of([{"gdp": {"function": "a.py:where"}}])
     assert spec["given"] == {}
     assert claim_of({"gdp": 1.0}) == em.gdp(1.0)

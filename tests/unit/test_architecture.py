@@ -1,4 +1,4 @@
-"""The picture in docs/architecture.md is what the imports of `src` are, and has no cycle."""
+"""The picture in docs/architecture.md agrees with the imports of `src`, and has no cycle."""
 
 from tests.architecture import PAGE, boxes, picture, reachable, split
 

@@ -1,4 +1,4 @@
-"""Atoms among real outputs: told from all draws, whatever the seed."""
+"""Atoms among real outputs: detected from all draws, at every seed."""
 
 import math
 
@@ -27,7 +27,7 @@ def test_clamped_outputs_are_refused_at_every_seed(n, mass):
 
 
 @pytest.mark.parametrize("mass", [1e-5, 1e-4])
-def test_what_changes_no_answer_is_not_refused(mass):
+def test_atoms_without_effect_on_an_answer_are_not_refused(mass):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         assert not refused(*rng.laplace(size=(2, 100_000)).clip(None, math.log(0.5 / mass)))
@@ -54,7 +54,7 @@ def test_densities_are_not_refused_in_any_unit(draw, unit):
             assert not refused(x.astype(np.float32).astype(float))
 
 
-def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_seen():
+def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)
     x[10_000:10_012:2], x[10_001:10_012:2] = 0.0, -0.0
@@ -67,7 +67,7 @@ def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_seen():
     assert refused(signs)
 
 
-def test_a_number_that_is_none_is_told_wherever_it_is():
+def test_nan_is_an_error_at_any_place():
     late = np.append(np.random.default_rng(0).normal(size=5000), math.nan)
     with pytest.raises(ArgumentError, match="are mixed: some entries are no numbers"):
         refuse_atoms(late)

@@ -1,4 +1,4 @@
-"""The Python door of the audit: what is answered, and what is refused."""
+"""The Python interface of the audit: its verdicts and its errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK: dict[str, Any] = {"samples": 4000, "details": False}
 
 
 def rounded(reals: Any) -> Any:
-    """Multiples of 2^-20, whose low bits tell nothing."""
+    """Multiples of 2^-20, whose low bits carry no information."""
     return np.round(reals * 2**20) / 2**20
 
 
@@ -35,54 +35,54 @@ def truthful(x: int, rng: np.random.Generator) -> int:
     return x if rng.random() < 0.75 else 1 - x
 
 
-def test_a_violation_is_told_with_its_witness():
-    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=4000)
-    assert found.verdict == "violated"
-    assert found.exit_code == 1
-    assert found.bound is not None
-    assert 1 < found.bound < 2
-    assert found.pair == ONE[0]
-    assert found.direction in ("[0, 0, 1] against [0, 1, 1]", "[0, 1, 1] against [0, 0, 1]")
-    seen = found.witness
-    assert seen is not None
-    assert "output" in seen.event
-    assert seen.count / seen.draws > 2 * seen.count_prime / seen.draws_prime
-    assert str(found).startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
-    assert "many draws a call" in found.source
+def test_a_violation_has_a_witness():
+    verdict = em.audit(too_little_noise, ONE, em.pure(1.0), samples=4000)
+    assert verdict.verdict == "violated"
+    assert verdict.exit_code == 1
+    assert verdict.bound is not None
+    assert 1 < verdict.bound < 2
+    assert verdict.pair == ONE[0]
+    assert verdict.direction in ("[0, 0, 1] against [0, 1, 1]", "[0, 1, 1] against [0, 0, 1]")
+    witness = verdict.witness
+    assert witness is not None
+    assert "output" in witness.event
+    assert witness.count / witness.draws > 2 * witness.count_prime / witness.draws_prime
+    assert str(verdict).startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
+    assert "many draws a call" in verdict.source
 
 
-def test_what_is_not_refuted_says_what_would_have_been():
-    found = em.audit(noisy_sum, ONE, em.pure(1.0), **QUICK)
-    assert found.verdict == "not refuted"
-    assert found.exit_code == 0
-    assert found.detectable is not None
-    assert 1.1 < found.detectable < 1.5
-    assert found.bound is not None
-    assert 0.5 < found.bound < 1
+def test_a_claim_that_is_not_refuted_has_a_detectable_level():
+    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), **QUICK)
+    assert verdict.verdict == "not refuted"
+    assert verdict.exit_code == 0
+    assert verdict.detectable is not None
+    assert 1.1 < verdict.detectable < 1.5
+    assert verdict.bound is not None
+    assert 0.5 < verdict.bound < 1
 
 
-def test_a_level_that_could_not_have_been_found_leaves_it_undecided():
-    found = em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.05, **QUICK)
-    assert (found.verdict, found.exit_code) == ("undecided", 3)
-    assert "1.05 was to be detected" in str(found)
+def test_an_undetectable_level_leaves_a_claim_undecided():
+    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.05, **QUICK)
+    assert (verdict.verdict, verdict.exit_code) == ("undecided", 3)
+    assert "1.05 was to be detected" in str(verdict)
     assert em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.8, **QUICK).verdict == "not refuted"
 
 
-def test_a_sampler_that_is_none_is_invalid():
+def test_a_sampler_of_a_constant_seed_is_invalid():
     def constant_seed(x: list[int], size: int, rng: np.random.Generator) -> Any:
         return sum(x) + np.random.default_rng(1).laplace(0, 1, size)
 
-    found = em.audit(constant_seed, ONE, em.pure(1.0), **QUICK)
-    assert (found.verdict, found.exit_code) == ("invalid", 4)
-    assert found.bound is None
-    assert "seed" in str(found)
+    verdict = em.audit(constant_seed, ONE, em.pure(1.0), **QUICK)
+    assert (verdict.verdict, verdict.exit_code) == ("invalid", 4)
+    assert verdict.bound is None
+    assert "seed" in str(verdict)
 
 
-def test_holds_is_said_only_where_the_outcomes_are_known():
+def test_a_claim_holds_only_where_the_outcomes_are_known():
     claim = em.pure(1.25)
-    found = em.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
-    assert found.verdict == "holds"
-    (bound,) = found.bounds
+    verdict = em.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
+    assert verdict.verdict == "holds"
+    (bound,) = verdict.bounds
     assert bound.upper is not None
     assert bound.lower < math.log(3) < bound.upper <= 1.25
     assert em.audit(truthful, [(0, 1)], claim, **QUICK).verdict == "not refuted"
@@ -93,9 +93,9 @@ def test_holds_is_said_only_where_the_outcomes_are_known():
     "claim", [em.pure(1.0), em.approximate(0.5, 0.01), em.gdp(0.5)], ids=lambda c: c.text()
 )
 def test_claims_about_events_have_two_methods(method, claim):
-    found = em.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
-    assert found.verdict == "violated"
-    assert found.method == method
+    verdict = em.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
+    assert verdict.verdict == "violated"
+    assert verdict.method == method
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_claims_about_events_have_two_methods(method, claim):
     ids=lambda c: c.text(),
 )
 def test_claims_about_divergences(claim):
-    found = em.audit(too_little_noise, ONE, claim, **QUICK)
-    assert found.verdict == "violated"
-    assert found.witness is not None
+    verdict = em.audit(too_little_noise, ONE, claim, **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
     with pytest.raises(ArgumentError, match="method exact does not go with"):
         em.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
 
 
 def test_an_approximate_claim_has_bounds_for_both_numbers():
-    found = em.audit(too_little_noise, ONE, em.approximate(1.0, 0.01), **QUICK)
-    lower = {bound.quantity: bound.lower for bound in found.bounds}
+    verdict = em.audit(too_little_noise, ONE, em.approximate(1.0, 0.01), **QUICK)
+    lower = {bound.quantity: bound.lower for bound in verdict.bounds}
     assert lower["epsilon"] > 1
     assert 0.01 < lower["delta"] < 1 - math.exp(-0.5)
 
@@ -131,9 +131,9 @@ def test_an_approximate_claim_has_bounds_for_both_numbers():
     ],
 )
 def test_outputs_of_any_kind(outputs, kind):
-    found = em.audit(outputs, [(0, 1)], em.pure(0.5), **QUICK)
-    assert found.verdict == "violated"
-    assert kind in found.outputs
+    verdict = em.audit(outputs, [(0, 1)], em.pure(0.5), **QUICK)
+    assert verdict.verdict == "violated"
+    assert kind in verdict.outputs
 
 
 def test_a_failure_can_be_an_outcome():
@@ -142,22 +142,22 @@ def test_a_failure_can_be_an_outcome():
             raise ValueError("no result")
         return 1
 
-    found = em.audit(fails, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
-    assert found.verdict == "violated"
-    assert "failures" in found.outputs
+    verdict = em.audit(fails, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert verdict.verdict == "violated"
+    assert "failures" in verdict.outputs
 
     def fails_otherwise(x: int, rng: np.random.Generator) -> int:
         raise (KeyError if truthful(x, rng) else ValueError)("no result")
 
-    found = em.audit(fails_otherwise, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
-    assert found.verdict == "violated"
-    assert "KeyError" in str(found) or "ValueError" in str(found)
+    verdict = em.audit(fails_otherwise, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert verdict.verdict == "violated"
+    assert "KeyError" in str(verdict) or "ValueError" in str(verdict)
     with pytest.raises(MechanismError, match="ValueError: no result"):
         em.audit(fails, [(0, 1)], em.pure(0.5), **QUICK)
 
 
-def test_a_witness_is_told_in_the_columns_that_it_was_counted_in():
-    """Key "a" leaks, "b" does not; which of them is the more frequent changes with the draws."""
+def test_a_witness_names_the_columns_of_its_counts():
+    """Key "a" leaks, "b" does not; the more frequent of them changes with the draws."""
 
     def mapping(x: int, size: int, rng: np.random.Generator) -> list[dict[str, float]]:
         a, b = rng.random(size) < (0.35, 0.65)[x], rng.random(size) < 0.5
@@ -167,57 +167,57 @@ def test_a_witness_is_told_in_the_columns_that_it_was_counted_in():
         ]
 
     for seed in range(3):
-        found = em.audit(mapping, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
-        assert found.witness is not None
-        assert "'a'" in found.witness.event
-        assert "'b'" not in found.witness.event
+        verdict = em.audit(mapping, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+        assert verdict.witness is not None
+        assert "'a'" in verdict.witness.event
+        assert "'b'" not in verdict.witness.event
 
 
-def test_the_witness_of_an_exact_test_is_what_gave_the_bound():
+def test_the_witness_of_an_exact_test_gives_the_bound():
     def leaks(x: int, size: int, rng: np.random.Generator) -> Any:
         z = rounded(rng.laplace(x, 1, size))
         return np.where(rng.random(size) < 0.01, 50.0 + x, z)
 
-    found = em.audit(leaks, [(0, 1)], em.pure(1.0), method="exact", samples=20_000)
-    assert found.verdict == "violated"
-    seen = found.witness
-    assert seen is not None
-    assert found.bound is not None
-    assert math.log(seen.count / max(seen.count_prime, 0.5)) > found.bound
+    verdict = em.audit(leaks, [(0, 1)], em.pure(1.0), method="exact", samples=20_000)
+    assert verdict.verdict == "violated"
+    witness = verdict.witness
+    assert witness is not None
+    assert verdict.bound is not None
+    assert math.log(witness.count / max(witness.count_prime, 0.5)) > verdict.bound
 
 
-def test_what_only_tails_tell_is_found():
+def test_a_violation_in_the_tails_only_is_found():
     """Noise that is drawn again beyond 5: in one output of 150 one side is impossible."""
 
     def cut(x: int, size: int, rng: np.random.Generator) -> Any:
         z = rng.laplace(0, 1, 2 * size)
         return rounded(x + z[np.abs(z) <= 5][:size])
 
-    found = em.audit(cut, [(0, 1)], em.pure(1.1), samples=50_000, details=False)
-    assert found.verdict == "violated"
-    assert found.bound is not None
-    assert found.bound > 1.5
-    seen = found.witness
-    assert seen is not None
-    assert seen.count > 10 * max(seen.count_prime, 1)
+    verdict = em.audit(cut, [(0, 1)], em.pure(1.1), samples=50_000, details=False)
+    assert verdict.verdict == "violated"
+    assert verdict.bound is not None
+    assert verdict.bound > 1.5
+    witness = verdict.witness
+    assert witness is not None
+    assert witness.count > 10 * max(witness.count_prime, 1)
 
 
-def test_who_stops_has_estimates_and_no_bounds_beside_the_verdict():
-    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True)
-    kinds = {estimate["kind"] for estimate in found.estimates}
+def test_a_stopped_audit_has_estimates_and_no_bounds_beside_the_verdict():
+    verdict = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True)
+    kinds = {estimate["kind"] for estimate in verdict.estimates}
     assert not [kind for kind in kinds if "bound" in kind]
 
 
 def test_no_noise_at_all_is_violated():
-    found = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), **QUICK)
-    assert found.verdict == "violated"
-    assert found.bound is not None
-    assert found.bound > 6
+    verdict = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.bound is not None
+    assert verdict.bound > 6
 
 
 @pytest.fixture(scope="module")
-def seen():
-    """A verdict to be told at any alpha."""
+def violation():
+    """A verdict to be written at any alpha."""
     return em.audit(lambda x: x, [(0, 1)], em.pure(3.0), alpha=0.05, **QUICK)
 
 
@@ -234,55 +234,57 @@ def seen():
         (1e-40, "99." + 38 * "9"),
     ],
 )
-def test_no_confidence_is_all(seen, alpha, words):
-    told = replace(seen, alpha=alpha)
-    assert str(told).partition("\n")[0].endswith(f" ({words} % confidence)")
-    assert f", at {words} % confidence." in html_of((told, em.pure(3.0)))
+def test_no_confidence_is_all(violation, alpha, words):
+    verdict = replace(violation, alpha=alpha)
+    assert str(verdict).partition("\n")[0].endswith(f" ({words} % confidence)")
+    assert f", at {words} % confidence." in html_of((verdict, em.pure(3.0)))
 
 
 def test_the_same_seed_gives_the_same_answer():
-    one, two, other = (
+    first, second, other = (
         em.audit(noisy_sum, ONE, em.pure(1.0), seed=seed, **QUICK) for seed in (1, 1, 2)
     )
-    assert (one.bound, one.witness) == (two.bound, two.witness)
-    assert one.witness != other.witness
+    assert (first.bound, first.witness) == (second.bound, second.witness)
+    assert first.witness != other.witness
 
 
 def test_stopping_early_costs_fewer_draws():
-    found = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True, details=False)
-    assert found.verdict == "violated"
-    assert found.draws < 10_000
+    verdict = em.audit(
+        too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True, details=False
+    )
+    assert verdict.verdict == "violated"
+    assert verdict.draws < 10_000
 
 
 def test_a_budget_in_seconds():
-    found = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=5, details=False)
-    assert found.verdict == "not refuted"
-    assert found.draws > 400
+    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=5, details=False)
+    assert verdict.verdict == "not refuted"
+    assert verdict.draws > 400
 
 
 def test_many_pairs_are_named():
     pairs = {f"x{i}": ([0], [i % 2]) for i in range(6)}
-    found = em.audit(too_little_noise, pairs, em.pure(1.0), samples=12_000, details=False)
-    assert found.name in ("x1", "x3", "x5")
-    assert found.pairs == 6
-    assert found.verdict == "violated"
+    verdict = em.audit(too_little_noise, pairs, em.pure(1.0), samples=12_000, details=False)
+    assert verdict.name in ("x1", "x3", "x5")
+    assert verdict.pairs == 6
+    assert verdict.verdict == "violated"
 
 
 def test_recorded_outputs_are_audited():
     rng = np.random.default_rng(0)
     x, y = noisy_sum([0], 20_000, rng), too_little_noise([1], 20_000, rng) * 2 - 1
-    found = em.audit_outputs((x, y), em.pure(0.5), details=False)
-    assert (found.verdict, found.method) == ("violated", "exact")
-    assert found.draws == 20_000
+    verdict = em.audit_outputs((x, y), em.pure(0.5), details=False)
+    assert (verdict.verdict, verdict.method) == ("violated", "exact")
+    assert verdict.draws == 20_000
     words = [["yes", "no"][int(z > 0)] for z in x], [["yes", "no"][int(z > 0)] for z in y]
-    found = em.audit_outputs({"a": words, "b": words}, em.renyi({2: 0.01}), details=False)
-    assert found.verdict == "violated"
-    assert found.name in ("a", "b")
+    verdict = em.audit_outputs({"a": words, "b": words}, em.renyi({2: 0.01}), details=False)
+    assert verdict.verdict == "violated"
+    assert verdict.name in ("a", "b")
 
 
 def test_json_holds_everything():
-    found = em.audit(noisy_sum, ONE, em.pure(1.0), samples=4000)
-    plain = json.loads(found.to_json())
+    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), samples=4000)
+    plain = json.loads(verdict.to_json())
     keys = {"verdict", "claim", "alpha", "bound", "pair", "direction", "witness", "detectable"}
     keys |= {"draws", "seconds", "seed", "checks", "estimates", "provenance"}
     assert keys <= set(plain)
@@ -315,11 +317,16 @@ def test_json_holds_everything():
         ({"mechanism": lambda x, y, z: 0}, "y"),
     ],
 )
-def test_mistakes_are_told_in_a_line(change, words):
-    asked = {"mechanism": noisy_sum, "pairs": ONE, "claim": em.pure(1.0), "samples": 4000} | change
-    with pytest.raises((ArgumentError, MechanismError), match=words) as told:
-        em.audit(**asked)
-    assert "\n" not in str(told.value)
+def test_errors_of_arguments_are_one_line(change, words):
+    arguments = {
+        "mechanism": noisy_sum,
+        "pairs": ONE,
+        "claim": em.pure(1.0),
+        "samples": 4000,
+    } | change
+    with pytest.raises((ArgumentError, MechanismError), match=words) as caught:
+        em.audit(**arguments)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +341,7 @@ def test_mistakes_are_told_in_a_line(change, words):
         (lambda: em.renyi([(2, 0.5), (2, 0.6)]), "renyi must name each order once"),
     ],
 )
-def test_claims_that_are_none(make, words):
+def test_bad_claims_are_refused(make, words):
     with pytest.raises(ArgumentError, match=words):
         make()
 

@@ -1,4 +1,4 @@
-"""Declared domains: which pairs they are, what they find, what a mechanism refuses of them."""
+"""Declared domains: their pairs, the faults that they find, and refusals of a mechanism."""
 
 import json
 import math
@@ -85,11 +85,11 @@ def test_the_same_declaration_gives_the_same_pairs_and_the_limit_the_first(decla
 
 @pytest.mark.parametrize("name", ["numbers", "apart", "bits", "table", "columns", "counts"])
 def test_another_seed_gives_other_random_inputs_only(name):
-    one, other = (em.domain(DECLARATIONS[name], seed=seed) for seed in (0, 1))
+    first, other = (em.domain(DECLARATIONS[name], seed=seed) for seed in (0, 1))
     assert em.domain({**DECLARATIONS[name], "seed": 1}).keys() == other.keys()
-    assert dict(one) != dict(other)
-    same = [key for key in one if key in other and one[key] == other[key]]
-    assert same[:2] == list(one)[:2]
+    assert dict(first) != dict(other)
+    same = [key for key in first if key in other and first[key] == other[key]]
+    assert same[:2] == list(first)[:2]
     assert not [key for key in same if "random" in key]
 
 
@@ -100,7 +100,7 @@ def test_pairs_are_neighbours_as_declared(declared):
 
 
 def neighbours(declaration, x, y):
-    """Tell by the declaration alone."""
+    """Whether the declaration alone makes them neighbours."""
     if "rows" in declaration:
         return tables(declaration, x, y)
     if "counts" in declaration:
@@ -160,8 +160,8 @@ def test_tables_are_short_and_long_odd_and_even_changed_at_all_places():
     assert pairs["5 removed, the only row"] == ([5.0], [])
     assert pairs["5 removed, last of 3 rows, others 0"] == ([0.0, 0.0, 5.0], [0.0, 0.0])
     for place, others in product(("first", "middle", "last"), ("0", "5", "0 and 5 in turn")):
-        told = f"{place} of \\d+ rows, others {others}$"
-        assert any(re.search(told, name) for name in pairs), told
+        pattern = f"{place} of \\d+ rows, others {others}$"
+        assert any(re.search(pattern, name) for name in pairs), pattern
 
 
 @pytest.mark.parametrize("name", ["numbers", "around 0", "clipped", "table", "table, clipped"])
@@ -269,17 +269,17 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("declaration", "words"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_a_mistake_is_told_by_its_place(declaration, words):
-    with pytest.raises(ArgumentError) as told:
+def test_the_error_of_a_declaration_names_the_place(declaration, words):
+    with pytest.raises(ArgumentError) as caught:
         em.domain(declaration)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     literal = (
         re.escape(words).replace(r"\.\*", ".*").replace(r"\\\[", r"\[").replace(r"\\\]", r"\]")
     )
-    assert re.search(literal, str(told.value)), str(told.value)
+    assert re.search(literal, str(caught.value)), str(caught.value)
 
 
-# --- what they find -------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 
 def never_flips_the_last(x, rng):
@@ -290,7 +290,7 @@ def never_flips_the_last(x, rng):
 
 
 def tells_rare_keys(x, size, rng):
-    """Which keys pass a threshold of noisy counts, but one that is too low."""
+    """The keys above a threshold of noisy counts, a threshold that is too low."""
     return [[key for key, n in x.items() if n + rng.laplace() > 0.5] for _ in range(size)]
 
 
@@ -298,7 +298,7 @@ def classes_of_the_data(x, size, rng):
     """A noisy mean for each class that there is."""
     classes = sorted({row[1] for row in x})
     noise = rng.laplace(0, 5, (size, max(len(classes), 1)))
-    return [(*classes, round(one, 1)) for one in noise[:, 0]]
+    return [(*classes, round(mean, 1)) for mean in noise[:, 0]]
 
 
 def pairs_up(x, size, rng):
@@ -357,7 +357,7 @@ FAULTS = [
 )
 def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
     pairs = em.domain(declaration)
-    found = em.audit(
+    verdict = em.audit(
         mechanism,
         pairs,
         em.pure(epsilon),
@@ -368,9 +368,9 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
         check_sampler=False,
         as_reals=True,
     )
-    assert found.verdict == "violated"
-    assert found.pairs == len(pairs)
-    assert re.search(name, found.name), found.name
+    assert verdict.verdict == "violated"
+    assert verdict.pairs == len(pairs)
+    assert re.search(name, verdict.name), verdict.name
 
 
 def test_a_rare_fault_of_one_pair_of_a_hundred_is_found():
@@ -384,7 +384,7 @@ def test_a_rare_fault_of_one_pair_of_a_hundred_is_found():
         return drawn
 
     pairs = {str(i): ((i, 0), (i, 1)) for i in range(100)}
-    found = em.audit(
+    verdict = em.audit(
         one_is_bad,
         pairs,
         em.pure(1.0),
@@ -395,10 +395,10 @@ def test_a_rare_fault_of_one_pair_of_a_hundred_is_found():
         check_sampler=False,
         as_reals=True,
     )
-    assert (found.verdict, found.name) == ("violated", "50")
+    assert (verdict.verdict, verdict.name) == ("violated", "50")
 
 
-# --- what a mechanism refuses ---------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 
 
 TABLE = {"rows": {"values": [0, 5]}, "length": [0, 20], "neighbours": "replace a row", "limit": 30}
@@ -414,27 +414,31 @@ def of_three_or_more(x, size, rng):
     return noisy_sum(x, size, rng)
 
 
-def told(found):
-    return [check["words"] for check in found.checks if check["name"] == "inputs"]
+def notes(verdict):
+    return [check["words"] for check in verdict.checks if check["name"] == "inputs"]
 
 
-def test_candidates_that_are_all_taken_are_pairs_like_others():
+def test_candidates_without_refusals_are_pairs_like_others():
     pairs = em.domain(TABLE)
-    one, other = (
+    verdict, other = (
         em.audit(noisy_sum, some, em.pure(1.0), samples=15_000, details=False, as_reals=True)
         for some in (pairs, dict(pairs))
     )
-    assert one.pairs == len(pairs)
-    assert (one.bounds, one.witness, one.checks[1:]) == (other.bounds, other.witness, other.checks)
-    assert "beyond [0, 5] were not tried" in one.checks[0]["words"]
+    assert verdict.pairs == len(pairs)
+    assert (verdict.bounds, verdict.witness, verdict.checks[1:]) == (
+        other.bounds,
+        other.witness,
+        other.checks,
+    )
+    assert "beyond [0, 5] were not tried" in verdict.checks[0]["words"]
 
 
 @pytest.mark.parametrize("method", ["anytime", "exact"])
-def test_pairs_of_which_both_inputs_are_refused_are_left_out_and_said(method):
+def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
     pairs = em.domain(TABLE)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
     assert short
-    found = em.audit(
+    verdict = em.audit(
         of_three_or_more,
         pairs,
         em.pure(1.0),
@@ -443,16 +447,16 @@ def test_pairs_of_which_both_inputs_are_refused_are_left_out_and_said(method):
         method=method,
         as_reals=True,
     )
-    assert found.verdict == "not refuted"
-    assert found.pairs == len(pairs) - len(short)
-    (words,) = told(found)
+    assert verdict.verdict == "not refuted"
+    assert verdict.pairs == len(pairs) - len(short)
+    (words,) = notes(verdict)
     assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
     assert repr(short[0]) in words
     assert "ValueError: three rows are needed (test_audit_domains.py:" in words
-    assert words in str(found)
+    assert words in str(verdict)
 
 
-def test_where_one_input_alone_is_refused_it_is_told_as_what_it_is():
+def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
     words = r"ValueError: three rows are needed .*: on \[.*\], but not on its neighbour \[.*\]"
     with pytest.raises(MechanismError, match=words) as error:
@@ -460,16 +464,16 @@ def test_where_one_input_alone_is_refused_it_is_told_as_what_it_is():
     assert "removed, last of 3 rows, others 0" in str(error.value)
     assert "\n" not in str(error.value)
 
-    def one(x, rng):
+    def single(x, rng):
         return float(of_three_or_more(x, 1, rng)[0])
 
-    found = em.audit(
-        one, pairs, em.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
+    verdict = em.audit(
+        single, pairs, em.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
     )
-    assert found.verdict == "violated"
-    assert sorted(map(len, found.pair)) == [2, 3]
-    assert not told(found)
-    assert {c["result"] for c in found.checks if c["name"] != "range"} == {"passed"}
+    assert verdict.verdict == "violated"
+    assert sorted(map(len, verdict.pair)) == [2, 3]
+    assert not notes(verdict)
+    assert {c["result"] for c in verdict.checks if c["name"] != "range"} == {"passed"}
 
 
 def least(pairs):
@@ -478,7 +482,7 @@ def least(pairs):
     return least_samples(len(pairs))
 
 
-def test_where_all_is_refused_or_a_pair_was_given_it_is_an_error():
+def test_refusals_of_all_pairs_or_of_a_named_pair_are_errors():
     def never(x, size, rng):
         raise KeyError("nothing")
 
@@ -499,28 +503,28 @@ def test_where_all_is_refused_or_a_pair_was_given_it_is_an_error():
 
 
 def test_each_input_is_tried_once():
-    seen = []
+    calls = []
 
     def counted(x, size, rng):
-        seen.append((json.dumps(x), size))
+        calls.append((json.dumps(x), size))
         return noisy_sum(x, size, rng)
 
     pairs = em.domain({"values": [0, 3], "whole": True})
     kept, (note,) = accepted(callable_source(counted), pairs, 0)
     assert kept == dict(pairs)
     assert note.name == "range"
-    assert sorted(seen) == [(str(x), 1) for x in range(4)]
+    assert sorted(calls) == [(str(x), 1) for x in range(4)]
 
 
 def test_inputs_that_fail_as_outcomes_are_not_those_that_are_checked():
     pairs = em.domain({"rows": {"values": [0, 5]}, "length": [1, 20]})
 
-    def one(x):
+    def single(x):
         if len(x) > 18:
             raise ValueError("too many")
         return 1.0
 
-    kept, (note,) = accepted(callable_source(one, failures=True), pairs, 0)
+    kept, (note,) = accepted(callable_source(single, failures=True), pairs, 0)
     assert note.name == "range"
     failing = [len(max(pair, key=len)) > 18 for pair in kept.values()]
     assert any(failing)
@@ -548,14 +552,14 @@ def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
     words = ["audit", "survey.py:noisy_sum", "--domain", typed, "--epsilon", "1", "--json", "-"]
     words += ["--pair", "[0, 0, 0]", "[5, 0, 0]", "--samples", "15000", "--quiet", "--as-reals"]
     assert main(words) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "violated"
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["verdict"] == "violated"
     pairs = em.domain(TABLE)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
-    assert found["pairs"] == len(pairs) - len(short) + 1
-    assert any("pairs are left out" in check["words"] for check in found["checks"])
-    assert ("table.json" in found["provenance"]["made of"]) == (typed == "table.json")
-    assert "--domain" in found["replay"]
+    assert verdict["pairs"] == len(pairs) - len(short) + 1
+    assert any("pairs are left out" in check["words"] for check in verdict["checks"])
+    assert ("table.json" in verdict["provenance"]["made of"]) == (typed == "table.json")
+    assert "--domain" in verdict["replay"]
 
 
 @pytest.mark.parametrize(
@@ -572,12 +576,12 @@ def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
 )
 def test_mistakes_on_the_command_line(survey, typed, words, capsys):
     assert main(["audit", "survey.py:noisy_sum", "--epsilon", "1", *typed]) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
 
 
-def test_in_another_interpreter_refusals_are_told_alike(survey):
+def test_refusals_in_another_interpreter_are_reported_alike(survey):
     source = python_worker(sys.executable, "survey.py:noisy_sum")
     try:
         kept, (note, _) = accepted(source, em.domain(TABLE), 0)
@@ -628,14 +632,14 @@ def test_mistakes_in_a_file_of_audits(tmp_path, pairs, more, words):
         cases_of(tmp_path, pairs, **more)
 
 
-def test_the_workflow_says_what_an_audit_of_it_says(survey, tmp_path, audited):  # noqa: F811
+def test_the_workflow_agrees_with_a_direct_audit(survey, tmp_path, audited):  # noqa: F811
     place = {"function": f"{tmp_path}/survey.py:noisy_sum"}
     spec = spec_of(samples=15_000, mechanism=place, as_reals=False)
     spec |= {"pairs": {"domain": TABLE}}
-    (made,) = audited(spec)
+    (verdict,) = audited(spec)
     live = em.audit(
         "survey.py:noisy_sum", em.domain(TABLE), em.pure(1.0), samples=15_000, seed=5
     ).to_plain()
     for key in ("verdict", "bound", "witness", "pair", "name", "pairs", "draws", "checks"):
-        assert made[key] == live[key], key
-    assert any("pairs are left out" in check["words"] for check in made["checks"])
+        assert verdict[key] == live[key], key
+    assert any("pairs are left out" in check["words"] for check in verdict["checks"])

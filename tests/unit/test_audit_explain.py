@@ -1,4 +1,4 @@
-"""The cause of a violation: classic faults are named by what differs, and where."""
+"""The cause of a violation: classic faults are named by the difference and its place."""
 
 import json
 import os
@@ -36,7 +36,7 @@ ZERO_ONE = ([0, 1], [1, 1])
 
 @pytest.fixture
 def written(tmp_path):
-    """What writes a mechanism ``f`` and returns its place."""
+    """A function that writes a mechanism ``f`` and returns its place."""
 
     def written(body, head=IMPORTS):
         file = tmp_path / "mechanism.py"
@@ -47,16 +47,16 @@ def written(tmp_path):
 
 
 @pytest.fixture
-def found(written):
-    """What returns the cause of a mechanism."""
+def diagnose(written):
+    """A function that writes a mechanism and returns its cause of a violation."""
 
-    def found(body, pair=ZERO_ONE, claimed=None, runs=4, head=IMPORTS):
+    def diagnose(body, pair=ZERO_ONE, claimed=None, runs=4, head=IMPORTS):
         place, seeds = written(body, head), list(range(1, 1 + runs))
-        told = forked(lambda: replayed(lambda: load(place), pair, seeds, 20), 60)
-        assert "runs" in told, told
-        return cause_of(told, claimed or {})
+        answer = forked(lambda: replayed(lambda: load(place), pair, seeds, 20), 60)
+        assert "runs" in answer, answer
+        return cause_of(answer, claimed or {})
 
-    return found
+    return diagnose
 
 
 ALL_AT_ONCE = """
@@ -68,21 +68,23 @@ from epsilometer.auditing.serving.replay.recording import Recorder
 from epsilometer.auditing.serving.replay.replaying import replayed
 
 sources = Sources(Recorder())
-told = {}
+recorded = {}
 for name, (place, pair) in json.load(sys.stdin).items():
-    told[name] = replayed(lambda: load(place), pair, [1, 2, 3, 4, 5], 60, sources)
-print(json.dumps(told))
+    recorded[name] = replayed(lambda: load(place), pair, [1, 2, 3, 4, 5], 60, sources)
+print(json.dumps(recorded))
 """
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
-    """What is told of all mechanisms below, by name: in one process, as each start takes time."""
-    return json.loads((made_once(tell, "told", tmp_path_factory) / "told.json").read_text())
+def recorded(tmp_path_factory):
+    """Recordings of all mechanisms below, by name: in one process, as each start takes time."""
+    return json.loads(
+        (made_once(record, "recorded", tmp_path_factory) / "recorded.json").read_text()
+    )
 
 
-def tell(folder):
-    """Write what is told of all mechanisms."""
+def record(folder):
+    """Write recordings of all mechanisms."""
     folder.mkdir()
     cases = {}
     for i, (name, (body, pair)) in enumerate(MECHANISMS.items()):
@@ -98,12 +100,12 @@ def tell(folder):
         env=os.environ | {"PYTHONPATH": "src"},
     )
     assert done.returncode == 0, done.stderr
-    (folder / "told.json").write_text(done.stdout)
+    (folder / "recorded.json").write_text(done.stdout)
 
 
 # --- faults ---------------------------------------------------------------------------------------
 
-FAULTS = {  # a mechanism; the inputs; what is found first, as a pattern; the line that is shown
+FAULTS = {  # a mechanism; the inputs; a pattern of the first finding; the line that is shown
     "scale from the data": (
         """
         def f(x, rng):
@@ -414,9 +416,9 @@ FAULTS = {  # a mechanism; the inputs; what is found first, as a pattern; the li
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_named(told, name):
+def test_a_fault_is_named(recorded, name):
     _, _, words, line = FAULTS[name]
-    cause = cause_of(told[name], {"epsilon": 1.0})
+    cause = cause_of(recorded[name], {"epsilon": 1.0})
     first = cause.findings[0]
     assert re.match(words, f"{first.kind}: {first.words}"), cause
     assert line in first.line, cause
@@ -425,20 +427,20 @@ def test_a_fault_is_named(told, name):
     assert plain["words"] == str(cause).splitlines()
 
 
-def test_a_right_mechanism_is_within_its_claim(found):
+def test_a_right_mechanism_is_within_its_claim(diagnose):
     body = """
     def f(x, rng):
         return sum(x) + rng.laplace(0, 1)
     """
-    (finding,) = found(body, claimed={"epsilon": 1.0}).findings
+    (finding,) = diagnose(body, claimed={"epsilon": 1.0}).findings
     assert finding.loss == pytest.approx(1)
     assert "that is within the claim" in finding.more[0]
-    (finding,) = found(body, claimed={"epsilon": 0.5}).findings
+    (finding,) = diagnose(body, claimed={"epsilon": 0.5}).findings
     assert not finding.more
 
 
-def test_the_lines_that_only_one_side_runs_are_told(found):
-    cause = found("""
+def test_a_finding_shows_the_lines_of_one_side_only(diagnose):
+    cause = diagnose("""
     def f(x, rng):
         if sum(x) > 1:
             return "many"
@@ -453,18 +455,18 @@ def test_the_lines_that_only_one_side_runs_are_told(found):
     assert first.place == "mechanism.py:11"
 
 
-def test_of_long_outputs_the_entries_that_differ_are_told(found):
-    cause = found("""
+def test_a_finding_of_long_outputs_shows_the_entries_that_differ(diagnose):
+    cause = diagnose("""
     def f(x, rng):
         noise = rng.random(10)
         return [bool(n < 0.5) ^ (i == 5 and sum(x) > 1) for i, n in enumerate(noise)]
     """)
-    (text,) = (one.words for one in cause.findings if one.kind == "output")
+    (text,) = (finding.words for finding in cause.findings if finding.kind == "output")
     assert re.search(r"another output: entry 5 is (True on x, False|False on x, True) on x'", text)
 
 
-def test_how_often_is_told_where_it_is_not_always(found):
-    cause = found(
+def test_a_finding_of_some_runs_has_their_number(diagnose):
+    cause = diagnose(
         """
         def f(x, rng):
             if x[0] + rng.laplace(0, 4) > 1:
@@ -479,16 +481,16 @@ def test_how_often_is_told_where_it_is_not_always(found):
     assert f"({finding.runs} of 12 runs)" in str(cause)
 
 
-def test_losses_of_calls_add_up(found):
+def test_losses_of_calls_add_up(diagnose):
     body = """
     def f(x, rng):
         return max(rng.laplace(value, 4) for value in x)
     """
-    cause = found(body, ([0, 0, 0], [1, 2, 5]), {"epsilon": 1.5})
+    cause = diagnose(body, ([0, 0, 0], [1, 2, 5]), {"epsilon": 1.5})
     assert cause.findings[0].kind == "together"
     assert cause.findings[0].loss == pytest.approx(2)
-    assert [one.loss for one in cause.findings[1:]] == [pytest.approx(2 / 3)] or all(
-        one.loss < 1.5 for one in cause.findings[1:]
+    assert [finding.loss for finding in cause.findings[1:]] == [pytest.approx(2 / 3)] or all(
+        finding.loss < 1.5 for finding in cause.findings[1:]
     )
 
 
@@ -505,7 +507,7 @@ EXACT = {  # code; the law that it has in the end
     "2 * np.random.randn()": "normal noise of scale 2",
     "__import__('scipy.stats').stats.laplace.rvs(scale=2)": "Laplace noise of scale 2",
 }
-GIVEN = {  # code; what is told of its arguments
+GIVEN = {  # code; the arguments in the finding
     "secrets.randbelow(10 + x[0])": "secrets.randbelow gets limit = 10 on x, 11 on x'",
     "os.urandom(1 + x[0])[0]": "os.urandom gets size = 1 on x, 2 on x'",
     "random.random() + random.randrange(5 + x[0])": "random.randrange gets start = 5 on x, 6 on x'",
@@ -535,10 +537,10 @@ RNG, OWN = default_rng(), random.Random()
 
 def f(x, rng):
     from scipy import stats
-    found = []
+    outputs = []
 """
-ALL_SOURCES += "".join(f"    found.append(sum(x) + {code})\n" for code in SEEN)
-ALL_SOURCES += "    return found\n"
+ALL_SOURCES += "".join(f"    outputs.append(sum(x) + {code})\n" for code in SEEN)
+ALL_SOURCES += "    return outputs\n"
 MECHANISMS = {
     **{name: fault[:2] for name, fault in FAULTS.items()},
     **{code: (f"def f(x, rng):\n    return sum(x) + {code}\n", ZERO_ONE) for code in EXACT},
@@ -548,18 +550,18 @@ MECHANISMS = {
 
 
 @pytest.mark.parametrize("code", EXACT)
-def test_the_law_of_additive_noise_is_found(told, code):
-    first = cause_of(told[code]).findings[0]
+def test_the_law_of_additive_noise_is_found(recorded, code):
+    first = cause_of(recorded[code]).findings[0]
     assert f"are 1 apart with the same {EXACT[code]}" in first.words
 
 
 @pytest.mark.parametrize("code", GIVEN)
-def test_what_a_call_is_given_is_told(told, code):
-    assert GIVEN[code] in cause_of(told[code]).findings[0].words
+def test_a_finding_shows_the_arguments_of_a_call(recorded, code):
+    assert GIVEN[code] in cause_of(recorded[code]).findings[0].words
 
 
-def test_every_source_of_randomness_is_seen_and_replayed(told):
-    runs = told["all sources"]["runs"]
+def test_every_source_of_randomness_is_seen_and_replayed(recorded):
+    runs = recorded["all sources"]["runs"]
     for run in runs:
         assert run["again"] is None
         np.testing.assert_allclose(np.subtract(run["x_prime"]["output"], run["x"]["output"]), 1)
@@ -570,7 +572,7 @@ def test_every_source_of_randomness_is_seen_and_replayed(told):
     assert others.sum() >= len(SEEN) - 1  # a byte may be the same
 
 
-def test_a_library_is_told_with_the_numbers_it_has(tmp_path, found):
+def test_a_finding_in_a_library_shows_its_parameters(tmp_path, diagnose):
     package = tmp_path / "site-packages" / "noisy"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
@@ -589,14 +591,14 @@ def test_a_library_is_told_with_the_numbers_it_has(tmp_path, found):
     def f(x, rng):
         return Laplace(0.5, 1).randomise(sum(x), rng)
     """
-    first = found(body, ([0, 1], [1, 3]), head=head).findings[0]
+    first = diagnose(body, ([0, 1], [1, 3]), head=head).findings[0]
     assert first.place == "__init__.py:7"
     assert "from mechanism.py:6: return Laplace(0.5, 1).randomise(sum(x), rng)" in first.more
     assert "value = 1 on x, 4 on x'" in first.more[-1]
     assert "self.epsilon = 0.5, self.sensitivity = 1 on both" in first.more[-1]
 
 
-def test_what_a_library_draws_while_it_is_imported_is_not_the_mechanisms(tmp_path, found):
+def test_draws_of_a_library_while_it_is_imported_are_not_the_mechanisms(tmp_path, diagnose):
     package = tmp_path / "site-packages"
     package.mkdir()
     (package / "starting.py").write_text("import random\nrandom.random()\n")
@@ -606,7 +608,7 @@ def test_what_a_library_draws_while_it_is_imported_is_not_the_mechanisms(tmp_pat
         import starting
         return sum(x) + rng.laplace()
     """
-    (finding,) = found(body, head=head).findings
+    (finding,) = diagnose(body, head=head).findings
     assert finding.kind == "shift"
 
 
@@ -658,31 +660,31 @@ def test_another_interpreter_need_not_have_numpy(tmp_path, written):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("time.sleep(60)", "hangs for"),
         ("os._exit(3)", "ended before it answered"),
         ("os.kill(os.getpid(), 9)", "ended before it answered"),
     ],
 )
-def test_a_draw_that_never_ends_or_ends_all_is_told(written, code, told):
+def test_a_draw_that_hangs_or_ends_the_process_is_reported(written, code, message):
     place = written(f"def f(x, rng):\n    {code}\n")
     begun = time.monotonic()
     seeds = [1]
-    found = forked(lambda: replayed(lambda: load(place), ZERO_ONE, seeds, 0.2), 60)
+    answer = forked(lambda: replayed(lambda: load(place), ZERO_ONE, seeds, 0.2), 60)
     assert time.monotonic() - begun < 30
-    first = cause_of(found).findings[0]
+    first = cause_of(answer).findings[0]
     assert first.kind == "failed"
-    assert told in first.words
+    assert message in first.words
 
 
 def test_runs_end_with_their_time(written):
     place = written("def f(x, rng):\n    time.sleep(0.05)\n    return rng.laplace()\n")
-    found = forked(lambda: replayed(lambda: load(place), ZERO_ONE, list(range(99)), 0.3), 60)
-    assert 1 <= len(found["runs"]) < 20
+    answer = forked(lambda: replayed(lambda: load(place), ZERO_ONE, list(range(99)), 0.3), 60)
+    assert 1 <= len(answer["runs"]) < 20
 
 
-def test_what_is_no_python_function_is_refused(written):
+def test_only_python_functions_of_a_pair_are_explained(written):
     with pytest.raises(ArgumentError, match=r"^mechanism can be explained where it is a Python"):
         explain(WorkerSource("cat"), (0, 1))
     with pytest.raises(ArgumentError, match=r"^pair must be \(x, x'\), got 3$"):
@@ -693,7 +695,7 @@ def test_what_is_no_python_function_is_refused(written):
         explain(written("def f(x):\n    return x\n"), (0, 1), runs=0)
 
 
-def test_what_cannot_even_be_recorded_is_an_error(monkeypatch):
+def test_a_failed_recording_is_an_error(monkeypatch):
     monkeypatch.setattr(replaying, "Recorder", None)
     with pytest.raises(MechanismError, match="cannot be recorded: TypeError"):
         explain(lambda x: x, (0, 1), runs=1)
@@ -710,7 +712,7 @@ def test_what_cannot_even_be_recorded_is_an_error(monkeypatch):
         (renyi({2: 1.0, 8: 1.0}), {"mu": 0.5}),
     ],
 )
-def test_what_a_claim_allows(claim, allowed):
+def test_the_loss_that_a_claim_allows(claim, allowed):
     assert claimed_of(claim) == pytest.approx(allowed)
 
 
@@ -737,7 +739,7 @@ def test_the_command_line_names_the_cause(written, capsys):
     assert cause["runs"] == 16
 
 
-def test_what_is_no_sampler_is_explained_by_its_seeds(written, capsys):
+def test_a_bad_sampler_is_explained_by_its_seeds(written, capsys):
     for body, kinds in (
         ("return x[0] + default_rng(1).laplace(size=size)", ["constant seed"]),
         ("return x[0] + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]", None),
@@ -746,10 +748,10 @@ def test_what_is_no_sampler_is_explained_by_its_seeds(written, capsys):
         words = [place, "--pair", "[0]", "[1]", "--epsilon", "1", "--samples", "4000", "--quiet"]
         assert main(["audit", *words, "--explain", "--json", "-"]) == 4
         cause = json.loads(capsys.readouterr().out)["cause"]
-        assert (cause and [one["kind"] for one in cause["findings"]]) == kinds
+        assert (cause and [finding["kind"] for finding in cause["findings"]]) == kinds
 
 
-def test_where_nothing_is_violated_no_cause_is_told(written, capsys):
+def test_a_verdict_without_a_violation_has_no_cause(written, capsys):
     words = [written(HALF), "--pair", "[0]", "[1]", "--epsilon", "4", "--samples", "2000"]
     assert main(["audit", *words, "--as-reals", "--quiet", "--explain", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["cause"] is None
@@ -759,11 +761,11 @@ def test_where_nothing_is_violated_no_cause_is_told(written, capsys):
 def test_only_python_functions_are_explained(source, capsys):
     pair = ["--pair", "0", "1"] if "--command" in source else []
     assert main(["audit", *source, *pair, "--epsilon", "1", "--explain"]) == 2
-    told = "epsilometer: --explain: goes with SOURCE only, which is missing\n"
-    assert capsys.readouterr().err == told
+    message = "epsilometer: --explain: goes with SOURCE only, which is missing\n"
+    assert capsys.readouterr().err == message
 
 
-def test_the_page_tells_the_cause(written):
+def test_the_page_shows_the_cause(written):
     pytest.importorskip("matplotlib")
     cause = explain(written(HALF), ([0], [1]), pure(1), runs=3)
     verdict = Verdict("violated", {}, "epsilon = 1", 0.05, "exact", cause=cause.to_plain())

@@ -1,4 +1,4 @@
-"""What a call loses, and what additive noise keeps, against the formulas of their laws."""
+"""The losses of calls and of additive noise against the formulas of their laws."""
 
 import math
 
@@ -108,7 +108,7 @@ def test_differences_end_where_the_calls_part():
         ({"digest": "a"}, {"digest": "b"}, False),
     ],
 )
-def test_what_is_the_same(a, b, expected):
+def test_equal_values_are_the_same(a, b, expected):
     assert same(a, b) is expected
     assert same(b, a) is expected
 
@@ -125,18 +125,18 @@ def test_values_in_words():
 
 def replayed(matrix, start, start_prime, name="laplace", runs=12, weights_prime=None, scale=2.0):
     """Runs whose outputs are a start plus a matrix times noise of a scale."""
-    rng, found = np.random.default_rng(1), []
+    rng, rounds = np.random.default_rng(1), []
     matrix = np.atleast_2d(matrix)
     other = matrix if weights_prime is None else np.atleast_2d(weights_prime)
     for _ in range(runs):
         noise = getattr(rng, name)(0, scale, matrix.shape[1])
-        made = call(name, noise.size, noise.tolist(), loc=0, scale=scale)
+        draw = call(name, noise.size, noise.tolist(), loc=0, scale=scale)
         sides = [
-            trace(made, output=np.asarray(at + weights @ noise).tolist())
+            trace(draw, output=np.asarray(at + weights @ noise).tolist())
             for at, weights in ((np.asarray(start), matrix), (np.asarray(start_prime), other))
         ]
-        found.append(Run(*sides, None))
-    return found
+        rounds.append(Run(*sides, None))
+    return rounds
 
 
 @pytest.mark.parametrize(

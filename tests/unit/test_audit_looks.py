@@ -1,4 +1,4 @@
-"""What an audit looks at beyond values: low bits, scores that were learned, parts of outputs."""
+"""Looks of an audit beyond values: low bits, scores that were learned, parts of outputs."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
 
 
 def again(event: Event) -> Event:
-    found = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert found == event
-    return found
+    restored = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert restored == event
+    return restored
 
 
 # --- the lowest bit -------------------------------------------------------------------------------
@@ -48,16 +48,16 @@ def again(event: Event) -> Event:
 
 @given(reals)
 def test_the_lowest_bit_is_that_of_the_fraction(x):
-    (found,) = lowest_bits(np.array([x])).tolist()
+    (bit,) = lowest_bits(np.array([x])).tolist()
     if x == 0:
-        assert found == ZERO
+        assert bit == ZERO
         return
-    exact = Fraction(x) / Fraction(2) ** found
+    exact = Fraction(x) / Fraction(2) ** bit
     assert exact.denominator == 1
     assert exact.numerator % 2 == 1
 
 
-def test_what_is_not_finite_has_no_lowest_bit():
+def test_infinite_and_missing_numbers_have_no_lowest_bit():
     assert lowest_bits(np.array([math.inf, -math.inf, math.nan])).tolist() == [NOT_FINITE] * 3
 
 
@@ -72,7 +72,7 @@ def test_what_is_not_finite_has_no_lowest_bit():
         (((NOT_FINITE, NOT_FINITE),), "output is not finite", [math.inf, math.nan]),
     ],
 )
-def test_an_event_of_low_bits_is_what_it_says(ranges, words, inside):
+def test_an_event_of_low_bits_agrees_with_its_text(ranges, words, inside):
     event = again(Event(ranges, view=View("low bit")))
     assert layout_of([1 / 3, 0.7]).text(event) == words
     outside = [x for x in (0.125, 0.25, 0.3, 1.0, 0.0, math.inf) if x not in inside]
@@ -94,7 +94,7 @@ def test_low_bits_within_ranges():
     view = View("low bit", starts=(-1.0, 0.5))
     event = again(Event(((-1074, -3), (4096 - 1074, 4096 - 3), (8192 - 2, 8192 + ZERO)), view=view))
     held = {-2.125: 1, -1.5: 0, -0.125: 1, 0.0: 0, 0.625: 0, 0.75: 1, 9.0: 1}
-    assert event.holds(np.array(list(held))).tolist() == [bool(one) for one in held.values()]
+    assert event.holds(np.array(list(held))).tolist() == [bool(inside) for inside in held.values()]
     assert layout_of([1 / 3, 0.7]).text(event) == (
         "lowest bit of output is 2^-3 or below where output < 0.5 or "
         "output is a multiple of 2^-2 where output >= 0.5"
@@ -127,7 +127,7 @@ def test_neither_whole_numbers_nor_repeated_values_have_any():
         assert low_bits(Numbers(x, y, 64, View(), fine=True), x, y) == []
 
 
-def test_low_bits_that_say_no_more_than_the_range_are_left_out():
+def test_low_bits_without_more_information_than_the_range_are_left_out():
     rng = np.random.default_rng(3)
     for far, there in ((100, []), (0, ["low bit", "low bit"])):
         x, y = laplace(far, 3000, rng), laplace(far + 1, 3000, rng)
@@ -149,18 +149,18 @@ def test_low_bits_that_say_no_more_than_the_range_are_left_out():
     ],
 )
 @pytest.mark.parametrize("method", ["anytime", "exact"])
-def test_noise_added_to_a_number_tells_which(noise, method):
+def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     def naive(x: float, size: int, rng: Rng) -> Any:
         return x + noise(rng, size)
 
-    found = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, **QUICK)
-    assert found.verdict == "violated"
-    seen = found.witness
-    assert seen is not None
-    assert "lowest bit of output" in seen.event or "multiple of" in seen.event
-    assert "Mironov 2012" in str(found)
-    assert json.loads(found.to_json())["witness"]["note"] == seen.note
-    event = Event.from_plain(seen.ranges)
+    verdict = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, **QUICK)
+    assert verdict.verdict == "violated"
+    witness = verdict.witness
+    assert witness is not None
+    assert "lowest bit of output" in witness.event or "multiple of" in witness.event
+    assert "Mironov 2012" in str(verdict)
+    assert json.loads(verdict.to_json())["witness"]["note"] == witness.note
+    event = Event.from_plain(witness.ranges)
     rng = np.random.default_rng(99)
     p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
     assert math.log((max(p, q) + 1e-3) / (min(p, q) + 1e-3)) > 2  # the event replays
@@ -169,11 +169,11 @@ def test_noise_added_to_a_number_tells_which(noise, method):
     assert "Mironov" not in str(other)
 
 
-def test_low_bits_within_ranges_tell_what_low_bits_alone_do_not():
-    found = em.audit(laplace, [(0.3, 0.4)], em.pure(1.0), samples=10_000, details=False)
-    assert found.verdict == "violated"
-    assert found.witness is not None
-    assert " where " in found.witness.event
+def test_low_bits_within_ranges_reveal_more_than_low_bits_alone():
+    verdict = em.audit(laplace, [(0.3, 0.4)], em.pure(1.0), samples=10_000, details=False)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
+    assert " where " in verdict.witness.event
 
 
 @pytest.mark.parametrize(
@@ -195,22 +195,22 @@ def test_all_notions_look_at_low_bits(claim):
     ],
     ids=["far from 0", "on a grid", "in cents", "clamped", "eighths"],
 )
-def test_low_bits_that_tell_nothing_refute_nothing(mechanism):
+def test_low_bits_without_information_refute_nothing(mechanism):
     for seed in range(2):
         claim = em.pure(1.25)
-        found = em.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
-        assert found.verdict == "not refuted"
+        verdict = em.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
+        assert verdict.verdict == "not refuted"
 
 
 def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
     def vector(x: float, size: int, rng: Rng) -> Any:
         return np.column_stack([rng.laplace(0, 1, size), laplace(x, size, rng)])
 
-    found = em.audit(vector, [(0, 1)], em.pure(2.0), **QUICK)
-    assert found.verdict == "violated"
-    assert found.witness is not None
-    assert "lowest bit of entry 1" in found.witness.event
-    assert found.witness.note
+    verdict = em.audit(vector, [(0, 1)], em.pure(2.0), **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
+    assert "lowest bit of entry 1" in verdict.witness.event
+    assert verdict.witness.note
     layout = layout_of([("a", 1, 0.5), ("b", 2, 1.5)])
     assert [layout.columns[i].name for i in layout.reals] == ["entry 2"]
     assert [layout.columns[i].name for i in layout.numbers] == ["entry 1", "entry 2"]
@@ -220,20 +220,20 @@ def test_recorded_outputs_and_densities_may_stand_for_reals():
     rng = np.random.default_rng(4)
     outputs = laplace(0, 4000, rng), laplace(1, 4000, rng)
     assert em.audit_outputs(outputs, em.pure(1.1), details=False).verdict == "violated"
-    found = em.audit_outputs(outputs, em.pure(1.1), as_reals=True, details=False)
-    assert found.verdict == "not refuted"
+    verdict = em.audit_outputs(outputs, em.pure(1.1), as_reals=True, details=False)
+    assert verdict.verdict == "not refuted"
 
     def sloped(x: float, size: int, rng: Rng) -> Any:
         return (1 + x) * rng.random(size) / 2 + x / 4
 
-    # who speaks of densities speaks of reals
-    found = em.audit(sloped, [(0, 0.01)], em.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
-    assert found.verdict != "violated"
+    # densities are of reals
+    verdict = em.audit(sloped, [(0, 0.01)], em.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
+    assert verdict.verdict != "violated"
     with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
         em.audit(laplace, [(0, 1)], em.pure(1.0), as_reals="yes")
 
 
-def test_the_witness_of_askin2022_knows_no_low_bits():
+def test_the_witness_of_askin2022_has_no_low_bits():
     rng = np.random.default_rng(5)
     _, (loss,) = Witness().screen([(laplace(0, 3000, rng), laplace(1, 3000, rng))], draws=3000)
     views = [event["event"].get("view", "output") for event in loss.found["events"]]
@@ -269,7 +269,7 @@ def wishart(x: list[list[float]], size: int, rng: Rng) -> Any:
 
 
 def parity(x: float, size: int, rng: Rng) -> Any:
-    """Ten bits, of which the first two are equal too often on one input."""
+    """Ten bits; the first two are equal too often on one input."""
     bits = rng.integers(0, 2, (size, 10))
     bits[:, 0] ^= (bits[:, 0] ^ bits[:, 1]) & (rng.random(size) < x)
     return bits
@@ -285,15 +285,15 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("name", LEAKS)
-def test_what_entries_say_together_is_found(name, monkeypatch):
+def test_correlations_of_entries_are_found(name, monkeypatch):
     """By a regression that takes no library."""
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     mechanism, pair, claim = LEAKS[name]
-    found = em.audit(mechanism, [pair], claim, **QUICK)
-    assert found.verdict == "violated"
-    assert found.witness is not None
-    assert "score of a logistic regression over" in found.witness.event
-    event = Event.from_plain(found.witness.ranges)
+    verdict = em.audit(mechanism, [pair], claim, **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
+    assert "score of a logistic regression over" in verdict.witness.event
+    event = Event.from_plain(verdict.witness.ranges)
     rng = np.random.default_rng(77)
     p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
     assert abs(p - q) > 0.05
@@ -302,22 +302,22 @@ def test_what_entries_say_together_is_found(name, monkeypatch):
 def test_a_score_is_learned_to_the_byte_and_judged_on_other_draws():
     rng = np.random.default_rng(8)
     x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
-    one, two = (next(learned_scores(x, y, (0, 1), 64)) for _ in range(2))
-    assert one.view == two.view
-    assert sum(counts.sum() for counts in one.folds) == 3000  # halves of both sides
+    first, second = (next(learned_scores(x, y, (0, 1), 64)) for _ in range(2))
+    assert first.view == second.view
+    assert sum(counts.sum() for counts in first.folds) == 3000  # halves of both sides
     x[1500:], y[1500:] = y[1500:].copy(), x[1500:].copy()
     swapped = next(learned_scores(x, y, (0, 1), 64))
-    assert swapped.view == one.view
-    candidate, _ = best([one], 3000)
+    assert swapped.view == first.view
+    candidate, _ = best([first], 3000)
     assert candidate is not None
     event = again(candidate.make_event())
     text = layout_of(x).text(event)
     assert text.startswith("score of a logistic regression over 2 entries ")
-    inside = np.unique(one.coded(x[event.holds(x)]))
-    assert (event.holds(y) == np.isin(one.coded(y), inside)).all()
+    inside = np.unique(first.coded(x[event.holds(x)]))
+    assert (event.holds(y) == np.isin(first.coded(y), inside)).all()
 
 
-def test_a_formula_is_what_it_says():
+def test_a_formula_is_evaluated_and_restored():
     formula = Formula((0, 2), (1.0, 0.0), (2.0, 1.0), (((0,), 1.0), ((0, 1), 0.5), ((1, 1), -1.0)))
     rows = np.array([[3.0, 9.0, 2.0], [1.0, 9.0, math.nan], [1e300, 9.0, -math.inf]])
     assert formula.of(rows).tolist() == [1 + 1 - 4, 0.0, 8 - 32 - 64]
@@ -365,8 +365,8 @@ def word(x, random):
 
 
 def members(x, random):
-    found = {k for k in (1, 2, 4) if random.random() < 0.5}
-    return found | {3} if coin(x, random) else found
+    items = {k for k in (1, 2, 4) if random.random() < 0.5}
+    return items | {3} if coin(x, random) else items
 
 
 def sizes(x, random):
@@ -374,13 +374,13 @@ def sizes(x, random):
 
 
 def keys(x, random):
-    found = {"a": random.randrange(9), "b": 1}
-    return {**found, "c": 1} if coin(x, random) else found
+    record = {"a": random.randrange(9), "b": 1}
+    return {**record, "c": 1} if coin(x, random) else record
 
 
 def whole_keys(x, random):
-    found = {1: random.random(), (2, "a"): 1}
-    return {**found, 3: 0.5} if coin(x, random) else found
+    record = {1: random.random(), (2, "a"): 1}
+    return {**record, 3: 0.5} if coin(x, random) else record
 
 
 def type_of_a_key(x, random):
@@ -441,10 +441,10 @@ def structures(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", WITNESSES)
 def test_parts_of_outputs_are_named(name, structures):
     place = f"{structures / 'structures.py'}:{name}"
-    found = em.audit(place, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
-    assert found.verdict == "violated"
-    assert found.witness is not None
-    assert found.witness.event in WITNESSES[name]
+    verdict = em.audit(place, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
+    assert verdict.witness.event in WITNESSES[name]
 
 
 def test_parts_of_outputs_are_the_same_through_a_worker(structures):
@@ -453,11 +453,11 @@ def test_parts_of_outputs_are_the_same_through_a_worker(structures):
             sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
         )
         try:
-            found = em.audit(there, [(0, 1)], em.pure(0.5), **QUICK)
+            verdict = em.audit(there, [(0, 1)], em.pure(0.5), **QUICK)
         finally:
             there.close()
-        assert found.witness is not None
-        assert found.witness.event in WITNESSES[name]
+        assert verdict.witness is not None
+        assert verdict.witness.event in WITNESSES[name]
 
 
 # --- levels ---------------------------------------------------------------------------------------
@@ -468,6 +468,6 @@ def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():
         options = {"failures": "failures" in name, "check_sampler": False, "details": False}
-        found = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
-        alarms += found.verdict == "violated"
+        verdict = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
+        alarms += verdict.verdict == "violated"
     assert alarms <= 15

@@ -52,7 +52,7 @@ RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
 
-# outputs, what they are, the names of the columns, and the table
+# outputs, their kind, the names of the columns, and the table
 KINDS = {
     "reals": ([0.5, -1.25], "reals", "output", [0.5, -1.25]),
     "float32": (np.array([0.5, 0.1], np.float32), "reals", "output", [0.5, float(np.float32(0.1))]),
@@ -247,40 +247,40 @@ KINDS = {
 def test_every_kind_has_its_columns(name):
     outputs, kind, names, table = KINDS[name]
     layout = learn(outputs)
-    found = layout.encode(outputs)
+    encoded = layout.encode(outputs)
     assert layout.kind == kind
     assert names is None or ", ".join(column.name for column in layout.columns) == names
     if table is not None:
-        np.testing.assert_array_equal(found, table)
-    assert found.dtype == (np.int64 if layout.whole else np.float64)
-    assert found.shape == ((len(outputs), len(layout.columns))[: 1 + (len(layout.columns) > 1)])
+        np.testing.assert_array_equal(encoded, table)
+    assert encoded.dtype == (np.int64 if layout.whole else np.float64)
+    assert encoded.shape == ((len(outputs), len(layout.columns))[: 1 + (len(layout.columns) > 1)])
     # batches and one, lists and arrays: the same
     parts = learn(outputs[:1], outputs[1:], outputs[:0])
     assert parts.columns == layout.columns
     listed = list(outputs)
-    np.testing.assert_array_equal(layout.encode(listed), found)
+    np.testing.assert_array_equal(layout.encode(listed), encoded)
     again = pickle.loads(pickle.dumps(layout))  # noqa: S301
-    np.testing.assert_array_equal(again.encode(listed), found)
+    np.testing.assert_array_equal(again.encode(listed), encoded)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_was_not_seen_is_no_error(name):
+def test_new_outputs_are_no_error(name):
     layout = learn(KINDS[name][0])
     for outputs, *_ in KINDS.values():
-        found = layout.encode(outputs)
-        assert len(found) == len(outputs)
-        assert found.dtype == (np.int64 if layout.whole else np.float64)
+        encoded = layout.encode(outputs)
+        assert len(encoded) == len(outputs)
+        assert encoded.dtype == (np.int64 if layout.whole else np.float64)
         rows = [layout.encode([output])[0] for output in outputs]
-        np.testing.assert_array_equal(found, rows)  # whatever it comes with
+        np.testing.assert_array_equal(encoded, rows)  # whatever it comes with
 
 
-def test_what_does_not_fit_is_another_word_or_no_number():
+def test_outputs_of_another_kind_are_another_word_or_no_number():
     least = np.iinfo(np.int64).min
     whole = learn([1, 2, 3])
     odd = [7.0, 2.5, NAN, None, "a", (1,), math.inf, 2**70, -(2**70), Fraction(2), Fraction(1, 3)]
     most = np.iinfo(np.int64).max
-    found = [7, least, least, least, least, least, most, most, least, 2, least]
-    assert whole.encode(odd).tolist() == found
+    codes = [7, least, least, least, least, least, most, most, least, 2, least]
+    assert whole.encode(odd).tolist() == codes
     assert whole.encode(np.array([7.0, 2.5])).tolist() == [7, least]
     exact = [2**53 + 1, 0.5, 2**63 - 1, 5 - 2**63]  # neighbours that are reals round nothing
     assert whole.encode(exact).tolist() == [2**53 + 1, least, 2**63 - 1, 5 - 2**63]
@@ -346,7 +346,7 @@ ITSELF.append(ITSELF)
 
 
 @pytest.mark.parametrize("output", [object(), Broken(), ITSELF, (i for i in range(3))])
-def test_what_is_not_understood_is_refused(output):
+def test_objects_without_meaning_are_refused(output):
     with pytest.raises(ArgumentError, match="outputs"):
         learn([output, 1])
 
@@ -407,7 +407,7 @@ values = st.recursive(
 
 
 def plain(value):  # noqa: PLR0911
-    """Return what tells a value from others."""
+    """Return a key: equal for equal values, different for others."""
     if isinstance(value, bool):
         return bool, value
     if isinstance(value, (int, np.integer)):
@@ -446,7 +446,7 @@ def test_rows_are_equal_where_outputs_are(batches):
 
 @given(st.lists(st.lists(leaves, min_size=1, max_size=8), min_size=1, max_size=3))
 @settings(max_examples=80, deadline=None)
-def test_numbers_and_words_are_told_apart(batches):
+def test_numbers_and_words_are_kept_apart(batches):
     check(batches)
 
 

@@ -1,4 +1,4 @@
-"""Parameters are given to a mechanism by name; what it takes beside them is found out as ever."""
+"""Parameters are given to a mechanism by name; the rest of its signature is found out as ever."""
 
 import sys
 
@@ -19,7 +19,7 @@ class Noisy:
     def __init__(self, epsilon): self.epsilon = epsilon
     def __call__(self, x, size): return [x + self.epsilon] * size
 """
-CASES = [  # function, parameters, what is found out, draws of 1
+CASES = [  # function, parameters, the rest of the signature, draws of 1
     ("counts", {"n": 2}, "(x, rng), one draw a call", [(1, 1)] * 3),  # no number of draws here
     ("more", {"epsilon": 4}, "(x, rng), one draw a call", [4, 4, 4]),
     ("Noisy", {"epsilon": 3}, "(x, size), many draws a call", [4, 4, 4]),
@@ -32,17 +32,17 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("function", "parameters", "told", "draws"), CASES)
-def test_parameters_are_given_by_name(folder, function, parameters, told, draws):
+@pytest.mark.parametrize(("function", "parameters", "signature", "draws"), CASES)
+def test_parameters_are_given_by_name(folder, function, parameters, signature, draws):
     source = load(f"own.py:{function}", folder=folder, parameters=parameters)
-    assert told in source.description
+    assert signature in source.description
     assert np.array_equal(source.draw(1, 3, seed=1), draws)
 
 
-def test_another_interpreter_is_given_the_same(folder):
-    given = {"folder": folder, "parameters": {"epsilon": 2.0}}
-    here = load("own.py:first", **given)
-    there = python_worker(sys.executable, "own.py:first", **given)
+def test_another_interpreter_gets_the_same_parameters(folder):
+    options = {"folder": folder, "parameters": {"epsilon": 2.0}}
+    here = load("own.py:first", **options)
+    there = python_worker(sys.executable, "own.py:first", **options)
     try:
         assert list(here.draw(1, 5, seed=3)) == list(there.draw(1, 5, seed=3))
     finally:
@@ -58,13 +58,13 @@ def test_another_interpreter_is_given_the_same(folder):
         ("first", {"x": 1, "epsilon": 1}, "takes no input"),
     ],
 )
-def test_a_parameter_that_is_not_taken_is_told(folder, function, parameters, message):
-    with pytest.raises(ArgumentError, match=message) as told:
+def test_an_unknown_parameter_is_an_error(folder, function, parameters, message):
+    with pytest.raises(ArgumentError, match=message) as caught:
         load(f"own.py:{function}", folder=folder, parameters=parameters)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_parameters_are_part_of_what_it_is_made_of(folder):
+def test_parameters_are_part_of_the_digest(folder):
     two, three = (
         load("own.py:first", folder=folder, parameters={"epsilon": e}).digest() for e in (2, 3)
     )

@@ -1,4 +1,4 @@
-"""Recorded outputs are read from any table; a file that is none is told in one line."""
+"""Recorded outputs are read from any table; the error of a bad file is one line."""
 
 import math
 from pathlib import Path
@@ -22,15 +22,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def same(found, expected):
+def same(outputs, expected):
     """Compare one side's outputs: arrays by type and value, lists by value."""
     if isinstance(expected, np.ndarray):
-        assert isinstance(found, np.ndarray)
-        assert found.dtype == expected.dtype
-        np.testing.assert_array_equal(found, expected)
+        assert isinstance(outputs, np.ndarray)
+        assert outputs.dtype == expected.dtype
+        np.testing.assert_array_equal(outputs, expected)
     else:
-        assert isinstance(found, list)
-        assert repr(found) == repr(expected)
+        assert isinstance(outputs, list)
+        assert repr(outputs) == repr(expected)
 
 
 def floats(*values):
@@ -60,8 +60,8 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
 @pytest.mark.parametrize(("text", "x", "x_prime"), TEXTS)
 def test_csv_of_two_columns(text, x, x_prime):
     Path("o.csv").write_bytes(text.encode())
-    found = read(["o.csv"])
-    for side, expected in zip(found, (x, x_prime), strict=True):
+    sides = read(["o.csv"])
+    for side, expected in zip(sides, (x, x_prime), strict=True):
         if expected is None:
             assert len(side) == 2
         else:
@@ -182,7 +182,7 @@ def prepare():
     np.save("object.npy", np.array([[None], [1]]), allow_pickle=True)
 
 
-BAD = [  # paths, columns, what is told
+BAD = [  # paths, columns, words of the error
     (["god.csv"], None, ["god.csv is not there; did you mean 'good.csv'?"]),
     (["gone/good.csv"], None, ["gone/good.csv is not there, nor is its folder"]),
     (["o.txt"], None, ["o.txt is of no known kind", ".csv, .parquet, .npy"]),
@@ -218,7 +218,7 @@ BAD = [  # paths, columns, what is told
 
 
 @pytest.mark.parametrize(("paths", "columns", "words"), BAD)
-def test_a_file_that_holds_no_outputs_is_told(paths, columns, words):
+def test_a_bad_file_of_outputs_is_an_error(paths, columns, words):
     prepare()
     Path("other.csv").write_text("a,c\n1,2\n")
     with pytest.raises(ArgumentError) as caught:
@@ -236,14 +236,14 @@ def test_a_row_is_removed_or_replaced():
     Path("people.csv").write_text("name,age\nAnn,31\nBob,\nCyd,28\n")
     table = [["Ann", 31.0], ["Bob", NAN], ["Cyd", 28.0]]
     assert repr(read_table("people.csv")[1]) == repr(table)
-    found = list(neighbours("people.csv", "remove a row"))
-    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 2, 3)]
-    for i, (x, x_prime, _) in enumerate(found):
+    pairs = list(neighbours("people.csv", "remove a row"))
+    assert [label for _, _, label in pairs] == [f"without row {i}" for i in (1, 2, 3)]
+    for i, (x, x_prime, _) in enumerate(pairs):
         assert repr(x) == repr(table)
         assert repr(x_prime) == repr(table[:i] + table[i + 1 :])
-    found = list(neighbours("people.csv", "replace a row", seed=3))
-    assert repr(found) == repr(list(neighbours("people.csv", "replace", seed=3)))
-    for i, (x, x_prime, label) in enumerate(found):
+    pairs = list(neighbours("people.csv", "replace a row", seed=3))
+    assert repr(pairs) == repr(list(neighbours("people.csv", "replace", seed=3)))
+    for i, (x, x_prime, label) in enumerate(pairs):
         (changed,) = [j for j in range(3) if x[j] is not x_prime[j]]
         assert changed == i
         assert label == f"row {i + 1} replaced by row {table.index(x_prime[i]) + 1}"
@@ -251,9 +251,9 @@ def test_a_row_is_removed_or_replaced():
 
 def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
     Path("ages.csv").write_text("age\n" + "\n".join(map(str, range(1000))) + "\n")
-    found = list(neighbours("ages.csv", "remove", limit=4))
-    assert [label for _, _, label in found] == [f"without row {i}" for i in (1, 251, 501, 751)]
-    assert found[1][1] == [*range(250), *range(251, 1000)]
+    pairs = list(neighbours("ages.csv", "remove", limit=4))
+    assert [label for _, _, label in pairs] == [f"without row {i}" for i in (1, 251, 501, 751)]
+    assert pairs[1][1] == [*range(250), *range(251, 1000)]
     assert len(list(neighbours("ages.csv", "replace"))) == 100
     parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
     assert read_table("t.parquet")[1] == [[1, "x"], [2, None]]
@@ -268,7 +268,7 @@ def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
         ("god.csv", "remove", "god.csv is not there; did you mean 'good.csv'?"),
     ],
 )
-def test_neighbours_that_are_none_are_told(path, kind, word):
+def test_bad_neighbours_are_an_error(path, kind, word):
     prepare()
     Path("alike.csv").write_text("a,b\n1,2\n1,2\n")
     with pytest.raises(ArgumentError) as caught:

@@ -1,4 +1,4 @@
-"""What is no sampler is found, and what is one never fails, whatever its law."""
+"""Bad samplers are found, and good ones never fail, at any law."""
 
 import itertools
 import json
@@ -92,7 +92,7 @@ class Drifting:
 
 
 class Remembering:
-    """What was asked before moves what comes: all of it, or the first output."""
+    """The input of the last call moves the outputs of the next: all of them, or the first."""
 
     def __init__(self, weight, *, first=False):
         self.weight, self.first, self.last = weight, first, 0.0
@@ -116,7 +116,9 @@ def chain(r):
 
 def repeated(law, times):
     def draw(x, size, seed):
-        return [one for one in HONEST[law](x, -(-size // times), seed) for _ in range(times)][:size]
+        return [output for output in HONEST[law](x, -(-size // times), seed) for _ in range(times)][
+            :size
+        ]
 
     return draw
 
@@ -169,23 +171,23 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
 
 
 def failed(draw, *, draws=2000, seed=1, seeded=True, inputs=(0.0, 1.0), alpha=1e-3):
-    found = check(draw, inputs, draws=draws, seed=seed, seeded=seeded, alpha=alpha)
-    assert [one.name for one in found] == NAMES
-    assert all("\n" not in one.text for one in found)
-    return {one.name: one.text for one in found if one.result == "failed"}
+    checks = check(draw, inputs, draws=draws, seed=seed, seeded=seeded, alpha=alpha)
+    assert [item.name for item in checks] == NAMES
+    assert all("\n" not in item.text for item in checks)
+    return {item.name: item.text for item in checks if item.result == "failed"}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_is_no_sampler_is_found(name, seed):
-    made, expected = CHEATS[name]
-    found = failed(made(), seed=seed)
-    assert found
-    assert set(found) & expected == set(found)
+def test_bad_samplers_are_found(name, seed):
+    make, expected = CHEATS[name]
+    failures = failed(make(), seed=seed)
+    assert failures
+    assert set(failures) & expected == set(failures)
 
 
 def test_checks_that_fail_once_in_a_billion_find_next_to_all():
-    missed = [name for name, (made, _) in CHEATS.items() if not failed(made(), alpha=1e-9)]
+    missed = [name for name, (make, _) in CHEATS.items() if not failed(make(), alpha=1e-9)]
     assert len(missed) <= 2
 
 
@@ -211,7 +213,7 @@ def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypa
     assert alarms <= 0.08 * 48
 
 
-def test_words_say_where_and_why():
+def test_the_text_of_a_check_has_place_and_reason():
     (text,) = failed(CHEATS["constant seed"][0]()).values()
     assert text == (
         "on input 0.0, 550 of 550 outputs are those of an earlier call at another seed: a constant "
@@ -227,63 +229,63 @@ def test_words_say_where_and_why():
 
 
 def test_draws_that_do_not_follow_the_seed_are_noted():
-    found = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=True)
-    assert [one.result for one in found] == ["note"] + ["passed"] * 5
-    assert found[0].text.startswith(
+    checks = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=True)
+    assert [item.result for item in checks] == ["note"] + ["passed"] * 5
+    assert checks[0].text.startswith(
         "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
     )
     for tried in (False, True):
-        found = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False, tried=tried)
-        assert [one.result for one in found] == ["skipped"] + ["passed"] * 5
-    found = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False, tried=True)
-    assert [one.result for one in found] == ["passed"] * 6
+        checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False, tried=tried)
+        assert [item.result for item in checks] == ["skipped"] + ["passed"] * 5
+    checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False, tried=True)
+    assert [item.result for item in checks] == ["passed"] * 6
 
 
 def test_where_all_outputs_are_the_same_it_is_noted():
-    found = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
-    assert [one.name for one in found if one.result != "passed"] == ["other seed"]
-    assert found[1].result == "note"
-    assert "there is no noise, or one constant seed" in found[1].text
+    checks = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
+    assert [item.name for item in checks if item.result != "passed"] == ["other seed"]
+    assert checks[1].result == "note"
+    assert "there is no noise, or one constant seed" in checks[1].text
 
 
-def test_so_many_draws_are_asked_for_and_every_seed_is_another():
-    asked: list[tuple[float, int, int]] = []
+def test_the_number_of_draws_is_exact_and_every_seed_is_another():
+    calls: list[tuple[float, int, int]] = []
 
     def draw(x, size, seed):
-        asked.append((x, size, seed))
+        calls.append((x, size, seed))
         return rng(seed).laplace(x, 1, size)
 
     for draws in (40, 200, 999):
-        asked.clear()
+        calls.clear()
         check(draw, [0.0, 1.0, 2.0], draws=draws, seed=1, seeded=True)
         for x in (0.0, 1.0, 2.0):
-            assert sum(size for y, size, _ in asked if x == y) == draws
-        assert len({seed for *_, seed in asked}) == len(asked) - 3  # three are repeated
-        assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in asked)
-    again = list(asked)
-    asked.clear()
+            assert sum(size for y, size, _ in calls if x == y) == draws
+        assert len({seed for *_, seed in calls}) == len(calls) - 3  # three are repeated
+        assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in calls)
+    again = list(calls)
+    calls.clear()
     check(draw, [0.0, 1.0, 2.0], draws=999, seed=1, seeded=True)
-    assert asked == again
+    assert calls == again
 
 
 def test_few_draws_and_no_inputs():
     with pytest.raises(ArgumentError, match="draws must be at least 40"):
         check(HONEST["coin"], [0], draws=39, seed=1, seeded=True)
     assert check(HONEST["coin"], [], draws=40, seed=1, seeded=True) == []
-    found = check(HONEST["coin"], [0], draws=40, seed=1, seeded=True)
-    assert found[-1].result == "skipped"
+    checks = check(HONEST["coin"], [0], draws=40, seed=1, seeded=True)
+    assert checks[-1].result == "skipped"
 
 
 def test_inputs_may_be_of_any_kind():
-    found = check(
+    checks = check(
         lambda x, n, s: rng(s).laplace(np.sum(x["rows"]), 1, n),
         [{"rows": np.arange(3)}, {"rows": np.arange(2)}],
         draws=200,
         seed=1,
         seeded=True,
     )
-    assert {one.result for one in found} == {"passed"}
-    assert json.loads(json.dumps(found[0].to_plain())) == {
+    assert {item.result for item in checks} == {"passed"}
+    assert json.loads(json.dumps(checks[0].to_plain())) == {
         "name": "same seed",
         "result": "passed",
         "words": "the same seed gives the same draws",
@@ -295,22 +297,22 @@ def test_inputs_may_be_of_any_kind():
 
 @pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
 def test_p_values_of_pairs_within_calls_are_bounds(law):
-    found = []
+    p_values = []
     for seed in range(150):
         codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
-        found.append(tails.shared(codes, [10, 10, 20, 40, 120]).p)
+        p_values.append(tails.shared(codes, [10, 10, 20, 40, 120]).p)
     for level in (0.05, 0.2, 0.5):
-        assert np.mean(np.array(found) <= level) <= level
+        assert np.mean(np.array(p_values) <= level) <= level
 
 
 @pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
 def test_p_values_of_clusters_in_calls_are_bounds(law):
-    found = []
+    p_values = []
     for seed in range(300):
         codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
-        found.append(tails.clustered(codes, [1, 1, 8, 10, 20, 40, 120]))
+        p_values.append(tails.clustered(codes, [1, 1, 8, 10, 20, 40, 120]))
     for level in (0.02, 0.1, 0.3):
-        assert np.mean(np.array(found) <= level) <= level
+        assert np.mean(np.array(p_values) <= level) <= level
 
 
 def test_p_values_of_clusters_are_bounds_among_all_orders():
@@ -319,11 +321,11 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
         codes = np.arange(10)
         codes[list(pairs)] = [20, 20, 21, 21]
         orders += [codes] if pairs[0] < pairs[1] and pairs[2] < pairs[3] else []
-    found = [np.unique(codes, return_inverse=True)[1] for codes in orders]
-    found = np.array([tails.clustered(codes, [2, 3, 5]) for codes in found])
-    assert (found < 0.8).any()
-    for level in np.unique(found[found < 1]):
-        assert np.mean(found <= level) <= level
+    ranks = [np.unique(codes, return_inverse=True)[1] for codes in orders]
+    p_values = np.array([tails.clustered(codes, [2, 3, 5]) for codes in ranks])
+    assert (p_values < 0.8).any()
+    for level in np.unique(p_values[p_values < 1]):
+        assert np.mean(p_values <= level) <= level
 
 
 def test_one_value_and_values_in_one_call_are_no_cluster():
@@ -333,22 +335,22 @@ def test_one_value_and_values_in_one_call_are_no_cluster():
 
 @pytest.mark.parametrize("law", ["coin", "words", "one in a thousand", "rounded"])
 def test_p_values_of_agreement_are_bounds(law):
-    found = []
+    p_values = []
     for seed in range(300):
         outputs = np.array(HONEST[law](0, 200, seed), str)
         codes = np.unique(outputs, return_inverse=True)[1]
-        found.append(tails.agreement(codes, np.arange(100).reshape(5, 20)).p)
+        p_values.append(tails.agreement(codes, np.arange(100).reshape(5, 20)).p)
     for level in (0.02, 0.1, 0.3):
-        assert np.mean(np.array(found) <= level) <= level
+        assert np.mean(np.array(p_values) <= level) <= level
 
 
 def test_pairs_within_calls_by_hand():
     codes = np.array([0, 1, 1, 0, 2, 3])  # two pairs of equal outputs, each within a call
-    found = tails.shared(codes, [1, 2, 3])
-    assert (found.count, found.of) == (1, 2)
+    result = tails.shared(codes, [1, 2, 3])
+    assert (result.count, result.of) == (1, 2)
     codes = np.array([4, 0, 0, 1, 2, 1])
-    found = tails.shared(codes, [1, 2, 3])
-    assert (found.count, found.of) == (2, 2)
+    result = tails.shared(codes, [1, 2, 3])
+    assert (result.count, result.of) == (2, 2)
     chances = [  # of the pairs, in either order
         ((1 + 3) / 15, 3 / 6),
         ((1 + 3) / 15, 1 / 6),
@@ -357,33 +359,33 @@ def test_pairs_within_calls_by_hand():
         np.mean([odds**2 / math.prod(1 + p * (odds - 1) for p in each) for odds in (2, 10, 1000)])
         for each in chances
     ]
-    assert any(found.p == pytest.approx(1 / one) for one in wealth)
+    assert any(result.p == pytest.approx(1 / value) for value in wealth)
 
 
 def test_agreement_by_hand():
     codes = np.array([0, 1, 0, 1, 0, 0, 0, 1])  # two calls of two draws, and four others
-    found = tails.agreement(codes, np.array([[0, 1], [2, 3]]))
-    assert (found.count, found.of, found.lag) == (2, 2, 2)
+    result = tails.agreement(codes, np.array([[0, 1], [2, 3]]))
+    assert (result.count, result.of, result.lag) == (2, 2, 2)
     chances = 4 / 6, 2 / 5
     wealth = [1 / (chances[0] * chances[1])] + [
         odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
     ]
-    assert found.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
+    assert result.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
 
 
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand", "skewed"])
 def test_bennetts_bound_is_one(law):
-    found = []
+    p_values = []
     group = np.arange(300) < 60
     for seed in range(400):
         scores = HONEST[law](0, 300, seed).astype(float)
         if np.ptp(scores):
-            found.append(tails.unlikely(scores - scores.mean(), group))
+            p_values.append(tails.unlikely(scores - scores.mean(), group))
     for level in (0.01, 0.05, 0.2, 0.5):
-        assert np.mean(np.array(found) <= level) <= level
+        assert np.mean(np.array(p_values) <= level) <= level
 
 
-def test_the_other_draws_say_the_same_as_a_group():
+def test_the_other_draws_are_as_unlikely_as_a_group():
     scores = rng(1).normal(0, 1, 50)
     scores -= scores.mean()
     group = np.arange(50) < 45
@@ -394,14 +396,14 @@ def test_the_other_draws_say_the_same_as_a_group():
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])
 def test_p_values_of_pieces_are_no_smaller_than_even(law):
     generator = rng(7)
-    found = np.array(
+    p_values = np.array(
         [
             tails.serial_p(np.array_split(HONEST[law](0, 120, seed).astype(float), 6), generator)
             for seed in range(120)
         ]
     )
     for level, most in ((0.05, 15), (0.2, 38)):  # with probability .999 each
-        assert np.count_nonzero(found <= level) <= most
+        assert np.count_nonzero(p_values <= level) <= most
 
 
 def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
@@ -410,8 +412,8 @@ def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
         for side in (0, 1):
             sides[side].append(drifting(0.5 * side, size, 10 * i + side))
     assert not failed(Drifting(shift=0.02))
-    found = check_drawn(*sides)
-    assert (found.name, found.result) == ("order of calls", "failed")
+    result = check_drawn(*sides)
+    assert (result.name, result.result) == ("order of calls", "failed")
     for law in ("laplace", "one in a thousand", "mixed", "no noise", "vectors"):
         batches = [[HONEST[law](side, 500, 2 * i + side) for i in range(6)] for side in (0, 1)]
         assert check_drawn(*batches).result == "passed"
@@ -428,8 +430,8 @@ def test_equal_outputs_have_equal_scores():
 
 def results(x, x_prime=None):
     other = rng(99).laplace(0.5, 1, 2000) if x_prime is None else x_prime
-    found = check_recorded(x, other)
-    return {one.name: one.result for one in found if one.result != "passed"}
+    checks = check_recorded(x, other)
+    return {item.name: item.result for item in checks if item.result != "passed"}
 
 
 @pytest.mark.parametrize("law", [name for name in HONEST if name != "system"])
@@ -440,9 +442,9 @@ def test_recorded_outputs_of_any_law_pass(law):
 
 
 @pytest.mark.parametrize("law", ["laplace", "geometric", "rounded", "words", "vectors"])
-def test_what_is_written_three_times_fails(law):
+def test_outputs_written_three_times_fail(law):
     outputs = list(HONEST[law](0, 800, 1))
-    three = [one for one in outputs for _ in range(3)]
+    three = [output for output in outputs for _ in range(3)]
     assert results(three) == {"repetitions": "failed"}
     assert results(three[1:-1]) == {"repetitions": "failed"}
     if law in ("laplace", "vectors"):

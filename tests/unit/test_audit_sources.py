@@ -1,4 +1,4 @@
-"""Any callable can be drawn from; what cannot is told in one line that names it."""
+"""Any callable can be drawn from; the error of anything else is one line that names it."""
 
 import ast
 import functools
@@ -51,7 +51,7 @@ def keywords(rng, /, *, n=1, data):
     return data + rng.laplace(size=n)
 
 
-def one(x, random_state):
+def single(x, random_state):
     return x + random_state.laplace()
 
 
@@ -96,7 +96,7 @@ def positional(x, scale=3.0, /, size=1, rng=None):
 SIGNATURES = [
     (many, "(x, size, rng), many draws a call", True),
     (keywords, "(rng, n, data), many draws a call", True),
-    (one, "(x, random_state), one draw a call", True),
+    (single, "(x, random_state), one draw a call", True),
     (old, "(x, size, random_state), many draws a call", True),
     (integer_state, "(x, size, random_state), many draws a call", True),
     (seeded, "(database, seed), one draw a call", True),
@@ -167,13 +167,13 @@ BAD_SIGNATURES = [
 
 
 @pytest.mark.parametrize(("function", "words"), BAD_SIGNATURES)
-def test_a_signature_that_means_nothing_is_told(function, words):
+def test_the_error_of_a_bad_signature_is_one_line(function, words):
     with pytest.raises(ArgumentError) as caught:
         callable_source(function)
-    told_in_one_line(caught, words)
+    assert_one_line(caught, words)
 
 
-def told_in_one_line(caught, words):
+def assert_one_line(caught, words):
     text = str(caught.value)
     assert "\n" not in text
     assert len(text) < 400
@@ -217,14 +217,14 @@ OUTPUTS = [  # function of x, dtype, shape; a list if there is no dtype
 
 @pytest.mark.parametrize(("function", "kind", "shape"), OUTPUTS)
 def test_outputs_of_any_kind_become_arrays_where_nothing_is_lost(function, kind, shape):
-    found = drawn(function)
-    assert len(found) == 50
+    outputs = drawn(function)
+    assert len(outputs) == 50
     if kind is None:
-        assert isinstance(found, list)
-        assert all(not isinstance(value, np.generic | list | np.ndarray) for value in found)
+        assert isinstance(outputs, list)
+        assert all(not isinstance(value, np.generic | list | np.ndarray) for value in outputs)
     else:
-        assert found.dtype == kind
-        assert found.shape == shape
+        assert outputs.dtype == kind
+        assert outputs.shape == shape
 
 
 def test_an_output_that_is_written_over_later_is_kept():
@@ -244,10 +244,10 @@ def test_an_input_that_is_changed_is_not_changed_for_others(x):
     before = repr(x)
 
     def changing(x):
-        found = repr(x)
+        text = repr(x)
         inner = x["a"] if isinstance(x, dict) else x[1] if isinstance(x, tuple) else x
         inner[0] = inner[0] * 2 if isinstance(x, np.ndarray) else 7
-        return found
+        return text
 
     def changing_many(x, size):
         return [changing(x)] + [before] * (size - 1)
@@ -270,8 +270,8 @@ def test_a_failure_is_an_outcome_on_request():
     def failing(x, rng):
         return 1 / x if rng.random() < 0.5 else 0.0
 
-    found = drawn(failing, 0, size=200, failures=True)
-    assert set(found) == {0.0, Failure("ZeroDivisionError", "division by zero")}
+    outputs = drawn(failing, 0, size=200, failures=True)
+    assert set(outputs) == {0.0, Failure("ZeroDivisionError", "division by zero")}
     with pytest.raises(MechanismError, match=r"failing: ZeroDivisionError: .*_sources.py:\d+\)$"):
         drawn(failing, 0)
 
@@ -307,10 +307,10 @@ BAD_OUTPUTS = [
 
 
 @pytest.mark.parametrize(("function", "words"), BAD_OUTPUTS)
-def test_what_is_no_output_is_told(function, words):
+def test_the_error_of_a_bad_output_is_one_line(function, words):
     with pytest.raises(MechanismError) as caught:
         drawn(function)
-    told_in_one_line(caught, words)
+    assert_one_line(caught, words)
 
 
 def test_a_call_that_is_wrong_is_no_outcome():
@@ -397,15 +397,15 @@ def test_a_module_is_loaded_by_name(folder):
             sys.modules.pop(name, None)
 
 
-def test_digests_name_what_is_imported_from_the_same_tree(folder):
-    found = digests("survey.py:noisy")
+def test_digests_name_the_imports_from_the_same_tree(folder):
+    digest = digests("survey.py:noisy")
     files = {"survey.py", "helper.py", "late.py", "tools/__init__.py", "tools/noise.py"}
-    assert set(found) == files | {"tools/more.py", "python", "numpy"}
-    assert found["numpy"] == np.__version__
+    assert set(digest) == files | {"tools/more.py", "python", "numpy"}
+    assert digest["numpy"] == np.__version__
     source = load("survey.py:noisy")
-    assert source.digest() == found
+    assert source.digest() == digest
     (folder / "tools" / "more.py").write_text("import numpy as np\none = np.float64(2)\n")
-    assert {key for key, value in digests("survey.py:noisy").items() if value != found[key]} == {
+    assert {key for key, value in digests("survey.py:noisy").items() if value != digest[key]} == {
         "tools/more.py"
     }
     library = digests("numpy.linalg:norm")
@@ -453,7 +453,7 @@ BAD_SPECS = [
 
 
 @pytest.mark.parametrize(("spec", "words"), BAD_SPECS)
-def test_a_source_that_is_none_is_told(folder, spec, words):
+def test_the_error_of_a_bad_source_is_one_line(folder, spec, words):
     (folder / "notes.txt").write_text("x")
     (folder / "broken.py").write_text("x = 1\ndef f(:\n")
     (folder / "failing.py").write_text("1 / 0\n")
@@ -462,16 +462,16 @@ def test_a_source_that_is_none_is_told(folder, spec, words):
     (folder / "leaving.py").write_text("raise SystemExit(0)\n")
     with pytest.raises(ArgumentError) as caught:
         load(spec)
-    told_in_one_line(caught, words)
+    assert_one_line(caught, words)
 
 
-def test_a_module_in_the_folder_that_fails_while_drawing_is_told(folder):
+def test_a_module_in_the_folder_that_fails_while_drawing_is_an_error(folder):
     (folder / "late.py").write_text("import nowhere\n")
     with pytest.raises(MechanismError, match=r"noisy: ModuleNotFoundError: .* \(late.py:1\)"):
         load("survey.py:noisy").draw(1.0, 2, 1)
 
 
-# --- what it needs --------------------------------------------------------------------------------
+# --- imports --------------------------------------------------------------------------------------
 
 
 def test_sources_are_light():
@@ -501,9 +501,9 @@ def test_the_worker_runs_on_python_3_8_without_anything(file):
 
 @pytest.mark.parametrize("length", [2, 5, 10])
 def test_patterns(length):
-    found = patterns(length)
-    assert len({name for name, _, _ in found}) == len(found) == 10
-    for _, x, x_prime in found:
+    pairs = patterns(length)
+    assert len({name for name, _, _ in pairs}) == len(pairs) == 10
+    for _, x, x_prime in pairs:
         assert len(x) == len(x_prime) == length
         assert max(abs(a - b) for a, b in zip(x, x_prime, strict=True)) == 1
     with pytest.raises(ArgumentError, match="length of the patterns must be at least 2"):

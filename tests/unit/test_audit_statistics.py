@@ -67,7 +67,7 @@ CLAIMS = [pure(1.0), approximate(1.0, 0.05), Delta(0.3, 0.1), gdp(1.0), Renyi(2,
 @given(p=laws, q=laws, mean=st.floats(0.02, 0.98), ahead=st.integers(1, 10**6), data=st.data())
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: type(claim).__name__ + claim.quantity)
 def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, data):
-    """E[e] <= 1, by exact sums over the outcomes, whatever was learned from the past."""
+    """E[e] <= 1, by exact sums over the outcomes, for anything that was learned from the past."""
     order = data.draw(st.sampled_from(ZCDP_ORDERS))
     if isinstance(claim, Pure | Delta | Gaussian):
         event = np.array(data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), float)
@@ -99,9 +99,9 @@ def test_growth_is_the_sum_over_single_draws(claim):
     bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     step = Step(1, 50, 1000)
-    made = bet.on((x, y), step)
+    bets = bet.on((x, y), step)
     levels = np.array([0.01, 0.2])
-    found = growth(made, claim, levels, 0.05)
+    rates = growth(bets, claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
     means, ends = (bet.mean_phi, bet.mean_psi), (phi.min(), psi.max())
@@ -110,16 +110,16 @@ def test_growth_is_the_sum_over_single_draws(claim):
         -stake[None] * kappa * (psi[y][:, None, None] - 0.4)
     )
     starts = np.cumsum([0, *step.blocks[:-1]])
-    assert np.allclose(found, np.add.reduceat(single, starts, axis=0))
+    assert np.allclose(rates, np.add.reduceat(single, starts, axis=0))
 
 
-def test_who_is_dropped_leaves_all_to_those_who_go_on():
+def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
     still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
     counts = np.array([[5, 5]])
     rounds = [Round(still, counts, counts, 10)] * 2
     wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
-    for going in ([0, 1, 2], [0, 2], [2]):
-        wealth.rounds.append(dict.fromkeys(going, rounds))
+    for remaining in ([0, 1, 2], [0, 2], [2]):
+        wealth.rounds.append(dict.fromkeys(remaining, rounds))
     assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
 
 
@@ -359,8 +359,8 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("few_runs")
 def test_one_pair_among_others_at_the_claim_takes_more_draws():
-    one, eight = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 8))
-    assert one < eight < 16 * one
+    single, eight = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 8))
+    assert single < eight < 16 * single
 
 
 @pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 1e-3), Renyi(20, 0.5)])
@@ -387,7 +387,7 @@ def test_a_smaller_excess_takes_more_draws(claim):
         ({"detect": 1.2, "pairs": 0}, "pairs must be at least 1"),
     ],
 )
-def test_mistakes_in_asking_for_samples_are_told(arguments, words):
+def test_bad_arguments_of_samples_needed_are_errors(arguments, words):
     with pytest.raises(ArgumentError, match=words):
         samples_needed(pure(1.0), **arguments)
 

@@ -1,4 +1,4 @@
-"""A program in any language is drawn from; one that hangs, dies or prints garbage is told."""
+"""A program in any language is drawn from; one that hangs, dies or prints garbage is an error."""
 
 import gc
 import math
@@ -46,7 +46,7 @@ def shell(start, tmp_path):
     return started
 
 
-def told(caught, words):
+def assert_one_line(caught, words):
     text = str(caught.value)
     assert "\n" not in text
     assert len(text) < 400
@@ -97,7 +97,7 @@ def test_a_worker_in_python(start):
 
 # --- replies --------------------------------------------------------------------------------------
 
-REPLIES = [  # what is printed for three outputs, and what they are
+REPLIES = [  # the reply for three outputs, and the outputs
     (r"1\n2\n3\n", [1, 2, 3]),
     (r"1.0\n2.5\n-3e2\n", [1.0, 2.5, -300.0]),
     (r"1\n2.5\n-3\n", [1, 2.5, -3]),
@@ -122,14 +122,14 @@ REPLIES = [  # what is printed for three outputs, and what they are
 def test_replies_are_read(shell, printed, outputs):
     source = shell(f"printf '{printed}'")
     for _ in range(2):
-        found = source.draw(0, 3, 0)
-        if isinstance(found, np.ndarray):
+        drawn = source.draw(0, 3, 0)
+        if isinstance(drawn, np.ndarray):
             kind = int if isinstance(np.ravel(outputs).tolist()[0], int) else float
-            assert found.dtype == kind
-            np.testing.assert_array_equal(found, np.array(outputs, kind))
+            assert drawn.dtype == kind
+            np.testing.assert_array_equal(drawn, np.array(outputs, kind))
         else:
-            assert repr(found) == repr(outputs)
-            assert list(map(type, found)) == list(map(type, outputs))
+            assert repr(drawn) == repr(outputs)
+            assert list(map(type, drawn)) == list(map(type, outputs))
 
 
 def test_raw_vectors_come_in_rows(shell):
@@ -164,8 +164,8 @@ def test_much_on_stderr_holds_nothing_up(start):
 
 def test_failures_are_outcomes_on_request(shell):
     script = r"""printf '1\n{"error": "no"}\n{"error": "no"}\n'"""
-    found = shell(script, failures=True).draw(0, 3, 0)
-    assert found == [1, Failure("no"), Failure("no")]
+    outputs = shell(script, failures=True).draw(0, 3, 0)
+    assert outputs == [1, Failure("no"), Failure("no")]
     with pytest.raises(MechanismError, match=r": no$"):
         shell(script).draw(0, 3, 0)
     with pytest.raises(MechanismError, match=r": gone$"):
@@ -174,7 +174,7 @@ def test_failures_are_outcomes_on_request(shell):
 
 # --- garbage --------------------------------------------------------------------------------------
 
-GARBAGE = [  # script, what is told of three outputs
+GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is no output in JSON: '{2'"]),
     (r"printf '1\n1_0\n3\n'", ["line 2 of 3 is no output in JSON: '1_0'"]),
@@ -200,11 +200,11 @@ GARBAGE = [  # script, what is told of three outputs
 
 
 @pytest.mark.parametrize(("script", "words"), GARBAGE)
-def test_garbage_is_told_in_one_line(shell, script, words):
+def test_the_error_of_garbage_is_one_line(shell, script, words):
     source = shell(script, name="mech")
     with pytest.raises(MechanismError) as caught:
         source.draw(0, 3, 0)
-    told(caught, ["mech: ", *words])
+    assert_one_line(caught, ["mech: ", *words])
 
 
 HANGING = [
@@ -217,13 +217,13 @@ HANGING = [
 
 
 @pytest.mark.parametrize(("script", "words"), HANGING)
-def test_a_hang_is_told_in_one_line_and_leaves_nothing(shell, script, words):
+def test_the_error_of_a_hang_is_one_line_and_no_process_is_left(shell, script, words):
     source = shell(script, name="mech", timeout=0.4)
     before = time.monotonic()
     with pytest.raises(MechanismError) as caught:
         source.draw(0, 3, 0)
     assert time.monotonic() - before < 5
-    told(caught, ["mech: ", *words])
+    assert_one_line(caught, ["mech: ", *words])
     assert not children()
 
 
@@ -242,7 +242,7 @@ def test_after_garbage_the_next_batch_has_a_new_worker(shell, tmp_path):
     assert source.draw(0, 1, 0).tolist() == [1]
 
 
-def test_outputs_that_come_too_late_are_told(shell):
+def test_outputs_that_come_too_late_are_an_error(shell):
     source = shell("echo 1; sleep 0.05; echo 2; read -r line; sleep 0.05; echo 3")
     source.draw(0, 1, 0)
     time.sleep(0.4)
@@ -250,7 +250,7 @@ def test_outputs_that_come_too_late_are_told(shell):
         source.draw(0, 1, 0)
 
 
-def test_a_worker_that_answers_once_is_told(start):
+def test_a_worker_that_answers_once_is_an_error(start):
     source = start(["sh", "-c", "read -r line; echo 1"])
     source.draw(0, 1, 0)
     with pytest.raises(MechanismError, match=r"exit code 0 .* \(a worker answers until its input"):
@@ -353,11 +353,11 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("script", "words"), RUNS)
-def test_a_run_that_fails_is_told(start, script, words):
+def test_the_error_of_a_failed_run_is_one_line(start, script, words):
     source = start(["sh", "-c", script], timeout=0.6 if "60" in script else 20, name="mech")
     with pytest.raises(MechanismError) as caught:
         source.draw(0, 3, 0)
-    told(caught, ["mech: ", *words])
+    assert_one_line(caught, ["mech: ", *words])
     assert not children()
 
 
@@ -378,7 +378,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("command", "words"), COMMANDS)
-def test_a_command_that_cannot_be_run_is_told(start, tmp_path, command, words):
+def test_the_error_of_a_bad_command_is_one_line(start, tmp_path, command, words):
     (tmp_path / "mech").write_text("#!/bin/sh\ntrue\n")
     (tmp_path / "mech").chmod(0o755)
     (tmp_path / "data").write_text("1")
@@ -388,21 +388,23 @@ def test_a_command_that_cannot_be_run_is_told(start, tmp_path, command, words):
         return
     with pytest.raises(ArgumentError) as caught:
         start(command)
-    told(caught, words)
+    assert_one_line(caught, words)
 
 
-def test_what_cannot_be_started_is_told(start, tmp_path):
+def test_the_error_of_a_failed_start_is_one_line(start, tmp_path):
     (tmp_path / "mech").write_text("true\n")
     (tmp_path / "mech").chmod(0o755)
     with pytest.raises(ArgumentError) as caught:
         start("./mech").draw(0, 1, 0)
-    told(caught, ["command './mech' cannot be run: Exec format error; does it begin with #!"])
+    assert_one_line(
+        caught, ["command './mech' cannot be run: Exec format error; does it begin with #!"]
+    )
     with pytest.raises(ArgumentError) as caught:
         start("echo {input}").draw("x" * 200_000, 1, 0)
-    told(caught, ["input is too long for a command line; a worker reads it"])
+    assert_one_line(caught, ["input is too long for a command line; a worker reads it"])
     with pytest.raises(ArgumentError) as caught:
         start("cat").draw(object(), 1, 0)
-    told(caught, ["input cannot be written as JSON: object is unknown"])
+    assert_one_line(caught, ["input cannot be written as JSON: object is unknown"])
     with pytest.raises(ArgumentError, match="timeout must be positive"):
         start("cat", timeout=0)
     with pytest.raises(ArgumentError, match="folder 'nowhere' is not there"):
@@ -442,7 +444,7 @@ def survey(tmp_path):
     return tmp_path
 
 
-def test_another_interpreter_draws_what_this_one_would(survey):
+def test_another_interpreter_draws_the_same_as_this_one(survey):
     source = python_worker(sys.executable, "survey.py:noisy", folder=survey)
     here = load("survey.py:noisy", folder=survey)
     assert source.description == f"{here.description}, in {sys.executable}"
@@ -461,8 +463,8 @@ def test_another_interpreter_without_packages(survey):
     if not Path(SYSTEM).exists():
         pytest.skip("no other interpreter")
     source = python_worker(SYSTEM, "survey.py:word", folder=survey)
-    found = source.draw(3, 200, 1)
-    assert {str(value) for value in found} == {"a", "None", "nan", "3"}
+    outputs = source.draw(3, 200, 1)
+    assert {str(value) for value in outputs} == {"a", "None", "nan", "3"}
     source.close()
     source = python_worker(SYSTEM, "survey.py:failing", folder=survey, failures=True)
     assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError", "division by zero")}
@@ -477,7 +479,7 @@ def test_another_interpreter_without_packages(survey):
     source.close()
 
 
-def test_another_interpreter_imports_what_lies_beside_the_mechanism(survey):
+def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
     for name in ("loading", "outputs", "epsilometer"):
         (survey / f"{name}.py").write_text(f"NAME = 'my {name}'\n")
     (survey / "names.py").write_text(
@@ -493,7 +495,7 @@ def test_another_interpreter_imports_what_lies_beside_the_mechanism(survey):
     source.close()
 
 
-ELSEWHERE = [  # interpreter, source, what is told
+ELSEWHERE = [  # interpreter, source, words of the error
     (SYSTEM, "survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
     (SYSTEM, "surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     (SYSTEM, "broken.py:f", ["broken.py cannot be loaded", "use the interpreter that has it"]),
@@ -507,10 +509,10 @@ ELSEWHERE = [  # interpreter, source, what is told
 
 
 @pytest.mark.parametrize(("interpreter", "spec", "words"), ELSEWHERE)
-def test_an_interpreter_that_cannot_run_it_is_told(survey, interpreter, spec, words):
+def test_the_error_of_a_bad_interpreter_is_one_line(survey, interpreter, spec, words):
     (survey / "venv" / "bin").mkdir(parents=True)
     (survey / "venv" / "bin" / "python").write_text("")
     with pytest.raises(ArgumentError) as caught:
         python_worker(interpreter, spec, folder=survey)
-    told(caught, words)
+    assert_one_line(caught, words)
     assert not children()

@@ -1,4 +1,4 @@
-"""Files of audits: what they may say, the grids they stand for, and what is told of mistakes."""
+"""Files of audits: their keys, the grids they stand for, and errors."""
 
 import json
 import os
@@ -28,7 +28,7 @@ RECORDED = '{outputs: [x.csv, "y-{epsilon}.csv"]}'
 SIZES = "samples: {smoke: 400, paper: 4000}"
 DETECT = "{epsilon: 1, delta: 1e-5, detect: 3}"
 
-MISTAKES = [  # old text, new text, what the line must say
+MISTAKES = [  # old text, new text, the error
     ("alpha: 0.05", "alpha: 1.5", "alpha: .*less than 1, got 1.5"),
     ("alpha: 0.05", "alhpa: 0.05", "alhpa: unknown key; did you mean 'alpha'"),
     (SIZES, "samples: 0", "samples: .*greater than 0, got 0"),
@@ -140,9 +140,9 @@ def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, message)
     text = file.read_text()
     assert text.count(old) == 1, old
     file.write_text(text.replace(old, new))
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as caught:
         checked("config")
-    lines = str(told.value).splitlines()
+    lines = str(caught.value).splitlines()
     assert all(line.startswith("config/audits/small.yaml: ") for line in lines)
     assert any(re.search(message, line) for line in lines), lines
     assert all(len(line) < 300 for line in lines)
@@ -153,13 +153,13 @@ def test_two_mistakes_are_two_lines(config_folder):
     file.write_text(
         file.read_text().replace("alpha: 0.05", "alpha: 2").replace(CLAIM, "[{gpd: 1}, {renyi")
     )
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as caught:
         checked("config")
-    assert len(str(told.value).splitlines()) == 2
+    assert len(str(caught.value).splitlines()) == 2
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("place", "message"),
     [
         ("config/audit", "--config: audits: 'config/audit' is not there; did you mean 'config/aud"),
         ("config/audits/smal.yaml", "is not there; did you mean 'config/audits/small.yaml'"),
@@ -169,14 +169,14 @@ def test_two_mistakes_are_two_lines(config_folder):
         (3, "--config: audits: .*string, got 3"),
     ],
 )
-def test_a_place_that_holds_no_audits_is_told(config_folder, asked, message):
+def test_a_place_without_audits_is_an_error(config_folder, place, message):
     Path("config/reports/empty").mkdir()
     Path("a b.yaml").touch()
     with pytest.raises(ConfigError, match=message):
-        checked("config", {"audits": asked})
+        checked("config", {"audits": place})
 
 
-def test_a_file_or_a_folder_anywhere_may_be_asked_for(config_folder, tmp_path):
+def test_audits_may_be_a_file_or_a_folder_anywhere(config_folder, tmp_path):
     elsewhere = tmp_path / "other"
     elsewhere.mkdir()
     for name in ("one", "two"):
@@ -191,7 +191,7 @@ def test_a_file_or_a_folder_anywhere_may_be_asked_for(config_folder, tmp_path):
     assert case.replay().endswith("--config scale=smoke seed=2022 audits=../other/two.yaml")
 
 
-def test_a_file_without_a_size_at_this_scale_is_not_made_unless_asked_for(config_folder):
+def test_a_file_without_a_size_at_this_scale_is_made_on_request_only(config_folder):
     file = config_folder / FILE
     file.write_text(file.read_text().replace(SIZES, "samples: {paper: 900}"))
     assert not checked("config").audits
@@ -235,16 +235,16 @@ def test_alpha_is_of_all_verdicts_of_a_file(study):
     assert {p.spec()["alpha"] for p in cases} == {0.05 / verdicts}
 
 
-def test_what_a_mechanism_is_given(study):
-    told = {p.path.split("/")[4]: p.spec() for p in all_audits(study) if p.rule == "audit"}
-    assert told["laplace"]["mechanism"] == {"function": "own.py:laplace"}
-    assert told["laplace"]["given"] == {"epsilon": 2, "clip": 1}
+def test_specs_of_mechanisms(study):
+    specs = {p.path.split("/")[4]: p.spec() for p in all_audits(study) if p.rule == "audit"}
+    assert specs["laplace"]["mechanism"] == {"function": "own.py:laplace"}
+    assert specs["laplace"]["given"] == {"epsilon": 2, "clip": 1}
     command = "awk -f coin.awk {input} {size} {seed} 0.25"
-    assert told["program"]["mechanism"] == {"command": command}
-    assert told["program"]["given"] == {}
-    assert told["program"]["arguments"] == {"p": 0.25}
-    assert told["recorded"]["mechanism"]["outputs"] == ["x.csv", "y-1.csv"]
-    assert told["recorded"]["pairs"] is None
+    assert specs["program"]["mechanism"] == {"command": command}
+    assert specs["program"]["given"] == {}
+    assert specs["program"]["arguments"] == {"p": 0.25}
+    assert specs["recorded"]["mechanism"]["outputs"] == ["x.csv", "y-1.csv"]
+    assert specs["recorded"]["pairs"] is None
 
 
 def test_nothing_of_it_is_in_the_reports_or_their_plan(study):
@@ -254,7 +254,7 @@ def test_nothing_of_it_is_in_the_reports_or_their_plan(study):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=list(HOSTILE))
-def test_what_is_written_is_no_way_out(config_folder, hostile):
+def test_hostile_names_stay_within_the_results(config_folder, hostile):
     """Names of pairs and values of parameters are a part of paths, all of them different."""
     data = yaml.safe_load((config_folder / FILE).read_text())
     entry = data["audits"]["laplace"]
@@ -271,29 +271,29 @@ def test_what_is_written_is_no_way_out(config_folder, hostile):
         assert again.spec() == product.spec()
 
 
-# --- what audits are made of ----------------------------------------------------------------------
+# --- digests --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def of(config_folder):
-    """Return what the verdicts of each entry are made of, by entry; asked anew each time."""
+def digests(config_folder):
+    """A function that returns the digests of the verdicts by entry, read anew at each call."""
 
-    def ask() -> dict[str, str]:
+    def read() -> dict[str, str]:
         made_of.cache_clear()
-        made = [p for p in all_audits(checked("config")) if p.rule == "audit"]
-        return {p.entry: p.made_of() for p in made}
+        products = [p for p in all_audits(checked("config")) if p.rule == "audit"]
+        return {p.entry: p.made_of() for p in products}
 
-    return ask
+    return read
 
 
-def test_digests_are_of_all_files_and_versions(of):
-    found = of()
+def test_digests_are_of_all_files_and_versions(digests):
+    texts = digests()
     names = {
-        entry: [part.partition("=")[0] for part in text.split()] for entry, text in found.items()
+        entry: [part.partition("=")[0] for part in text.split()] for entry, text in texts.items()
     }
     assert names["laplace"] == ["numpy", "own.py", "python", "shared.py"]
     assert {"awk", "coin.awk", "command"} <= set(names["program"])
-    assert found["recorded"] == "x.csv=missing y-1.csv=missing"
+    assert texts["recorded"] == "x.csv=missing y-1.csv=missing"
     assert {"rows.csv", "own.py"} <= set(names["vector"])
 
 
@@ -308,23 +308,23 @@ def test_digests_are_of_all_files_and_versions(of):
         ("other.py", set()),
     ],
 )
-def test_an_edit_is_told_to_what_is_made_of_the_file(config_folder, of, file, entries):
-    before = of()
+def test_an_edit_changes_the_digests_of_the_file_only(config_folder, digests, file, entries):
+    before = digests()
     with (config_folder / "audits" / file).open("a") as text:
         text.write("\n# edited\n")
-    after = of()
+    after = digests()
     assert {entry for entry in before if before[entry] != after[entry]} == entries
 
 
-def test_a_touch_or_a_fresh_copy_is_no_edit(config_folder, of):
-    before = of()
+def test_a_touch_or_a_fresh_copy_is_no_edit(config_folder, digests):
+    before = digests()
     for file in (config_folder / "audits").iterdir():
         os.utime(file, (1, 1))
         file.chmod(0o755)
-    assert of() == before
+    assert digests() == before
 
 
-def test_nothing_of_a_mechanism_is_run_before_its_job(config_folder, of):
+def test_nothing_of_a_mechanism_is_run_before_its_job(config_folder, digests):
     folder = config_folder / "audits"
     (folder / "own.py").write_text("import pathlib\npathlib.Path('ran').touch()\n1 / 0\n")
     (folder / "program").write_text("#!/bin/sh\ntouch ran\n")
@@ -335,34 +335,34 @@ def test_nothing_of_a_mechanism_is_run_before_its_job(config_folder, of):
         "own.py:vector", "own:vector"
     )
     (folder / "small.yaml").write_text(text.replace(MECHANISM, f"mechanism: {python}"))
-    found = of()
-    assert "own.py=" in found["laplace"]
-    assert "program=" in found["program"]
+    texts = digests()
+    assert "own.py=" in texts["laplace"]
+    assert "program=" in texts["program"]
     list(map(Rules(checked("config")).conclude.spec, [{"scale": "smoke", "audits": "small"}]))
     assert not list(config_folder.parent.rglob("ran"))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("gone.py:f", "missing=gone.py is not there"),
         ("gone.module:f", "missing=gone.module cannot be imported: no module 'gone'"),
     ],
 )
-def test_what_is_missing_is_told_in_its_digest(config_folder, of, text, said):
+def test_the_digest_of_a_missing_file_has_the_error(config_folder, digests, text, message):
     file = config_folder / FILE
     file.write_text(file.read_text().replace("own.py:laplace", text))
-    assert of()["laplace"].startswith(said)
+    assert digests()["laplace"].startswith(message)
 
 
-def test_packages_of_another_interpreter_count(config_folder, of, tmp_path):
+def test_packages_of_another_interpreter_count(config_folder, digests, tmp_path):
     file, installed = config_folder / FILE, tmp_path / "venv/lib/python3.11/site-packages"
     (installed / "numpy-2.0.dist-info").mkdir(parents=True)
     python = f'{{python: {tmp_path}/venv/bin/python, function: "own.py:laplace"}}'
     file.write_text(file.read_text().replace(MECHANISM, f"mechanism: {python}"))
-    before = of()["laplace"]
+    before = digests()["laplace"]
     (installed / "numpy-2.0.dist-info").rename(installed / "numpy-2.1.dist-info")
-    assert of()["laplace"] != before
+    assert digests()["laplace"] != before
     assert "shared.py=" in before
 
 
@@ -375,7 +375,7 @@ def test_a_job_that_was_stopped_is_tried_again(config_folder):
     assert case.stopped() == "took longer\n"
 
 
-PATHS = [  # under results/smoke, what the line must say
+PATHS = [  # under results/smoke, the error
     ("audits/smal.csv", "unknown file of audits 'smal'; did you mean 'small'?"),
     ("audits/small/laplas/d/e.parquet", "unknown audit 'laplas'; did you mean 'laplace'?"),
     ("audits/small/laplace/epsilon=3/e.parquet", "unknown parameters of laplace 'epsilon=3'"),
@@ -384,12 +384,12 @@ PATHS = [  # under results/smoke, what the line must say
 
 
 @pytest.mark.parametrize(("path", "message"), PATHS)
-def test_a_path_of_no_audit_is_told(study, path, message):
+def test_a_path_of_no_audit_is_an_error(study, path, message):
     for kind in KINDS:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
-        if found := re.fullmatch(pattern, f"results/smoke/{path}"):
-            with pytest.raises(EpsilometerError, match=re.escape(message)) as told:
-                kind.from_wildcards(study, found.groupdict())
-            assert "\n" not in str(told.value)
+        if matched := re.fullmatch(pattern, f"results/smoke/{path}"):
+            with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:
+                kind.from_wildcards(study, matched.groupdict())
+            assert "\n" not in str(caught.value)
             return
     raise AssertionError(path)

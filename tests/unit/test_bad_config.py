@@ -28,7 +28,7 @@ SEARCH, NOISY, ERROR = (
 MECHANISM, EPSILON = "mechanism: [truncated-laplace]", "epsilon: [0.5, 2]"
 PLAN = "plan: {delta: 0.8, estimator: safety-check-claimed, as_published: true}"
 
-CASES = [  # file, old text, new text, what the line must say
+CASES = [  # file, old text, new text, the error
     (MAIN, SEED, "seed: -1", "seed: .*got -1"),
     (MAIN, SEED, "seed: twenty", "seed: .*integer.*'twenty'"),
     (MAIN, SEED, "sede: 2022", "sede: unknown key; did you mean 'seed'"),
@@ -171,7 +171,7 @@ CASES = [  # file, old text, new text, what the line must say
     (OTHERS, "region: [-1, 2]", "region: [2, -1]", "draws.table.options.region: must rise"),
     (OTHERS, "sigma: 1,", "sigma: 0,", "losses.table.options.sigma: .*greater than 0"),
 ]
-REFUSED = [  # a report asks for what an estimator does not allow; the line names the estimator
+REFUSED = [  # a wrong use of an estimator in a report; the line names the estimator
     (OWN, "lambda: [2]", "lambda: [1000]", "histogram-gamma=1 on truncated-l.* more than 1e.40 c"),
     (
         OWN,
@@ -202,14 +202,14 @@ SOUND = [
 
 
 def edit(folder: Path, file: str, old: str, new: str) -> None:
-    """Change a file of the configuration, which must hold the old text."""
+    """Change a file of the configuration; it must hold the old text."""
     text = (folder / file).read_text()
     assert old in text, "the case no longer applies"
     (folder / file).write_text(text.replace(old, new, 1))
 
 
 def refused(**overrides: object) -> str:
-    """Return what is said of the configuration in the working directory; nothing is written."""
+    """Return the error of the configuration in the working directory; nothing is written."""
     before = sorted(Path.cwd().rglob("*"))
     with pytest.raises(ConfigError) as caught:
         checked("config", overrides)
@@ -223,9 +223,9 @@ def refused(**overrides: object) -> str:
 )
 def test_a_bad_configuration_is_one_line(config_folder, file, old, new, message, named):
     edit(config_folder, file, old, new)
-    said = refused()
-    assert re.search(message, said), said
-    for line in said.splitlines():
+    text = refused()
+    assert re.search(message, text), text
+    for line in text.splitlines():
         assert line.startswith(f"config/{named}: "), line
 
 
@@ -248,9 +248,9 @@ def test_a_sound_configuration_is_accepted(config_folder, file, old, new):
     ],
 )
 def test_bad_overrides_are_one_line(config_folder, overrides, message):
-    said = refused(**overrides)
-    assert re.match(message, said), said
-    assert "\n" not in said
+    text = refused(**overrides)
+    assert re.match(message, text), text
+    assert "\n" not in text
 
 
 def test_every_mistake_of_a_file_is_a_line_of_its_own(config_folder):
@@ -264,7 +264,7 @@ def test_every_mistake_of_a_file_is_a_line_of_its_own(config_folder):
     ]
 
 
-def test_missing_and_unreadable_files_are_told(config_folder):
+def test_missing_and_unreadable_files_are_errors(config_folder):
     file = config_folder / "estimators.yaml"
     file.unlink()
     assert refused() == "config/estimators.yaml: no such file"
@@ -284,7 +284,7 @@ def test_results_must_be_writable(config_folder, monkeypatch):
     assert refused().startswith("results: is not writable")
 
 
-def test_a_report_is_not_called_as_a_rule_is(config_folder):
+def test_a_report_does_not_have_the_name_of_a_rule(config_folder):
     (config_folder / "reports/others.yaml").rename(config_folder / "reports/sample.yaml")
     main = config_folder / "config.yaml"
     main.write_text(main.read_text().replace("others", "sample"))

@@ -1,6 +1,6 @@
-"""A path that means nothing is told in one line; one that means something is read as it is written.
+"""The error of a bad path is one line; a good path is read as it is written.
 
-Each is asked for as Snakemake would ask: by the wildcards of the one kind of product that it fits.
+Each is requested as Snakemake does it: by the wildcards of the one kind of product that it fits.
 """
 
 import re
@@ -14,8 +14,8 @@ from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_produc
 from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 
 
-def asked_for(study: Study, path: str) -> Product:
-    """Return what a path asks for."""
+def product_of(study: Study, path: str) -> Product:
+    """Return the product of a path."""
     for kind in KINDS:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if match := re.fullmatch(pattern, path):
@@ -25,24 +25,24 @@ def asked_for(study: Study, path: str) -> Product:
 
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    made = [*all_products(study), Page(study, EVERY), *shown]
-    assert {product.rule for product in made} == {kind.rule for kind in KINDS}
-    for product in made:
-        again = asked_for(study, product.path)
+    products = [*all_products(study), Page(study, EVERY), *shown]
+    assert {product.rule for product in products} == {kind.rule for kind in KINDS}
+    for product in products:
+        again = product_of(study, product.path)
         assert (again.rule, again.path) == (product.rule, product.path)
         assert again.spec() == product.spec()
 
 
-def test_what_is_in_no_grid_can_be_asked_for(study):
+def test_a_path_beyond_the_grids_is_valid(study):
     path = "results/smoke/estimates/bernoulli-pair/epsilon=3/coins/lambda=2/histogram-gamma=1"
-    assert asked_for(study, f"{path}/n=7_runs=9.parquet").spec()["identity"]["n"] == "7"
+    assert product_of(study, f"{path}/n=7_runs=9.parquet").spec()["identity"]["n"] == "7"
 
 
 BASE = "truncated-laplace/epsilon=1/ends"
 DISTANCE = "laplace/epsilon=1/distance=1"
 DISTANCES = "laplace/epsilon=1/distances"
 
-ESTIMATES = [  # mechanism to runs, what the line must say
+ESTIMATES = [  # mechanism to runs, the error
     *[
         (f"{drawn}/{estimator}/n=100_runs=2", message)
         for drawn, estimator, message in [
@@ -91,7 +91,7 @@ ESTIMATES = [  # mechanism to runs, what the line must say
         "outputs are mixed, neither discrete nor continuous",
     ),
 ]
-OTHERS = [  # kind to batch, what the line must say
+OTHERS = [  # kind to batch, the error
     *[
         (f"{kind}/{DISTANCES}/{screen}/{n}/runs=0-1", message)
         for kind, screen, n, message in [
@@ -141,7 +141,7 @@ OTHERS = [  # kind to batch, what the line must say
     ("summaries/gorla2022/serch", "unknown experiment 'serch'; did you mean 'search'"),
     ("timings/other/seconds", "unknown report 'other'; did you mean 'others'"),
 ]
-ELSEWHERE = [  # what is not Parquet, or of no such scale
+ELSEWHERE = [  # files other than Parquet, or of no such scale
     ("smoke/tables/gorla2022/tabel1.csv", "unknown artifact 'tabel1'; did you mean 'table1'"),
     ("smoke/figures/gorla2022/table1.pdf", "gorla2022: table1 has no figure"),
     ("smoke/gorla2021.html", "unknown report 'gorla2021'; did you mean 'gorla2022'"),
@@ -156,7 +156,7 @@ ELSEWHERE = [  # what is not Parquet, or of no such scale
     + [(f"smoke/{rest}.parquet", message) for rest, message in OTHERS]
     + ELSEWHERE,
 )
-def test_a_path_that_means_nothing_is_one_line(study, path, message):
+def test_the_error_of_a_bad_path_is_one_line(study, path, message):
     with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:
-        asked_for(study, f"results/{path}").spec()
+        product_of(study, f"results/{path}").spec()
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""The benchmark: baselines where the answer is known, what is missing, growth, table and figure."""
+"""The benchmark: baselines where the answer is known, missing rows, growth, table and figure."""
 
 import json
 import math
@@ -101,12 +101,12 @@ for call in json.load(sys.stdin):
 """
 
 
-def test_a_call_that_ends_its_process_is_told_and_others_are_made(monkeypatch, tmp_path):
+def test_a_call_that_ends_its_process_is_a_missing_row_and_others_are_made(monkeypatch, tmp_path):
     program = tmp_path / "child.py"
     program.write_text(PROGRAM.replace('call == "crash"', 'call["limit"] == 3'))
     monkeypatch.setattr(measure, "CHILD", program)
-    told = measure.called(sys.executable, [{"limit": n} for n in (1, 3, 7, 2)])
-    assert told == [
+    answers = measure.called(sys.executable, [{"limit": n} for n in (1, 3, 7, 2)])
+    assert answers == [
         {"called": 1},
         {"missing": "ended with 3"},
         {"missing": "took more than 7 s"},
@@ -120,7 +120,7 @@ def spec_of(study: Study, *others: dict) -> dict:
     return spec
 
 
-def test_what_is_measured_and_what_is_missing_are_rows(study, tmp_path, monkeypatch):
+def test_measurements_and_missing_implementations_are_rows(study, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))  # no R
     others = (
         {"name": "R", "call": "libraries:r_density", "package": None},
@@ -145,11 +145,11 @@ def test_what_is_measured_and_what_is_missing_are_rows(study, tmp_path, monkeypa
     assert wrong["missing"].startswith("failed: AttributeError: ")
 
 
-def test_where_no_environment_was_made_its_rows_say_why(study, tmp_path):
-    made = tmp_path / "environment.json"
-    made.write_text(json.dumps({"python": None, "packages": {}, "problem": "no such wheel"}))
+def test_rows_of_a_missing_environment_have_the_reason(study, tmp_path):
+    environment = tmp_path / "environment.json"
+    environment.write_text(json.dumps({"python": None, "packages": {}, "problem": "no such wheel"}))
     spec, file = spec_of(study), str(tmp_path / "made.parquet")
-    measure.run(file, spec | {"every_n": [128]}, str(made), lambda line: None)
+    measure.run(file, spec | {"every_n": [128]}, str(environment), lambda line: None)
     columns = read_columns(file, "measured", spec | {"every_n": [128]})
     assert columns["implementation"] == ["ours", "NumPy"]
     assert columns["missing"] == [None, "no environment: no such wheel"]
@@ -170,7 +170,7 @@ def test_growth_is_a_doublings_and_of_the_same_implementation():
     assert grown == [None, None, 3.0, pytest.approx(2.0), None]
 
 
-def test_bounds_of_runs_are_told_beside_the_level():
+def test_bounds_of_runs_stand_beside_the_level():
     row = measure.of_bounds(np.array([0.4, 0.6, 0.8]), 0.7, 0.5)
     assert (row["bound"], row["bound_low"], row["bound_high"]) == (0.6, 0.4, 0.8)
     assert row["agreement"] == pytest.approx(6 / 7)
@@ -186,12 +186,12 @@ def test_bounds_of_runs_are_told_beside_the_level():
         ("distribution", [0, 0, 1, 1], [0, 1, 1, 1], 0.25),
     ],
 )
-def test_answers_are_compared_as_it_is_said(how, answer, ours, expected):
+def test_answers_are_compared_by_their_kind(how, answer, ours, expected):
     assert measure.AGREEMENT[how](np.array(answer), np.array(ours)) == pytest.approx(expected)
 
 
-def numbers(**given: object) -> dict:
-    return dict.fromkeys(measure._NUMBERS, math.nan) | given
+def numbers(**values: object) -> dict:
+    return dict.fromkeys(measure._NUMBERS, math.nan) | values
 
 
 def rows_of(*rows: dict) -> dict:
@@ -246,7 +246,7 @@ def test_the_figure_shows_every_implementation_that_is_there():
     assert all(axes.get_xlabel() for axes in figure.axes)
 
 
-def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch):
+def test_the_benchmark_has_a_line_where_it_was_made(study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert benchmark_lines(study) == []
     path = Path(Compared(study).path)
@@ -255,11 +255,11 @@ def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch
     members = [{"title": title, "identity": {"task": title}} for title, _ in MADE]
     for part, (title, columns) in zip(parts, MADE, strict=True):
         measure.write_columns(columns, part, "measured", {"task": title})
-    made = SimpleNamespace(
+    files = SimpleNamespace(
         csv=path, **{kind: path.with_suffix(f".{kind}") for kind in ("parquet", "pdf")}
     )
-    made = SimpleNamespace(**{key: str(value) for key, value in vars(made).items()})
-    compare.run(parts, made, spec | {"members": members})
+    files = SimpleNamespace(**{key: str(value) for key, value in vars(files).items()})
+    compare.run(parts, files, spec | {"members": members})
     assert benchmark_lines(study) == [
         "  benchmark: 6 rows; ours take more than 2.2 times a doubling in 1 of them, missing: R: "
         "results/smoke/benchmark/benchmark.csv"
@@ -271,8 +271,8 @@ def test_the_benchmark_is_told_of_where_it_was_made(study, tmp_path, monkeypatch
 
 
 def test_plain_snakemake_does_not_make_it(study):
-    made = [product.path for product in all_of_the_benchmark(study)]
-    assert made == ["results/smoke/benchmark/tasks/sort.parquet", *Rules(study).benchmark()]
+    paths = [product.path for product in all_of_the_benchmark(study)]
+    assert paths == ["results/smoke/benchmark/tasks/sort.parquet", *Rules(study).benchmark()]
     assert not [p for p in all_products(study) if p.rule in ("measure", "compare")]
 
 
@@ -282,10 +282,10 @@ def test_no_scale_no_benchmark():
 
 def test_ours_has_every_scale_and_an_environment_of_its_own():
     for scale in ("smoke", "quick", "paper"):
-        made = list(all_of_the_benchmark(Study("config", {"scale": scale})))
-        assert [p.rule for p in made[:2]] == ["environment", "measure"]
-        assert made[-1].path == f"results/{scale}/benchmark/benchmark.csv"
-    pinned = made[0].spec()["requirements"]
+        products = list(all_of_the_benchmark(Study("config", {"scale": scale})))
+        assert [p.rule for p in products[:2]] == ["environment", "measure"]
+        assert products[-1].path == f"results/{scale}/benchmark/benchmark.csv"
+    pinned = products[0].spec()["requirements"]
     names = {line.partition("==")[0].lower() for line in pinned}
     assert {"scikit-learn", "scipy", "kdepy", "statsmodels", "jax-privacy", "jax"} <= {
         name.replace("_", "-") for name in names
@@ -293,7 +293,7 @@ def test_ours_has_every_scale_and_an_environment_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("ours:sort", "ours:sorts", "sort.implementations.ours: ours.py has no 'sorts'.*'sort'"),
         ("data: laplace", "data: laplac", "sort.data: data.py has no 'laplac'.*'laplace'"),
@@ -302,10 +302,10 @@ def test_ours_has_every_scale_and_an_environment_of_its_own():
         ("tasks:", "environment: nowhere\ntasks:", "environment: unknown environment 'nowhere'"),
     ],
 )
-def test_a_mistake_is_a_line(config_folder, old, new, said):
+def test_a_mistake_is_a_line(config_folder, old, new, message):
     file = config_folder / "benchmark.yaml"
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
-    with pytest.raises(ConfigError, match=rf"(?m)^config/benchmark.yaml: .*{said}"):
+    with pytest.raises(ConfigError, match=rf"(?m)^config/benchmark.yaml: .*{message}"):
         checked("config")

@@ -27,12 +27,12 @@ def plain_p_value(k, n, k_prime, m, epsilon, delta=0.0, gamma=0.0005):
             return 0.0
         return excess / math.sqrt(variance) if variance > 0 else math.inf
 
-    seen = score(k, k_prime)
-    if seen <= 0:
+    observed = score(k, k_prime)
+    if observed <= 0:
         return 1.0
     limit = 1.0 if k_prime == m else binom_limit(k_prime, m, gamma)
     outcomes = [(i, j) for i in range(n + 1) for j in range(m + 1)]
-    worse = [(i, j) for i, j in outcomes if score(i, j) >= seen * (1 - 1e-9)]
+    worse = [(i, j) for i, j in outcomes if score(i, j) >= observed * (1 - 1e-9)]
     largest = min(limit, (1 - delta) / scale, 1.0)
     close = 0.5 ** np.arange(1, 20)
     q = np.concatenate([largest * np.linspace(0.001, 1, 1000), largest * (1 - close), close / 64])
@@ -99,7 +99,7 @@ def test_the_level_holds_for_every_pair_of_probabilities(n, m, alpha, delta):
                 of_x_prime = binom.pmf(np.arange(m + 1), m, q)
                 worst = max(worst, of_x @ (bounds > epsilon + 1e-9) @ of_x_prime)
     assert worst <= alpha
-    assert worst > 0 or n < 3  # no bound that says nothing
+    assert worst > 0 or n < 3  # no empty bound
 
 
 @pytest.mark.parametrize(
@@ -165,15 +165,15 @@ def test_more_evidence_is_never_less_bound():
     [(80_000, 39_727, 160_000), (200, 45, 20_000), (800, 48, 160_000)],
 )
 def test_it_is_as_near_as_a_test_can_be(hits, hits_prime, draws):
-    """Within 1 % of the bound of known variance, which twice Clopper-Pearson miss by far."""
+    """Within 1 % of the bound of known variance, twice Clopper-Pearson miss it by far."""
     p, q = hits / draws, hits_prime / draws
     wald = math.log(p / q) - 1.644854 * math.sqrt((1 - p) / hits + (1 - q) / hits_prime)
-    found = lower_bound(hits, draws, hits_prime, draws)
-    assert found == pytest.approx(wald, rel=0.01)
+    bound = lower_bound(hits, draws, hits_prime, draws)
+    assert bound == pytest.approx(wald, rel=0.01)
     twice = math.log(
         clopper_pearson(hits, draws)[0] / clopper_pearson(hits_prime, draws)[1]
     )  # each at 97.5 %
-    assert found - twice > 0.3 * (math.log(p / q) - wald)
+    assert bound - twice > 0.3 * (math.log(p / q) - wald)
 
 
 def test_a_run_has_the_best_of_its_events_at_their_shares():

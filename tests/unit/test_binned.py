@@ -116,17 +116,17 @@ def test_quantiles_are_numpys_to_the_last_digit(draws):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_has_no_bandwidth(value):
+def test_infinite_and_missing_numbers_have_no_bandwidth(value):
     sample = np.array([0.0, 1.0, value, 1.5])
     with pytest.raises(ArgumentError, match="sample must be finite"):
         dpik(sample)
     with pytest.raises(ArgumentError, match="sample must be finite"):
         bkde(sample, 0.1, ends=(0.0, 2.0))
-    counts = linear_counts(sample, 0.0, 2.0, 11)  # what is no number is not counted
+    counts = linear_counts(sample, 0.0, 2.0, 11)  # nan is not counted
     assert counts.sum() == pytest.approx(3)
 
 
-def test_quantiles_of_what_underflows():
+def test_quantiles_of_numbers_that_underflow():
     x = np.random.default_rng(0).normal(size=20_000) * 1e-310
     assert quantiles(x, [0.25, 0.75]) == list(np.quantile(x, [0.25, 0.75]))
 
@@ -150,13 +150,13 @@ def test_default_bandwidths_are_rs(name):
         ({"ends": (2.0, 1.0)}, "ends must have lower < upper"),
     ],
 )
-def test_a_grid_without_draws_is_told(options, message):
+def test_a_grid_without_draws_is_an_error(options, message):
     with pytest.raises(ArgumentError, match=message):
         dpik(np.arange(10.0), **options)
 
 
 def test_where_the_grid_is_coarser_than_the_kernel():
-    """As nearly at n = 5,000,000 for the Laplace mechanism: what shows is how draws are spread."""
+    """As nearly at n = 5,000,000 for the Laplace mechanism: the spread of draws shows."""
     x = np.random.default_rng(1).laplace(size=20_000)
     z, density = bkde(x, 1e-4, points=101, ends=(x.min(), x.max()))
     counts = linear_counts(x, x.min(), x.max(), 101)

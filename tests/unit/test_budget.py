@@ -1,4 +1,4 @@
-"""Budgets of time and of draws are promises; the answer does not depend on who draws."""
+"""Budgets of time and of draws are promises; the answer does not depend on the processes."""
 
 import json
 import os
@@ -25,7 +25,7 @@ QUICK = {"details": False}
 
 
 class Slow:
-    """A mechanism whose draws take so many seconds on x and on x', and which adds them up."""
+    """A mechanism whose draws take so many seconds on x and on x'; it adds them up."""
 
     def __init__(self, seconds: float, times: float = 1.0, scale: float = 2.0) -> None:
         self.seconds, self.times, self.scale, self.spent = seconds, times, scale, 0.0
@@ -61,11 +61,11 @@ def clock(compiled, monkeypatch):
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
     slow = Slow(0.02)
-    found = em.audit(slow, ONE, em.pure(1.0), budget=1.5, seed=seed, **QUICK)
+    verdict = em.audit(slow, ONE, em.pure(1.0), budget=1.5, seed=seed, **QUICK)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.02
-    assert found.verdict == "undecided"
-    assert "1.5 s" in found.reasons[0]
-    assert "sampler" in [check["name"] for check in found.checks]
+    assert verdict.verdict == "undecided"
+    assert "1.5 s" in verdict.reasons[0]
+    assert "sampler" in [check["name"] for check in verdict.checks]
 
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.002, 1.0), (0.001, 10.0), (0.01, 0.1)])
@@ -78,10 +78,10 @@ def test_a_budget_is_kept_at_any_speed(clock, seconds, times, many):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-def test_what_is_seen_in_time_is_found(clock, seed):
+def test_a_violation_in_time_is_found(clock, seed):
     slow = Slow(0.001, scale=0.02)
-    found = em.audit(slow, ONE, em.pure(1.0), budget=8, seed=seed, **QUICK)
-    assert found.verdict == "violated"
+    verdict = em.audit(slow, ONE, em.pure(1.0), budget=8, seed=seed, **QUICK)
+    assert verdict.verdict == "violated"
 
 
 def test_a_fast_mechanism_has_time_for_all(clock):
@@ -89,19 +89,19 @@ def test_a_fast_mechanism_has_time_for_all(clock):
         return x + rng.laplace(0, 1, size)
 
     began = time.process_time()
-    found = em.audit(noisy, ONE, em.pure(1.0), budget=4, as_reals=True)
-    assert time.process_time() - began <= 2 * 4  # with what is imported first
-    assert found.verdict == "not refuted"
-    assert found.draws > 400
-    assert {check["result"] for check in found.checks} == {"passed"}
+    verdict = em.audit(noisy, ONE, em.pure(1.0), budget=4, as_reals=True)
+    assert time.process_time() - began <= 2 * 4  # with the imports
+    assert verdict.verdict == "not refuted"
+    assert verdict.draws > 400
+    assert {check["result"] for check in verdict.checks} == {"passed"}
 
 
 @pytest.mark.parametrize(("method", "pairs"), [("anytime", 1), ("anytime", 3), ("exact", 3)])
 def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
     slow = Slow(0.05)
-    asked = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
-    found = em.audit(slow, asked, em.pure(1.0), budget=0.5, method=method, **QUICK)
-    assert found.verdict == "undecided"
+    inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
+    verdict = em.audit(slow, inputs, em.pure(1.0), budget=0.5, method=method, **QUICK)
+    assert verdict.verdict == "undecided"
     assert slow.spent <= 1.2 * 0.5 + 2 * 0.05
 
 
@@ -116,9 +116,9 @@ def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
 def test_inputs_of_a_domain_are_tried_in_time(clock):
     slow = Slow(0.01)
     pairs = Candidates({f"pair {i}": (0.0, 1.0 + i) for i in range(200)})
-    found = em.audit(slow, pairs, em.pure(1.0), budget=1.5, **QUICK)
+    verdict = em.audit(slow, pairs, em.pure(1.0), budget=1.5, **QUICK)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.01
-    assert found.verdict == "undecided"
+    assert verdict.verdict == "undecided"
 
 
 # --- draws ----------------------------------------------------------------------------------------
@@ -134,12 +134,12 @@ def test_samples_are_a_promise(samples, many, pairs):
         drawn[x > 0] += size
         return x + rng.laplace(0, 1, size)
 
-    def one(x, rng):
+    def single(x, rng):
         drawn[x > 0] += 1
         return x + rng.laplace()
 
     inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
-    draw = together if many else one
+    draw = together if many else single
     em.audit(draw, inputs, em.pure(1.0), samples=samples, **QUICK)
     assert max(drawn) <= 1.2 * samples
     drawn[:] = 0, 0
@@ -149,7 +149,7 @@ def test_samples_are_a_promise(samples, many, pairs):
 
 def test_few_draws_are_no_check():
     source = callable_source(lambda x, rng: x + rng.laplace())
-    assert [found.result for found in check_source(source, ONE[0], 399, 0)] == ["note"]
+    assert [check.result for check in check_source(source, ONE[0], 399, 0)] == ["note"]
     assert len(check_source(source, ONE[0], 400, 0)) > 1
 
 
@@ -173,10 +173,10 @@ if __name__ == "__main__":
     import json
     here()
     for line in sys.stdin:
-        asked = json.loads(line)
-        rng = np.random.default_rng(asked["seed"])
-        for _ in range(asked["size"]):
-            print(asked["input"] + rng.geometric(.4))
+        request = json.loads(line)
+        rng = np.random.default_rng(request["seed"])
+        for _ in range(request["size"]):
+            print(request["input"] + rng.geometric(.4))
         sys.stdout.flush()
 """
 
@@ -216,10 +216,12 @@ def test_the_answer_does_not_depend_on_jobs(place, kind):
             source = WorkerSource([sys.executable, "own.py"])
         try:
             for seed in range(2 if kind == "function" else 1):
-                found = em.audit(
+                verdict = em.audit(
                     source, [(0, 1), (0, 2)], em.pure(0.5), samples=1000, jobs=jobs, seed=seed
                 )
-                answers.append((jobs, (found.bound, found.p_value, found.witness, found.draws)))
+                answers.append(
+                    (jobs, (verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
+                )
         finally:
             source.close()
     alone, together = ([answer for jobs, answer in answers if jobs == n] for n in (1, 3))
@@ -244,9 +246,9 @@ def test_noise_without_a_seed_is_drawn_by_one_process():
         pids.add(os.getpid())
         return x + rng.laplace()
 
-    found = em.audit(noisy, ONE, em.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
-    assert found.verdict == "not refuted"
-    assert [check["result"] for check in found.checks if check["name"] == "jobs"] == ["note"]
+    verdict = em.audit(noisy, ONE, em.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
+    assert verdict.verdict == "not refuted"
+    assert [check["result"] for check in verdict.checks if check["name"] == "jobs"] == ["note"]
     assert pids == {os.getpid()}
 
 
@@ -260,8 +262,8 @@ def test_calls_hide_no_noise_that_is_shared(jobs, seed):
         return np.repeat(x + rng.laplace(0, 1, size // 4 + 1), 4)[:size]
 
     for draw in (stuck, pooled):
-        found = em.audit(draw, ONE, em.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
-        assert found.verdict == "invalid"
+        verdict = em.audit(draw, ONE, em.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
+        assert verdict.verdict == "invalid"
 
 
 def test_errors_of_processes_are_the_same(place):

@@ -90,8 +90,8 @@ def test_neighbours_share_ties_as_by_brute_force(shape):
         points = x.size + x_prime.size
         for k in {1, 2, points // 3 + 1, points - 1, points}:
             expected = np.sort(by_brute_force(x, x_prime, queries, k))
-            found = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+            odds = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
+            np.testing.assert_allclose(odds, expected, rtol=1e-9, atol=1e-12)
 
 
 LATTICE = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30).map(np.array)
@@ -101,17 +101,17 @@ LATTICE = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30).map(n
 def test_sides_units_and_the_origin_do_not_matter(x, x_prime, queries, k, power, shift):
     """Swapped, the odds are negated; powers of two and whole shifts change no bit of them."""
     method = NearestNeighbours(k)
-    found = odds_of(method.fit(x, x_prime, 9, 0), queries)
+    odds = odds_of(method.fit(x, x_prime, 9, 0), queries)
     swapped = odds_of(method.fit(x_prime, x, 9, 0), queries)
-    np.testing.assert_array_equal(found, np.sort(-swapped))
+    np.testing.assert_array_equal(odds, np.sort(-swapped))
     moved = [2.0**power * (side + shift) for side in (x, x_prime, queries)]
-    np.testing.assert_array_equal(odds_of(method.fit(*moved[:2], 9, 0), moved[2]), found)
+    np.testing.assert_array_equal(odds_of(method.fit(*moved[:2], 9, 0), moved[2]), odds)
     whole = [side.astype(np.int32) for side in (x, x_prime, queries)]
-    np.testing.assert_array_equal(odds_of(method.fit(*whole[:2], 9, 0), whole[2]), found)
+    np.testing.assert_array_equal(odds_of(method.fit(*whole[:2], 9, 0), whole[2]), odds)
 
 
 def test_even_votes_are_even_to_the_bit():
-    """What x lacks in nearer points it gets from those there, which are all its own."""
+    """x lacks nearer points and gets as many from those there, all of them its own."""
     a, b, there = np.indices((40, 40, 60)).reshape(3, -1)
     lacks = (a < b) & (b - a <= there)
     a, b, there = a[lacks], b[lacks], there[lacks]
@@ -139,7 +139,7 @@ def test_each_query_is_classified_as_scikit_learn_does():
     assert ours == theirs.tolist()
 
 
-def test_a_model_that_fails_on_test_draws_is_told():
+def test_a_model_that_fails_on_test_draws_is_an_error():
     model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 50})
     fitted = model.fit(np.zeros(4), np.ones(4), 8, 0)
     with pytest.raises(ArgumentError, match=r"options make a classifier that fails: .*n_neighbors"):
@@ -176,8 +176,8 @@ def test_votes_count_strictly_above_and_below():
 def test_counting_by_hand():
     fitted = Counting().fit(np.array([0, 0, 0, 1, 3]), np.array([0, 1, 1, 2, 3]), 10, 0)
     votes = fitted.votes(np.array([3, 0, 7, 0, 2, 1]))
-    found = dict(zip([0, 1, 2, 3, 7], votes.log_odds, strict=True))
-    assert found == pytest.approx({0: np.log(1 / 3), 1: np.log(2), 2: np.inf, 3: 0.0, 7: 0.0})
+    odds = dict(zip([0, 1, 2, 3, 7], votes.log_odds, strict=True))
+    assert odds == pytest.approx({0: np.log(1 / 3), 1: np.log(2), 2: np.inf, 3: 0.0, 7: 0.0})
     assert votes.counts.tolist() == [2, 1, 1, 1, 1]
 
 
@@ -199,16 +199,16 @@ BIG = 2**60 + np.arange(4)
 
 
 @pytest.mark.parametrize("tuples", [False, True])
-def test_counting_tells_outputs_apart_that_floats_do_not(tuples):
+def test_counting_separates_outputs_that_are_the_same_float(tuples):
     """Neighbours of 2^60 are the same double."""
 
     def outputs(*which):
         return np.stack([BIG[list(which)], BIG[: len(which)]], 1) if tuples else BIG[list(which)]
 
     fitted = Counting().fit(outputs(0, 1, 1, 0), outputs(1, 1, 2, 3), 8, 0)
-    seen, counts = value_counts(outputs(0, 1, 3, 3))
+    values, counts = value_counts(outputs(0, 1, 3, 3))
     votes = fitted.votes(outputs(0, 1, 3, 3))
-    assert fitted.outcomes.dtype == seen.dtype == np.int64
+    assert fitted.outcomes.dtype == values.dtype == np.int64
     assert counts.tolist() == votes.counts.tolist() == ([1] * 4 if tuples else [1, 1, 2])
     assert votes.log_odds.tolist() == [-np.inf, 0.0] + ([0.0, np.inf] if tuples else [np.inf])
 
@@ -266,7 +266,7 @@ def test_hamming_uses_all_62_bits():
     assert fitted.votes(far - 1).log_odds.tolist() == [np.inf]
 
 
-def test_hamming_tells_neighbours_of_2_to_the_60_apart():
+def test_hamming_separates_neighbours_of_2_to_the_60():
     fitted = HammingNeighbours(1).fit(BIG[:1], BIG[3:], 2, 0)
     assert fitted.points.tolist() == [BIG[0], BIG[3]]
     assert fitted.votes(BIG).log_odds.tolist() == [-np.inf, 0.0, 0.0, np.inf]
@@ -297,19 +297,19 @@ def test_the_same_seed_trains_the_same_network():
     x, x_prime, queries = rng.normal(0, 1, (3, 300, 2))
     options = {"hidden_layer_sizes": [4], "max_iter": 5}
     network = ScikitLearn("sklearn.neural_network.MLPClassifier", options)
-    found = [network.fit(x, x_prime, 600, seed).votes(queries).log_odds for seed in (1, 1, 2)]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert (found[0] != found[2]).any()
+    odds = [network.fit(x, x_prime, 600, seed).votes(queries).log_odds for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(odds[0], odds[1])
+    assert (odds[0] != odds[2]).any()
 
 
-def test_ties_of_scikit_learns_neighbours_do_not_tell_the_label():
+def test_ties_of_scikit_learns_neighbours_do_not_reveal_the_label():
     """Half of all points are equal, twice as many of x': not all of the first rows may vote."""
     x, x_prime = np.repeat([0.0, 1.0, 2.0], [300, 0, 300]), np.repeat([0.0, 1.0], [600, 0])
     model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 30})
     for sides, odds in (((x, x_prime), 1), ((x_prime, x), -1)):
-        found = [model.fit(*sides, 1200, seed).votes(np.zeros(1)).log_odds[0] for seed in range(9)]
-        assert np.mean(found) == pytest.approx(odds * np.log(2), abs=0.4)
-        assert len(set(found)) > 1
+        shares = [model.fit(*sides, 1200, seed).votes(np.zeros(1)).log_odds[0] for seed in range(9)]
+        assert np.mean(shares) == pytest.approx(odds * np.log(2), abs=0.4)
+        assert len(set(shares)) > 1
 
 
 def test_no_chance_of_either_side_is_even():
@@ -338,13 +338,13 @@ def test_no_chance_of_either_side_is_even():
         (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
     ],
 )
-def test_what_scikit_learn_does_not_have_is_told(arguments, message):
+def test_unknown_names_of_scikit_learn_are_errors(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         ScikitLearn(*arguments)
 
 
 def test_outputs_may_pass_through_transformers_first():
-    """A sign tells all that there is to tell of a shift of Laplace noise at even odds."""
+    """The sign is all the information on a shift of Laplace noise at even odds."""
     rng = np.random.default_rng(1)
     x, x_prime = rng.laplace(0, 1, (3000, 5)), rng.laplace(0.3, 1, (3000, 5))
     bins = {"name": "sklearn.preprocessing.KBinsDiscretizer", "options": {"n_bins": 2}}
@@ -368,12 +368,12 @@ def test_outputs_may_pass_through_transformers_first():
         ),
     ],
 )
-def test_what_is_no_transformer_is_told(before, message):
+def test_bad_transformers_are_errors(before, message):
     with pytest.raises(ArgumentError, match=message):
         ScikitLearn("sklearn.naive_bayes.GaussianNB", before=before)
 
 
-def test_a_value_that_scikit_learn_refuses_is_told():
+def test_a_value_that_scikit_learn_refuses_is_an_error():
     x = np.zeros((9, 1))
     with pytest.raises(ArgumentError, match=r"options sklearn.svm.SVC refuses: .*C"):
         ScikitLearn("sklearn.svm.SVC", {"C": -1.0}).fit(x, x, 18, 0)
@@ -420,19 +420,19 @@ def test_scikit_learn_sees_entries_in_units_of_their_own(unit):
     assert np.unique(plain).size > 8
 
 
-def test_what_the_source_of_scikit_learn_says_of_a_class_is_true():
-    """Where it says anything: then scikit-learn is not imported to check a name."""
+def test_options_from_the_source_of_scikit_learn_are_right():
+    """Where there are any: then scikit-learn is not imported to check a name."""
     from sklearn.utils import all_estimators
 
-    told = 0
+    count = 0
     for kind in ("classifier", "transformer"):
-        for name, found in all_estimators(type_filter=kind):
-            public = ".".join(part for part in found.__module__.split(".") if part[0] != "_")
+        for name, model in all_estimators(type_filter=kind):
+            public = ".".join(part for part in model.__module__.split(".") if part[0] != "_")
             known = _options_from_source(f"{public}.{name}", kind)
             if known is not None:
-                assert known == set(found().get_params(deep=False)) - {"random_state"}, name
-                told += 1
-    assert told > 30
+                assert known == set(model().get_params(deep=False)) - {"random_state"}, name
+                count += 1
+    assert count > 30
     assert _options_from_source("os.system", "classifier") is None
     assert _options_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
     assert _options_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None

@@ -1,4 +1,4 @@
-"""Verdicts on files: every pair, direction and claim, and what estimates make of them."""
+"""Verdicts on files: every pair, direction and claim, and their estimates."""
 
 import numpy as np
 import pandas as pd
@@ -65,13 +65,13 @@ def estimated(file, **parameters):
 
 def by_hand(samples):
     """Return both directions by run and pair, straight from the draws."""
-    method, found = Spectrum(**TRAINED), {}
+    method, tests = Spectrum(**TRAINED), {}
     for run, sides in by_run(read_samples(samples, SAMPLES)):
         for i in (0, 2):
             words = "epsilon=1.0", "distances", f"pair={i},{i + 1}", f"run={run}"
             rng = seeds.generator(3, "classify", "laplace", *words)
-            found[run, i] = method.test(sides[i], sides[i + 1], rng)
-    return found
+            tests[run, i] = method.test(sides[i], sides[i + 1], rng)
+    return tests
 
 
 def test_every_run_pair_and_claim_has_its_delta(files):
@@ -110,7 +110,7 @@ def test_a_bootstrap_is_the_same_every_time(files):
     assert (first["low"] < first["high"]).any()
 
 
-def test_what_cannot_be_trained_on_is_told_with_its_run(tmp_path):
+def test_the_error_of_bad_training_draws_names_the_run(tmp_path):
     spec = SAMPLES | {"n": 1}
     path = str(tmp_path / "s.parquet")
     sample.run(path, spec, quiet)

@@ -1,4 +1,4 @@
-"""The command line: what it says, with which exit code, and what it writes where."""
+"""The command line: its output, its exit codes and the files that it writes."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(capsys):
-    """What ends with an exit code, stdout and stderr."""
+    """A function that returns the exit code, stdout and stderr."""
 
     def run(words, *more):
         code = main([*shlex.split(words), *more])
@@ -55,9 +55,9 @@ def audited(run):
     def audited(words, samples=2000):
         code, out, err = run(f"audit {words} --samples {samples} --no-checks --quiet --json -")
         assert err == ""
-        found = json.loads(out)
-        assert (code == 0) == (found["verdict"] in ("not refuted", "holds"))
-        return found
+        verdict = json.loads(out)
+        assert (code == 0) == (verdict["verdict"] in ("not refuted", "holds"))
+        return verdict
 
     return audited
 
@@ -65,7 +65,7 @@ def audited(run):
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def test_a_violated_claim_ends_with_1_and_says_how_to_see_it_again(run):
+def test_a_violated_claim_ends_with_1_and_has_a_replay(run):
     code, out, err = run(f"audit {WRONG} --samples 2000")
     assert (code, err) == (1, "")
     first, *rest = out.splitlines()
@@ -92,8 +92,8 @@ WRONG_QUOTED = "mechanisms.py:noisy_mean --pair '[0]' '[1]' --epsilon 1 --sample
     ],
 )
 def test_each_verdict_has_its_exit_code(run, words, code, verdict):
-    found, out, err = run(f"audit {words}")
-    assert (found, out.partition(":")[0], err) == (code, verdict, "")
+    exit_code, out, err = run(f"audit {words}")
+    assert (exit_code, out.partition(":")[0], err) == (code, verdict, "")
     assert "None" not in out
 
 
@@ -110,10 +110,10 @@ def test_each_verdict_has_its_exit_code(run, words, code, verdict):
     ],
 )
 def test_each_notion_of_privacy_can_be_claimed(audited, claim, quantity, bounds):
-    found = audited(f"mechanisms.py:noisy_mean --pair [0] [1] {claim}")
-    assert found["bounds"][0]["quantity"] == quantity
-    assert len(found["bounds"]) == bounds
-    assert found["verdict"] == "violated"
+    verdict = audited(f"mechanisms.py:noisy_mean --pair [0] [1] {claim}")
+    assert verdict["bounds"][0]["quantity"] == quantity
+    assert len(verdict["bounds"]) == bounds
+    assert verdict["verdict"] == "violated"
 
 
 def test_outputs_may_stand_for_reals(folder, run):
@@ -128,22 +128,22 @@ def test_outputs_may_stand_for_reals(folder, run):
     assert "Mironov" not in out
 
 
-def test_json_has_what_is_promised(audited):
-    found = audited(WRONG)
+def test_json_has_the_promised_keys(audited):
+    verdict = audited(WRONG)
     promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"
-    assert {*promised.split(), "checks", "estimates", "provenance", "replay"} <= set(found)
-    assert found["pair"] == [[0], [1]]
-    assert found["bound"] > 1
-    assert found["witness"]["count"] > found["witness"]["count_prime"]
-    assert found["draws"] == 2000
-    assert len(found["provenance"]["made of"]["mechanisms.py"]) == 64
-    assert {estimate["kind"] for estimate in found["estimates"]} >= {"finite-sample bound"}
-    shares = [look["share"] for look in found["evidence"]]
+    assert {*promised.split(), "checks", "estimates", "provenance", "replay"} <= set(verdict)
+    assert verdict["pair"] == [[0], [1]]
+    assert verdict["bound"] > 1
+    assert verdict["witness"]["count"] > verdict["witness"]["count_prime"]
+    assert verdict["draws"] == 2000
+    assert len(verdict["provenance"]["made of"]["mechanisms.py"]) == 64
+    assert {estimate["kind"] for estimate in verdict["estimates"]} >= {"finite-sample bound"}
+    shares = [look["share"] for look in verdict["evidence"]]
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
 
-def test_equal_inputs_are_told(run):
+def test_equal_inputs_are_noted(run):
     words = f"audit mechanisms.py:noisy_sum --pair [1] [1] --epsilon .1 {FEW}"
     assert run(words) == (
         2,
@@ -156,7 +156,7 @@ def test_equal_inputs_are_told(run):
     assert "x and x' are equal in 1 of 2 pairs" in out
 
 
-def test_a_replay_writes_no_files_and_says_where_draws_are_others(run, folder):
+def test_a_replay_writes_no_files_and_notes_other_draws(run, folder):
     (folder / "own.py").write_text(
         "import random, os\n"
         "def globally(x):\n    return x + (random.random() < .5)\n"
@@ -215,16 +215,16 @@ for _ in range(size):
 def test_a_source_is_a_function_here_or_elsewhere_or_a_program(folder, audited, source):
     (folder / "plain.py").write_text(NO_NUMPY)
     (folder / "program.py").write_text(PROGRAM)
-    found = audited(f"{source.format(python=sys.executable)} --pair 0 1 --epsilon 1")
-    assert found["outputs"] == "integers"
-    assert found["witness"]["count"] > 20 * found["witness"]["count_prime"]
+    verdict = audited(f"{source.format(python=sys.executable)} --pair 0 1 --epsilon 1")
+    assert verdict["outputs"] == "integers"
+    assert verdict["witness"]["count"] > 20 * verdict["witness"]["count_prime"]
     sys.modules.pop("plain", None)
 
 
 def test_a_worker_answers_all_batches(audited):
-    found = audited(f"--pair '[2, 1]' '[1, 2]' --epsilon 5 --command '{sys.executable} {WORKER}'")
-    assert found["verdict"] == "not refuted"
-    assert "one worker" in found["source"]
+    verdict = audited(f"--pair '[2, 1]' '[1, 2]' --epsilon 5 --command '{sys.executable} {WORKER}'")
+    assert verdict["verdict"] == "not refuted"
+    assert "one worker" in verdict["source"]
 
 
 WORKER = DATA / "worker.py"
@@ -242,11 +242,11 @@ def test_recorded_outputs_are_audited_from_any_file(run):
     bounds = set()
     for files in ("x.npy y.npy", "both.csv --columns x y", "x.parquet y.parquet"):
         words = f"--outputs {files} --epsilon 1 --json -"
-        found = json.loads(run(f"audit {words}")[1])
-        assert found["verdict"] == "violated"
-        assert found["pair"] is None
-        assert found["replay"] == f"epsilometer audit {words.removesuffix(' --json -')}"
-        bounds.add(found["bound"])
+        verdict = json.loads(run(f"audit {words}")[1])
+        assert verdict["verdict"] == "violated"
+        assert verdict["pair"] is None
+        assert verdict["replay"] == f"epsilometer audit {words.removesuffix(' --json -')}"
+        bounds.add(verdict["bound"])
     assert len(bounds) == 1
 
 
@@ -255,35 +255,35 @@ def test_many_neighbours_may_be_named(folder, audited):
     noisy = "mechanisms.py:noisy_sum --epsilon 50"
     assert audited(f"{noisy} --patterns 3", samples=4000)["pairs"] == 10
     assert audited(f"{noisy} --pair [0] [1] --pair [2] [3]")["name"] in ("pair 1", "pair 2")
-    found = audited(f"{noisy} --remove-a-row ages.csv")
-    assert found["name"].startswith("without row")
-    assert len(found["provenance"]["made of"]["ages.csv"]) == 64
-    found = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
-    assert found["pairs"] == 4
-    assert found["verdict"] == "undecided"  # an epsilon of 50 or more would not be found
+    verdict = audited(f"{noisy} --remove-a-row ages.csv")
+    assert verdict["name"].startswith("without row")
+    assert len(verdict["provenance"]["made of"]["ages.csv"]) == 64
+    verdict = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
+    assert verdict["pairs"] == 4
+    assert verdict["verdict"] == "undecided"  # an epsilon of 50 or more would not be found
 
 
 def test_negative_numbers_are_inputs(audited):
-    found = audited("mechanisms.py:Noise --epsilon 1 --pair -1e-3 -0.5")
-    assert found["pair"] == [-0.001, -0.5]
+    verdict = audited("mechanisms.py:Noise --epsilon 1 --pair -1e-3 -0.5")
+    assert verdict["pair"] == [-0.001, -0.5]
 
 
 def test_failures_are_outcomes_on_request(run, audited):
     words = "mechanisms.py:leaky --pair 0 1 --epsilon .5"
     assert run(f"audit {words} {FEW}")[0] == 4
-    found = audited(f"{words} --failures")
-    assert found["verdict"] == "violated"
-    assert found["witness"]["count"] > 20 * found["witness"]["count_prime"]
+    verdict = audited(f"{words} --failures")
+    assert verdict["verdict"] == "violated"
+    assert verdict["witness"]["count"] > 20 * verdict["witness"]["count_prime"]
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_files_hold_what_is_said(folder, run):
+def test_files_agree_with_the_output(folder, run):
     code, out, _ = run(f"audit {WRONG} {FEW} --json v.json --junit v.xml --output page")
     assert code == 1
-    found = json.loads((folder / "v.json").read_text())
-    assert f"VIOLATED: {found['claimed']}" in out
+    verdict = json.loads((folder / "v.json").read_text())
+    assert f"VIOLATED: {verdict['claimed']}" in out
     assert (folder / "page" / "verdict.json").read_text() == (folder / "v.json").read_text()
     written = {"v.json", "v.xml", "page", "mechanisms.py"}
     assert {path.name for path in folder.iterdir()} - {"__pycache__"} == written
@@ -321,11 +321,11 @@ def test_junit_has_a_test_for_each_claim(folder, run, words, kinds):
     for case, kind in zip(suite, kinds, strict=True):
         assert "mechanisms.py" in case.get("name")
         assert float(case.get("time")) >= 0
-        found = next((part for part in case if part.tag != "system-out"), None)
-        assert (found is None) == (kind is None)
+        element = next((part for part in case if part.tag != "system-out"), None)
+        assert (element is None) == (kind is None)
         if kind is not None:
-            assert found.get("type") == kind
-            assert found.tag == ("error" if kind == "invalid" else "failure")
+            assert element.get("type") == kind
+            assert element.tag == ("error" if kind == "invalid" else "failure")
         assert case.find("system-out").text
 
 
@@ -335,9 +335,9 @@ def test_a_mechanism_that_fails_leaves_no_older_verdict(folder, run):
     assert (code, out) == (4, "")
     assert err.count("\n") == 1
     assert "MemoryError" in err
-    found = json.loads((folder / "v.json").read_text())
-    assert found["verdict"] == "invalid"
-    assert "MemoryError" in found["reasons"][0]
+    verdict = json.loads((folder / "v.json").read_text())
+    assert verdict["verdict"] == "invalid"
+    assert "MemoryError" in verdict["reasons"][0]
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_a_page_without_its_libraries_is_refused_before_anything_is_drawn(
 # --- around it ------------------------------------------------------------------------------------
 
 
-def test_a_device_stays_one_and_a_full_disk_is_told_after_the_verdict(run):
+def test_a_device_stays_one_and_a_full_disk_is_an_error_after_the_verdict(run):
     code, out, err = run(f"audit {RIGHT} {FEW} --json /dev/null")
     assert (code, err) == (0, "")
     assert Path("/dev/null").is_char_device()
@@ -444,7 +444,7 @@ def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
     assert err.splitlines()[-1] == "epsilometer: a fault of ours, please tell us: ZeroDivisionError"
 
 
-def test_samples_needed_says_how_many(run, monkeypatch):
+def test_samples_needed_prints_the_number(run, monkeypatch):
     monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; tests/unit/test_forecasts.py
     code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
     assert (code, err) == (0, "")
@@ -479,7 +479,7 @@ def test_help_is_light():
     assert done.stderr.strip() == "set()"
 
 
-def test_a_reader_who_goes_away_is_no_error():
+def test_a_reader_that_goes_away_is_no_error():
     words = f"audit {WRONG} {FEW} --json -"
     pipe = f"{shlex.join(COMMAND)} {words} | true; echo ${{PIPESTATUS[0]}} >&2"
     done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Mistakes on the command line: a line says what is wrong, and nothing is written."""
+"""Mistakes on the command line: the error is one line, and nothing is written."""
 
 import shlex
 import shutil
@@ -45,7 +45,7 @@ PAIR = "--pair 0 1"
 M = "mechanisms.py"
 OK = f"{M}:noisy_sum --pair [0] [1]"
 
-# what is typed, the exit code, and words of the answer
+# the arguments, the exit code, and words of the answer
 SOURCES = [
     (f"{PAIR} {CLAIM}", 2, "SOURCE: none is given; write file.py:function"),
     (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: is not there"),
@@ -225,18 +225,18 @@ def _contents(folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"), [(f"audit {words}", *rest) for words, *rest in AUDITS] + COMMANDS
+    ("words", "code", "message"), [(f"audit {words}", *rest) for words, *rest in AUDITS] + COMMANDS
 )
-def test_a_mistake_is_told_in_a_line(prepared, monkeypatch, capsys, words, code, told):
+def test_the_error_of_a_mistake_is_one_line(prepared, monkeypatch, capsys, words, code, message):
     monkeypatch.chdir(prepared)
     before = _contents(prepared)
     typed = shlex.split(words)
     if typed[:1] == ["audit"] and not {"--samples", "--budget", "--outputs"} & set(typed):
         typed += ["--samples", "2000"]
-    found = main(typed)
+    exit_code = main(typed)
     out, err = capsys.readouterr()
-    assert told in err
-    assert found == code
+    assert message in err
+    assert exit_code == code
     assert out == ""
     assert 1 <= err.count("\n") <= 2
     assert err.startswith("epsilometer: ")
@@ -246,7 +246,7 @@ def test_a_mistake_is_told_in_a_line(prepared, monkeypatch, capsys, words, code,
     assert _contents(prepared) == before
 
 
-def test_what_is_no_sampler_is_told_by_its_verdict(prepared, monkeypatch, capsys):
+def test_the_verdict_of_a_bad_sampler_is_invalid(prepared, monkeypatch, capsys):
     monkeypatch.chdir(prepared)
     assert main(shlex.split(f"audit --outputs copies.csv {CLAIM}")) == 4
     assert capsys.readouterr().out.startswith("INVALID: ")

@@ -1,4 +1,4 @@
-"""What a cluster asks of the folder that a run lies in."""
+"""Requirements of a cluster on the folder of a run."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_plain_folders_are_taken(name):
 
 
 @pytest.mark.parametrize("name", [*" \n\t'\"`$;&|<>()[]{}*?!#\\\0"])
-def test_what_a_shell_would_take_apart_is_refused(name):
+def test_folders_that_a_shell_would_split_are_refused(name):
     with pytest.raises(EpsilometerError, match="cannot lie in a folder with") as refused:
         refuse_unquotable(["/home/fine", f"/home/a{name}b/epsilometer"])
     assert "\n" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""Densities on files: of every pair, and what the bounds make of them."""
+"""Densities on files: of every pair, and their bounds."""
 
 import numpy as np
 import pandas as pd
@@ -58,8 +58,8 @@ def estimated(file, name, **parameters):
     return answers(identity, file, DENSITIES)
 
 
-def answers(identity, file, made):
-    spec = {"identity": identity, "reads": "densities", "data": [made]}
+def answers(identity, file, densities):
+    spec = {"identity": identity, "reads": "densities", "data": [densities]}
     return pd.DataFrame(estimate.estimates_of([file], spec))
 
 
@@ -98,7 +98,7 @@ def test_the_largest_is_of_all_pairs_and_both_directions(files):
 
 
 def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
-    """The row says which bounds cannot be trusted."""
+    """Bounds that cannot be trusted are marked in their row."""
     samples, densities = files[0], str(tmp_path / "c.parquet")
     spec = COMMON | {"samples": SAMPLES, "pairing": "consecutive", "cells": 9}
     density.run(samples, densities, spec, quiet)
@@ -117,7 +117,7 @@ def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
     assert table["estimate"].notna().all()
 
 
-def test_a_sample_without_a_scale_is_told_with_its_run(tmp_path):
+def test_the_error_of_a_sample_without_a_scale_names_the_run(tmp_path):
     spec = SAMPLES | {"registered": f"{__name__}:Constant", "n": 50}
     path = str(tmp_path / "s.parquet")
     sample.run(path, spec, quiet)

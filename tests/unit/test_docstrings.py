@@ -1,4 +1,4 @@
-"""What is public tells the shapes of its arrays, and every estimator shows itself at work."""
+"""Public functions document the shapes of their arrays, and every estimator has an example."""
 
 import ast
 import re
@@ -26,20 +26,25 @@ def public():
 
 
 def annotations(node):
-    """Return what a function takes and returns, or the fields of a class."""
+    """Return the annotations of a function, or of the fields of a class."""
     if isinstance(node, ast.ClassDef):
-        found = [part.annotation for part in node.body if isinstance(part, ast.AnnAssign)]
+        parts = [part.annotation for part in node.body if isinstance(part, ast.AnnAssign)]
     else:
-        given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg)
-        found = [*(part.annotation for part in given if part), node.returns]
-    return [ast.unparse(annotation) for annotation in found if annotation]
+        arguments = (
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+            node.args.vararg,
+        )
+        parts = [*(part.annotation for part in arguments if part), node.returns]
+    return [ast.unparse(annotation) for annotation in parts if annotation]
 
 
 PUBLIC = public()
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_whoever_takes_or_returns_arrays_says_their_shapes(name):
+def test_functions_of_arrays_document_the_shapes(name):
     text = ast.get_docstring(PUBLIC[name])
     assert text, "has no docstring"
     if any(map(ARRAY.search, annotations(PUBLIC[name]))):

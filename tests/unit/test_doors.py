@@ -1,4 +1,4 @@
-"""Odd mechanisms, and the command line's doors: audited as they are meant, or told in a line."""
+"""Odd mechanisms, and options of the command line: audited as meant, or an error of one line."""
 
 import asyncio
 import json
@@ -36,9 +36,9 @@ class Drawn:
 
 class Kept:
     "The constructor makes a generator only, and is slow."
-    made = 0
+    count = 0
     def __init__(self):
-        Kept.made += 1
+        Kept.count += 1
         self.rng = np.random.default_rng()
     def __call__(self, x):
         return round(x + self.rng.laplace(), 3)
@@ -138,9 +138,9 @@ def test_a_class_whose_constructor_only_makes_a_generator_has_one_object(folder)
     source = load("own.py:Kept")
     assert len(set(source.draw(0.0, 100, 1).tolist())) > 90
     assert "new object" not in source.description
-    made = type(source.sampler.function).made
+    count = type(source.sampler.function).count
     source.draw(0.0, 100, 1)
-    assert type(source.sampler.function).made == made <= 3
+    assert type(source.sampler.function).count == count <= 3
 
 
 @dataclass
@@ -167,8 +167,8 @@ def test_dataclasses_are_mechanisms_and_inputs(seed):
         return np.round(sum(row.age for row in rows) + rng.laplace(size=size), 3)
 
     for pair in (([Row(1)], [Row(2)]), ([{"age": 1}], [{"age": 2}])):
-        found = verdict(ages, seed, pair=pair)
-        assert found.verdict == "not refuted"
+        answer = verdict(ages, seed, pair=pair)
+        assert answer.verdict == "not refuted"
 
 
 def test_a_dataclass_of_another_interpreter_gets_mappings(folder):
@@ -221,7 +221,7 @@ def test_async_functions_fail_as_others_do_and_run_in_notebooks(folder):
         there.close()
 
 
-# --- what is printed ------------------------------------------------------------------------------
+# --- printed lines --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("python", ["", f"--python {sys.executable}"])
@@ -229,9 +229,9 @@ def test_lines_that_are_printed_are_counted_once_for_an_audit(run, python):
     code, out, err = run(
         f"audit own.py:chatty {python} --pair 0 1 --epsilon 1.2 --samples 500 --json -"
     )
-    found = json.loads(out)  # nothing else is there
-    assert code == found["exit_code"] if "exit_code" in found else code == 0
-    (note,) = [check for check in found["checks"] if check["name"] == "printed"]
+    answer = json.loads(out)  # nothing else is there
+    assert code == answer["exit_code"] if "exit_code" in answer else code == 0
+    (note,) = [check for check in answer["checks"] if check["name"] == "printed"]
     assert note["words"].count("adding noise") == 3
     assert "more lines" in note["words"]
     assert "adding noise" not in err
@@ -272,7 +272,7 @@ def test_an_unknown_name_in_braces_is_refused(word):
 def test_braces_can_be_written():
     quoted = """'{"a": {"b": 1}}'"""
     source = WorkerSource(f'printf \'["%s","%s"]\\n\' {{{{name}}}} {quoted} {{input}}')
-    with pytest.raises(MechanismError):  # printf reads its format again for what is left
+    with pytest.raises(MechanismError):  # printf reads its format again for the rest
         source.draw(0, 1, 1)
     echo = WorkerSource([sys.executable, "-c", "import sys; print(len(sys.argv[1]))", "{{name}}"])
     echo = WorkerSource([*echo._argv, "{input}"])
@@ -280,8 +280,8 @@ def test_braces_can_be_written():
 
 
 def test_parameters_with_braces_reach_another_interpreter(folder):
-    given = {"label": "{size}{x}"}
-    there = python_worker(sys.executable, "own.py:scaled", parameters=given)
+    parameters = {"label": "{size}{x}"}
+    there = python_worker(sys.executable, "own.py:scaled", parameters=parameters)
     try:
         assert len(there.draw(0.0, 5, 1)) == 5
     finally:
@@ -294,7 +294,7 @@ def test_parameters_with_braces_reach_another_interpreter(folder):
 @pytest.mark.parametrize(
     ("python", "seed"), [(f"--python {sys.executable}", 0), *with_five_seeds("")]
 )
-def test_parameters_are_set_and_defaults_are_said(run, seed, python):
+def test_parameters_are_set_and_defaults_are_shown(run, seed, python):
     words = f"audit own.py:scaled {python} --pair 0 1 --epsilon 1 --samples 1000 --seed {seed}"
     code, out, _ = run(words)
     assert code == 0
@@ -306,7 +306,7 @@ def test_parameters_are_set_and_defaults_are_said(run, seed, python):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("--set epsilom=1", "takes no parameter 'epsilom'; did you mean 'epsilon'?"),
         ("--set epsilon", "write NAME=VALUE"),
@@ -316,14 +316,14 @@ def test_parameters_are_set_and_defaults_are_said(run, seed, python):
         ("--quite", "did you mean '--quiet'?"),
     ],
 )
-def test_a_wrong_option_is_told(run, words, told):
+def test_a_wrong_option_is_an_error(run, words, message):
     code, out, err = run(f"audit own.py:scaled --pair 0 1 --epsilon 1 {words}")
     assert (code, out) == (2, "")
-    assert told in err
+    assert message in err
     assert err.count("\n") == 1
 
 
-def test_an_accountant_gets_what_is_set(run, folder):
+def test_an_accountant_gets_the_options_that_are_set(run, folder):
     (folder / "acc.py").write_text("def level(epsilon): return 2 * epsilon\n")
     words = "audit own.py:scaled --set epsilon=2 --epsilon acc.py:level --pair 0 1 --samples 500"
     assert "epsilon = 4" in run(words)[1]
@@ -339,7 +339,7 @@ def test_tables_are_data_frames_on_request(run, kind, python):
     assert json.loads(out)["pairs"] == 3
 
 
-def test_a_column_of_a_data_frame_has_one_type_whatever_row_is_missing(folder):
+def test_a_column_of_a_data_frame_has_one_type_without_any_row(folder):
     pytest.importorskip("pandas")
     Path("gaps.csv").write_text("name,age\nann,31\nbob,\ncy,45\n")
 
@@ -347,15 +347,15 @@ def test_a_column_of_a_data_frame_has_one_type_whatever_row_is_missing(folder):
         return " ".join(map(str, frame.dtypes))
 
     source = callable_source(types)
-    found = {
+    rows = {
         source.draw(x, 1, 1)[0]
         for pair in neighbours("gaps.csv", "remove", frame=True)
         for x in pair[:2]
     }
-    assert len(found) == 1
+    assert len(rows) == 1
 
 
-def test_a_data_frame_without_pandas_is_told(folder, monkeypatch):
+def test_a_data_frame_without_pandas_is_an_error(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     x, _, _ = next(neighbours("ages.csv", "remove", frame=True))
     with pytest.raises(MechanismError, match="needs pandas"):

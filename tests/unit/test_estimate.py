@@ -1,4 +1,4 @@
-"""Tables of estimates without pandas, against what pandas makes of the same rows."""
+"""Tables of estimates without pandas, against pandas on the same rows."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ def test_the_largest_by_hand():
 
 
 def verdicts(seed, runs, pairs, claims):
-    """Return what `_from_verdicts` gathers: every run, pair, direction and claim, in that order."""
+    """Return rows as of `_from_verdicts`: every run, pair, direction and claim, in that order."""
     rng = np.random.default_rng(seed)
     index = np.indices((runs, pairs, 2, claims)).reshape(4, -1)
     rows = index.shape[1]
@@ -67,10 +67,10 @@ def test_the_largest_of_all_keeps_the_largest_ends_of_all_intervals(seed, runs, 
     expected = largest.merge(groups[["low", "high"]].max().reset_index(), on=["run", "claim"])
     for name in ("estimate", "low", "high"):
         expected[f"{name}_reverse"] = expected[name]
-    found = estimate._largest_of_all(rows)
-    assert (found.pop("fresh") == 0).all()
-    pd.testing.assert_frame_equal(pd.DataFrame(found)[list(expected)], expected)
-    assert set(found) == set(expected)
+    table = estimate._largest_of_all(rows)
+    assert (table.pop("fresh") == 0).all()
+    pd.testing.assert_frame_equal(pd.DataFrame(table)[list(expected)], expected)
+    assert set(table) == set(expected)
 
 
 @settings(max_examples=40)
@@ -83,10 +83,10 @@ def test_both_directions_of_a_pair_and_claim_stand_side_by_side(seed, runs, pair
         frame[frame["reverse"] == way].drop(columns="reverse") for way in (False, True)
     )
     expected = forward.merge(back, on=[*KEYS, "claim"], suffixes=("", "_reverse"))
-    found = estimate._side_by_side(rows)
-    assert (found.pop("fresh") == 0).all()
-    pd.testing.assert_frame_equal(pd.DataFrame(found)[list(expected)], expected)
-    assert set(found) == set(expected)
+    table = estimate._side_by_side(rows)
+    assert (table.pop("fresh") == 0).all()
+    pd.testing.assert_frame_equal(pd.DataFrame(table)[list(expected)], expected)
+    assert set(table) == set(expected)
 
 
 @given(seeds, st.integers(1, 40), st.integers(1, 3))
@@ -97,14 +97,14 @@ def test_stretches_are_the_rows_that_agree_and_lie_together(seed, rows, keys):
     names = [f"k{i}" for i in range(keys)]
     frame = pd.DataFrame(columns)
     expected = [group.index.tolist() for _, group in frame.groupby(names, sort=False)]
-    found = [np.arange(rows)[part].tolist() for part in estimate._stretches(columns, names)]
-    assert found == expected
+    stretches = [np.arange(rows)[part].tolist() for part in estimate._stretches(columns, names)]
+    assert stretches == expected
 
 
-def test_what_comes_again_is_another_stretch():
+def test_values_that_come_again_are_another_stretch():
     columns = {"k": np.array([1, 1, 2, 1]), "flag": np.array([True, True, True, False])}
-    found = list(estimate._stretches(columns, ["k", "flag"]))
-    assert [np.arange(4)[part].tolist() for part in found] == [[0, 1], [2], [3]]
+    stretches = list(estimate._stretches(columns, ["k", "flag"]))
+    assert [np.arange(4)[part].tolist() for part in stretches] == [[0, 1], [2], [3]]
     (whole,) = estimate._stretches({"k": np.ones(1)}, ["k"])
     assert np.arange(1)[whole].tolist() == [0]
 
@@ -137,7 +137,7 @@ def counted(folder, name, runs):
 
 
 def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
-    """Every run, n and pair of sides of every file, in order, with what identifies them."""
+    """Every run, n and pair of sides of every file, in order, with their identity."""
     files, data = zip(
         *(counted(tmp_path, *about) for about in [("0-1", (0, 1)), ("2-2", (2,))]), strict=True
     )
@@ -163,27 +163,27 @@ def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
     assert frame["claimed_lipschitz"].isna().all()
 
 
-def test_what_has_no_interval_claim_or_doubt_says_so(monkeypatch):
-    """Nothing failed, everything is trusted, and what is not there is missing."""
+def test_estimates_without_an_interval_or_a_claim_are_trusted(monkeypatch):
+    """Nothing failed, everything is trusted, and absent values are missing."""
     rows = {key: np.arange(2) for key in (*KEYS, "fresh")}
     answers = rows | {name: np.array([0.5, 0.6]) for name in ("estimate", "estimate_reverse")}
     monkeypatch.setitem(estimate._ANSWERS, "answers", lambda *_: answers)
     identity = IDENTITY | {"claims": {"lipschitz": None}}
     spec = {"identity": identity, "reads": "answers", "data": [{}]}
-    found = estimate.estimates_of(["f"], spec)
-    assert found["trusted"].tolist() == [True, True]
-    assert found["failed"].tolist() == [False, False]
+    table = estimate.estimates_of(["f"], spec)
+    assert table["trusted"].tolist() == [True, True]
+    assert table["failed"].tolist() == [False, False]
     for name in ("claim", "low", "high", "low_reverse", "high_reverse", "claimed_lipschitz"):
-        assert np.isnan(found[name]).all()
+        assert np.isnan(table[name]).all()
 
 
-def test_every_estimator_reads_what_there_is_an_answer_to():
+def test_every_estimator_reads_a_product_with_an_answer():
     reads = {ESTIMATORS.load(name).reads for name in ESTIMATORS}
     assert reads == set(estimate._ANSWERS)
 
 
 def test_histograms_are_shaped_by_run_n_and_side():
-    """Cells of counts that tell where they belong."""
+    """Cells of counts that identify their place."""
     runs, sides, n = [4, 7], 4, [10, 100]
     index = np.array([(r, s, m) for r in runs for s in range(sides) for m in n])
     arrays = dict(zip(("run", "side", "n"), index.T, strict=True)) | {"counts": index}

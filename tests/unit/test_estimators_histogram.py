@@ -60,9 +60,9 @@ def test_large_orders_tend_to_the_pure_level():
 
 
 def test_unequal_totals_are_frequencies():
-    one = histogram_estimate(np.array([6, 3, 1]), np.array([2, 3, 5]), order=2.0)
-    two = histogram_estimate(np.array([6, 3, 1]), np.array([20, 30, 50]), order=2.0)
-    assert one.forward == pytest.approx(two.forward)
+    first = histogram_estimate(np.array([6, 3, 1]), np.array([2, 3, 5]), order=2.0)
+    second = histogram_estimate(np.array([6, 3, 1]), np.array([20, 30, 50]), order=2.0)
+    assert first.forward == pytest.approx(second.forward)
 
 
 def test_an_empty_cell_is_a_failure_not_an_exception():

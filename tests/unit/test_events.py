@@ -1,4 +1,4 @@
-"""Events hold what they say, and survive a file."""
+"""Events hold the outputs of their text, and survive a file."""
 
 import json
 import math
@@ -19,9 +19,9 @@ def text(event):
 
 def again(event):
     """Return an event that was written down and read."""
-    found = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert found == event
-    return found
+    restored = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert restored == event
+    return restored
 
 
 def test_ranges_are_closed_and_open_ends_have_none():
@@ -45,7 +45,7 @@ def test_infinite_ends_survive_a_file():
     assert text(Event(((None, float(np.finfo(float).max)),))) == "output < inf"
 
 
-def test_no_ranges_hold_nothing_but_what_is_missing():
+def test_no_ranges_hold_missing_numbers_only():
     draws = np.array([1.0, math.nan])
     assert again(Event(())).holds(draws).tolist() == [False, False]
     assert again(Event((), missing=True)).holds(draws).tolist() == [False, True]
@@ -59,7 +59,7 @@ def test_whole_numbers_beyond_2_to_the_53_stay_apart():
     everything = Event(((None, None),))
     limits = np.iinfo(np.int64)
     assert everything.holds(np.array([limits.min, 0, limits.max])).all()
-    # beyond what the outputs' type can say
+    # beyond the outputs' type
     assert Event(((2**40, None),)).holds(np.array([5], np.int32)).tolist() == [False]
 
 

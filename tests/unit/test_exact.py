@@ -27,11 +27,11 @@ def law(name, *arguments, **parameters):
     return EXACT.load(name)(MECHANISMS.load(name)(*arguments, **parameters))
 
 
-def close(found, expected, rel=1e-10):
+def close(value, expected, rel=1e-10):
     """Whether a double is a Decimal to that relative precision, also far below 1e-308's digits."""
-    if not math.isfinite(found):
+    if not math.isfinite(value):
         return False
-    return abs(Decimal(float(found)) - expected) <= Decimal(rel) * abs(expected)
+    return abs(Decimal(float(value)) - expected) <= Decimal(rel) * abs(expected)
 
 
 def check_finite(exact, x, y, p, q):
@@ -51,7 +51,7 @@ def check_finite(exact, x, y, p, q):
     losses = sorted({*map(abs, losses.values()), Decimal(0)})
     for low, high in [*pairwise(losses), (losses[-1], 2 * losses[-1] + 1)]:
         if high - low < high / 100:
-            continue  # a loss's own rounding would tell
+            continue  # a loss's own rounding would show
         claim = float((low + high) / 2)
         factor = Decimal(claim).exp()
         delta = sum(max(a - factor * b, Decimal(0)) for a, b in zip(p, q, strict=True))
@@ -78,11 +78,11 @@ def test_randomized_bits(epsilon, shuffled):
     vectors = [v[::-1] for v in product((0, 1), repeat=people)]  # bit i for person i
 
     def probabilities(x):
-        found = [math.prod(keep if a == b else flip for a, b in zip(v, x)) for v in vectors]  # noqa: B905
+        chances = [math.prod(keep if a == b else flip for a, b in zip(v, x)) for v in vectors]  # noqa: B905
         if not shuffled:
-            return found
+            return chances
         same = [[u for u, w in enumerate(vectors) if sum(w) == sum(v)] for v in vectors]
-        return [sum(found[u] for u in alike) / len(alike) for alike in same]
+        return [sum(chances[u] for u in alike) / len(alike) for alike in same]
 
     exact = law("randomized_bits", epsilon, people=people, shuffled=shuffled)
     for x, y in [((1, 0, 0), (0, 0, 0)), ((1, 1, 0), (0, 0, 1)), ((1, 0, 1), (0, 1, 1))]:
@@ -136,10 +136,10 @@ def test_noiseless_count(rows):
     whole = Decimal(2) ** (rows - 1)
     p, q = [Decimal(w) / whole for w in [*ways, 0]], [Decimal(w) / whole for w in [0, *ways]]
     exponents = [Decimal(claim).exp() for claim in (0.0, 0.1, 0.5, 1.0)]
-    for x, y, one, other in [([rows, 0], [rows, 1], p, q), ([rows, 1], [rows, 0], q, p)]:
+    for x, y, first, second in [([rows, 0], [rows, 1], p, q), ([rows, 1], [rows, 0], q, p)]:
         assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == math.inf
         for claim, factor in zip((0.0, 0.1, 0.5, 1.0), exponents, strict=True):
-            delta = sum(max(a - factor * b, Decimal(0)) for a, b in zip(one, other, strict=True))
+            delta = sum(max(a - factor * b, Decimal(0)) for a, b in zip(first, second, strict=True))
             assert close(spectrum(exact, [claim], x, y)[0], delta)
 
 
@@ -202,8 +202,8 @@ def test_gaussian_noise(distance, claim):
         if t > 36:
             return  # below 1e-280
         delta = upper(t) - Decimal(claim).exp() * upper(t + d)
-        for one, other in ((x, y), (y, x)):
-            assert close(spectrum(exact, [claim], one, other)[0], delta, 1e-9)
+        for first, second in ((x, y), (y, x)):
+            assert close(spectrum(exact, [claim], first, second)[0], delta, 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 50.0])
