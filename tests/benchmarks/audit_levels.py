@@ -219,8 +219,8 @@ def violated(kind: str, name: str, seed: int) -> tuple[str, float]:
     options = options | {"samples": samples, "details": False, "failures": "failures" in name}
     answer.detectable_level = lambda *_: None  # no verdict rests on it, and it takes a third
     start = time.process_time()
-    found = em.audit(mechanism, pairs, claim, seed=seed, **options)
-    return found.verdict, time.process_time() - start
+    verdict = em.audit(mechanism, pairs, claim, seed=seed, **options)
+    return verdict.verdict, time.process_time() - start
 
 
 def main() -> int:
@@ -231,19 +231,19 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of each bug")
     parser.add_argument("--everything", type=int, default=EVERYTHING, help="audits, in all")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    asked = parser.parse_args()
-    every = dict.fromkeys(KINDS, asked.everything // len(STRICT))
-    times = every | {"correct": asked.audits, "bug": 0}
+    arguments = parser.parse_args()
+    every = dict.fromkeys(KINDS, arguments.everything // len(STRICT))
+    times = every | {"correct": arguments.audits, "bug": 0}
     wrong = 0
-    with ProcessPoolExecutor(asked.cores) as pool:
-        for kind in asked.kinds:
+    with ProcessPoolExecutor(arguments.cores) as pool:
+        for kind in arguments.kinds:
             cases, _, options = KINDS[kind]
             print(f"{kind:34}{'audits':>8}{'violated':>10}{'low':>8}{'high':>8}{'s':>7}")
-            runs = -(-times[kind] // len(cases)) or asked.seeds
+            runs = -(-times[kind] // len(cases)) or arguments.seeds
             alarms = 0
             for name in cases:
-                one = partial(violated, kind, name)
-                words, seconds = zip(*pool.map(one, range(runs), chunksize=5), strict=True)
+                run = partial(violated, kind, name)
+                words, seconds = zip(*pool.map(run, range(runs), chunksize=5), strict=True)
                 hits, invalid = words.count("violated"), words.count("invalid")
                 alarms += hits
                 low, high = (float(end) for end in clopper_pearson(hits, runs, 0.999))
@@ -251,8 +251,8 @@ def main() -> int:
                 bad |= invalid > 0
                 wrong += bad
                 numbers = f"{runs:8}{hits:10}{low:8.3f}{high:8.3f}{np.median(seconds):7.2f}"
-                told = f"  <-- {invalid} invalid" if invalid else "  <--" if bad else ""
-                print(f"  {name:32}{numbers}{told}", flush=True)
+                mark = f"  <-- {invalid} invalid" if invalid else "  <--" if bad else ""
+                print(f"  {name:32}{numbers}{mark}", flush=True)
             if cases is HONEST:
                 total, alpha = runs * len(cases), options["alpha"]
                 most = alpha * total + 2.6 * math.sqrt(total * alpha * (1 - alpha))

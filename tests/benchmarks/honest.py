@@ -64,8 +64,8 @@ def response(x: int, size: int, rng: Rng) -> Any:
 def words(x: int, size: int, rng: Rng) -> list[str]:
     """One of four words, the true one e times as likely as any other."""
     lie = (x + rng.integers(1, 4, size)) % 4
-    told = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
-    return [("north", "east", "south", "west")[i] for i in told.tolist()]
+    answers = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
+    return [("north", "east", "south", "west")[i] for i in answers.tolist()]
 
 
 def bits(x: list[int], size: int, rng: Rng) -> Any:

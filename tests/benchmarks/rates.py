@@ -86,7 +86,9 @@ def main() -> None:
         for rule, *job in measured(scale):
             jobs[rule].append(job)
     file = Path("config/rates.yaml")
-    rates = yaml.safe_load(file.read_text()) | {rule: fit(found) for rule, found in jobs.items()}
+    rates = yaml.safe_load(file.read_text()) | {
+        rule: fit(measurements) for rule, measurements in jobs.items()
+    }
     text = yaml.safe_dump(
         {kind.rule: rates[kind.rule] for kind in KINDS}, sort_keys=False, default_flow_style=None
     )

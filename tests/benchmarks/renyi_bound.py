@@ -81,9 +81,9 @@ def ours(mechanism: NoisySum) -> tuple[dict[str, float], list[np.ndarray], tuple
 
     seconds["density"], ((z, p), (_, q)) = cpu(densities)
     floor = {"tau": 1e-5, "beta": 1e5, "spacing": z[1] - z[0]}
-    seconds["rest"], found = cpu(lambda: divergence(p, q, order=2.0, **floor).bound(N))
+    seconds["rest"], bound = cpu(lambda: divergence(p, q, order=2.0, **floor).bound(N))
     value = divergence(p, q, order=2.0, **floor).value
-    return seconds, sides, (z, p, q), [*h, value, found]
+    return seconds, sides, (z, p, q), [*h, value, bound]
 
 
 def kdepy(sides: list[np.ndarray], z: np.ndarray, h: list[float]) -> tuple[float, list[np.ndarray]]:

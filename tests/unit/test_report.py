@@ -72,7 +72,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.ids: list[str] = []
         self.images: list[dict[str, str]] = []
-        self.scripts, self.said = 0, ""
+        self.scripts, self.text = 0, ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -83,7 +83,7 @@ class Page(HTMLParser):
         self.scripts += tag == "script"
 
     def handle_data(self, data):
-        self.said += data
+        self.text += data
 
 
 def png(width: int, height: int) -> bytes:
@@ -186,9 +186,9 @@ def test_links_lead_to_what_is_there(results):
 
 def test_statements_are_counted_and_lead_to_what_shows_them(results):
     page = made(results, with_scorecard(results))
-    assert "66.7 %" in page.said
-    assert "2 of the 3 that this scale decides" in page.said
-    assert "1 statements agree as printed. 1 are errata" in page.said.replace("\n", " ")
+    assert "66.7 %" in page.text
+    assert "2 of the 3 that this scale decides" in page.text
+    assert "1 statements agree as printed. 1 are errata" in page.text.replace("\n", " ")
     rows = re.findall(
         r'<tr id="statement:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
     )
@@ -218,8 +218,8 @@ def test_long_tables_are_cut_and_say_so(results):
 
 def test_what_was_not_made_is_told_with_its_command(results):
     page = made(results, told(results))
-    assert page.said.count("It was not made at this scale.") == 3
-    assert "There is no scorecard among these reports." in page.said
+    assert page.text.count("It was not made at this scale.") == 3
+    assert "There is no scorecard among these reports." in page.text
 
 
 def audited(results: Path, identity) -> dict[str, dict[str, object]]:
@@ -240,9 +240,9 @@ def audited(results: Path, identity) -> dict[str, dict[str, object]]:
 
 def test_audits_are_shown_where_they_are(results):
     page = made(results, told(results, beside=audited(results, COMMON)))
-    assert "2 verdicts, 1 not as expected." in page.said
+    assert "2 verdicts, 1 not as expected." in page.text
     assert {"audits/mine.csv", "audits/mine.html"} <= set(page.links)
-    assert page.said.count("It was not made at this scale.") == 2
+    assert page.text.count("It was not made at this scale.") == 2
     text = (results / "report.html").read_text()
     assert re.search(r'data-verdict="violated">.*?<span class="word bad">violated', text)
     assert '<th scope="col" class="">error' not in text  # a column without a word in it
@@ -250,8 +250,8 @@ def test_audits_are_shown_where_they_are(results):
 
 def test_audits_of_another_seed_are_not_shown(results):
     page = made(results, told(results, beside=audited(results, COMMON | {"seed": 1})))
-    assert "is stale: seed is 1, not 2022" in page.said
-    assert "coin" not in page.said
+    assert "is stale: seed is 1, not 2022" in page.text
+    assert "coin" not in page.text
 
 
 def test_a_table_of_another_study_is_refused(results):
@@ -284,8 +284,8 @@ def test_what_jobs_took_is_read_from_their_logs(results):
     assert stage.total(rows)["jobs"] == 4
     assert stage.total([]) == dict.fromkeys(["jobs", "seconds", "cpu", "longest", "megabytes"], 0)
     page = made(results, told(results))
-    assert "From the logs of 4 jobs" in page.said
-    assert "begun 2026-01-02 03:04" in page.said
+    assert "From the logs of 4 jobs" in page.text
+    assert "begun 2026-01-02 03:04" in page.text
 
 
 def test_it_is_made_again_when_what_is_beside_it_is(config_folder):

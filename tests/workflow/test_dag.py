@@ -83,13 +83,13 @@ def test_everything_promised_is_there(finished: Project, report):
 
 def test_every_claim_that_does_not_agree_has_a_paragraph(finished: Project):
     """At the scale that is here; none is undecided without being listed."""
-    made = pd.read_csv(finished.folder / "results/smoke/tables/scorecard/scorecard.csv")
-    told = (ROOT / "docs/scorecard.md").read_text()
-    assert len(made) == 795
-    assert made["agrees"].isin(["yes", "erratum"]).sum() > 400
-    for name in made.loc[made["agrees"].isin(["no", "cannot be decided"]), "id"]:
-        assert f"`{name}`" in told, name
-    assert made.loc[made["agrees"] != "yes", "reason"].notna().all()
+    table = pd.read_csv(finished.folder / "results/smoke/tables/scorecard/scorecard.csv")
+    text = (ROOT / "docs/scorecard.md").read_text()
+    assert len(table) == 795
+    assert table["agrees"].isin(["yes", "erratum"]).sum() > 400
+    for name in table.loc[table["agrees"].isin(["no", "cannot be decided"]), "id"]:
+        assert f"`{name}`" in text, name
+    assert table.loc[table["agrees"] != "yes", "reason"].notna().all()
 
 
 def test_every_job_has_a_log_and_a_benchmark(finished: Project):
@@ -97,11 +97,11 @@ def test_every_job_has_a_log_and_a_benchmark(finished: Project):
     kinds = ["samples", "losses", "confirmations", "evidence", "timings"]
     kinds += ["histograms", "densities", "verdicts"]
     for folder in [*kinds, "estimates", "summaries", "tables", "figures"]:
-        made = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
+        outputs = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
         for kind in ("logs", "benchmarks"):
             base = results / kind
-            found = {p.relative_to(base).with_suffix("") for p in (base / folder).rglob("*")}
-            assert made <= found, kind
+            files = {p.relative_to(base).with_suffix("") for p in (base / folder).rglob("*")}
+            assert outputs <= files, kind
     log = next((results / "logs" / "samples").rglob("*.log")).read_text()
     assert "start sample" in log
     assert re.search(r"took [0-9.]+ s, [0-9.]+ s of CPU, [0-9]+ MB", log)
@@ -235,11 +235,11 @@ def test_the_plan_as_a_user_asks_for_it(project: Project):
         )
 
     before = sorted(project.folder.rglob("*.yaml"))
-    said = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
+    output = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
     once = report(checked(project.folder / "config", {"scale": "paper"}), 1, 2)
-    jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (said, once)]
+    jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (output, once)]
     assert jobs[0] == 10 * jobs[1] > 0
-    assert said.strip().endswith("samples are deleted as they are read")
+    assert output.strip().endswith("samples are deleted as they are read")
     assert not (project.folder / "results").exists()
     assert sorted(project.folder.rglob("*.yaml")) == before
     none = plan("--cores", "0")

@@ -63,9 +63,9 @@ def test_its_audit_word_for_word(tmp_path):
     (tmp_path / "lines.py").write_text(lines)
     python = [sys.executable, "lines.py"]
     command = [*python[:1], "-m", *shlex.split(first.removeprefix("$ "))]
-    for asked, code in ((python, 0), (command, 1)):
-        run = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    for arguments, code in ((python, 0), (command, 1)):
+        run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
-        found = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
-        assert found == printed[: len(found)]
-        assert len(found) >= len(printed) - 1  # Python has no command to replay
+        output = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
+        assert output == printed[: len(output)]
+        assert len(output) >= len(printed) - 1  # Python has no command to replay
