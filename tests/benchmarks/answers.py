@@ -123,7 +123,7 @@ def of_outputs() -> Iterator[tuple[str, Any]]:
 
 
 def on_the_command_line() -> Iterator[tuple[str, Any]]:
-    """Yield options and what the command `epsilometer audit` writes with them."""
+    """Yield options and the output of the command `epsilometer audit` with them."""
     pair, few = ["--pair", "0", "1"], ["--samples", "2500", "--quiet"]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -170,7 +170,7 @@ class Sum:
 
 
 def plain(verdict: Any) -> dict[str, Any]:
-    """Return a verdict as JSON holds it, without what differs between two runs."""
+    """Return a verdict as JSON holds it, without values that differ between two runs."""
     values = verdict if isinstance(verdict, dict) else verdict.to_plain()
     return {key: value for key, value in values.items() if key not in CHANGING}
 

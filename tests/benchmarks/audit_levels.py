@@ -1,4 +1,4 @@
-"""How often an audit says "violated": of mechanisms that keep their claim exactly, and of bugs.
+"""How often audits answer "violated": of mechanisms that keep their claim exactly, and of bugs.
 
 `make audit-levels` audits thirteen correct mechanisms at their exact level 2,000 times in all, of
 one and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side, all as the
@@ -75,18 +75,18 @@ def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
 
 
 def sometimes_none(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A count that is told where it exceeds 3 with its noise; level (1, .0677)."""
+    """A count that is released where it exceeds 3 with its noise; level (1, .0677)."""
     noisy = laplace(x, size, rng)
     return [float(value) if value > 3 else None for value in noisy]
 
 
 def _thresholded_delta() -> float:
-    """From 1 to 0, where nobody is told of an empty group: P(1 + noise > 3)."""
+    """From 1 to 0, where an empty group is never released: P(1 + noise > 3)."""
     return math.exp(-2) / 2
 
 
 def told_if_there(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group's noisy count above 3; an empty group is never told."""
+    """A group's noisy count above 3; an empty group is never released."""
     return sometimes_none(x, size, rng) if x else [None] * size
 
 
@@ -169,7 +169,7 @@ def another_grid(x: float, size: int, rng: Rng) -> Any:
 
 
 def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group is told above 2 where 3 is needed."""
+    """A group is released above 2 where 3 is needed."""
     if not x:
         return [None] * size
     return [float(value) if value > 2 else None for value in laplace(x, size, rng)]

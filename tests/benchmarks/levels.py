@@ -20,7 +20,7 @@ OUT = Path("results/levels.csv")
 
 
 def measured(task: tuple[str, str], seeds: int) -> tuple[list[Row], str, float]:
-    """Return the rows of an entry's case, or what went wrong, and the seconds."""
+    """Return the rows of an entry's case, or the error, and the seconds."""
     start = time.perf_counter()
     try:
         entry, case = task
@@ -31,7 +31,7 @@ def measured(task: tuple[str, str], seeds: int) -> tuple[list[Row], str, float]:
 
 
 def table(cores: int, seeds: int) -> tuple[pd.DataFrame, list[str], Counter[str]]:
-    """Return all rows, what went wrong, and the seconds of each entry."""
+    """Return all rows, the errors, and the seconds of each entry."""
     tasks = [task for reads in RUN for task in tasks_of(reads)] + [(e, "") for e in planned()]
     with ProcessPoolExecutor(cores) as pool:
         answers = list(pool.map(measured, tasks, [seeds] * len(tasks)))

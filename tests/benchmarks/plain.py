@@ -1,4 +1,4 @@
-"""The hot paths as one writes them first: a loop that asks for one random number at a time, a sort.
+"""The hot paths as one writes them first: a loop that draws one random number at a time, a sort.
 
 What `hot_paths` compares with, in the same process. Numba compiles the loops, too.
 """

@@ -50,7 +50,7 @@ _ON = re.compile(r"\(SLURM job (\d+) on (\S+)\)")
 
 
 def main() -> None:
-    """Run the steps that are asked for, and end with an error where one finds a difference."""
+    """Run the requested steps, and end with an error where one finds a difference."""
     parser = argparse.ArgumentParser(prog="beyond", description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, required=True, help="where everything is made")
     parser.add_argument("--jobs", type=int, default=5000, help="of the sweep that is run")
@@ -130,7 +130,7 @@ def hours_of_children(known: Collection[int] = ()) -> float:
 
 
 def dry(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure what comes before the first job of a sweep that is too large to be run here."""
+    """Measure the time before the first job of a sweep that is too large to be run here."""
     project = project_of(arguments, "dry", arguments.dry, with_study=not arguments.without_study)
     checking = "epsilometer_workflow.products.checking"
     checks = f"from {checking} import checked; checked('config', {{'scale': 'smoke'}})"
@@ -162,7 +162,7 @@ def measured(project: Project, *command: str) -> dict[str, float]:
     }
 
 
-# -- what a job takes -----------------------------------------------------------------------------
+# -- the cost of a job ----------------------------------------------------------------------------
 
 
 def rates(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def rates(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def beyond(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the sweep on several nodes, let one die, and look at what is there in the end."""
+    """Run the sweep on several nodes, let one die, and check the results."""
     project = project_of(
         arguments, "cluster", arguments.jobs, with_study=not arguments.without_study
     )
@@ -261,7 +261,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more; what the daemons and Snakemake took is found by then."""
+        """Look no more; the times of the daemons and Snakemake are known by then."""
         self._end.set()
         self._thread.join()
         self.found["slurmctld_cpu_seconds"] = cpu_seconds(self._here.daemons["slurmctld"].pid)
@@ -306,7 +306,7 @@ class Watch:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return what a process has taken, without its children."""
+    """Return the CPU time of a process, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -362,7 +362,7 @@ def compared(project: Project, products: list[Product], plan: dict[str, Any]) ->
 def local(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run the sweep without a cluster and compare all tables."""
     project = project_of(arguments, "local", arguments.jobs, with_study=not arguments.without_study)
-    for part in ("results", ".snakemake/metadata"):  # what the study has in common with the rates
+    for part in ("results", ".snakemake/metadata"):  # the jobs that the study and the rates share
         if (arguments.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
             shutil.copytree(arguments.folder / "rates" / part, project.folder / part)
     before, began = hours_of_children(), time.monotonic()

@@ -72,19 +72,19 @@ def missing() -> str | None:
 
 @dataclass
 class Cluster:
-    """Where its files are, what its clients need in their environment, and its daemons."""
+    """Its folder, the environment of its clients, and its daemons."""
 
     folder: Path
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes SLURM's clients talk to this cluster."""
+        """The variables that lead SLURM's clients to this cluster."""
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def ask(self, *command: str) -> str:
-        """Run one of SLURM's clients and return what it prints."""
+        """Run one of SLURM's clients and return its output."""
         run = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, check=False
         )
@@ -133,7 +133,7 @@ class Cluster:
         self._kill_jobs()
 
     def _kill_jobs(self, node: str = "") -> None:
-        """Kill the processes of jobs on a node, or on all; what watches over them first."""
+        """Kill the processes of jobs on a node, or on all; their supervisors first."""
         pids = [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
         of_jobs = {process for pid in pids for process in self._of_job(pid, node)}
         for pid in sorted(of_jobs, key=lambda pid: _name_of(pid) != "slurmstepd"):

@@ -1,4 +1,4 @@
-"""The workflow on a real SLURM cluster: jobs of every rule, the same tables, and what goes wrong.
+"""The workflow on a real SLURM cluster: jobs of every rule, the same tables, and failures.
 
 ``make test-slurm`` runs this; it is skipped, and says why, where no cluster can be brought up. What
 runs is a study in miniature; the reports of the study itself go through SLURM in ``make sweep``.
@@ -26,7 +26,7 @@ PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", 
 MERGED = ("--group-components", "chain=3", "experiment=3", "artifact=4")
 RULES = ("samples", "histograms", "densities", "verdicts", "losses", "confirmations", "evidence")
 RULES += ("timings", "estimates", "summaries", "tables", "figures")
-SECONDS = "others/seconds."  # the table of what was measured
+SECONDS = "others/seconds."  # the table of measured times
 
 FAULTS = '''"""A mechanism that does something wrong, each kind at its first attempts only."""
 
@@ -178,7 +178,7 @@ def test_tables_are_those_of_a_local_run(everything: Project, tables: dict[str, 
 
 
 def test_a_node_that_dies_loses_nothing(tables: dict[str, bytes], tmp_path: Path):
-    """What ran on it fails with it, and is made again on another."""
+    """Jobs that ran on it fail with it, and run again on another."""
     project = copy_project(tmp_path / "project", SMALL)
     project.slow_down(5)
     alone = ("--group-components", "chain=1", "experiment=3")
@@ -280,7 +280,7 @@ def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: P
     assert not (tmp_path / name / "results").exists()
 
 
-def test_audits_say_on_the_cluster_what_they_say_here(here: Cluster, tmp_path):
+def test_verdicts_on_the_cluster_are_those_of_a_local_run(here: Cluster, tmp_path):
     """All claims of a case are one submission; a mechanism that raises is a row."""
     tables = []
     for place in ("cluster", "local"):

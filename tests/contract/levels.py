@@ -50,7 +50,7 @@ LIMITS: dict[tuple[str, str], tuple[float | None, str]] = {
     ("largest_renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
 }
 
-# What a refusal may say: a new reason is to be looked at by a person.
+# Known reasons of refusals: a new reason is to be looked at by a person.
 REASONS = re.compile(
     r"outputs are mixed"
     r"|outputs are reals with an atom"
@@ -84,7 +84,7 @@ SHOWN = 10  # of the seeds one in so many, where nothing is judged
 
 @dataclass(frozen=True)
 class Answer:
-    """One bound of one run, and what it should lie below; ``trusted`` unless it was flagged."""
+    """One bound of one run, and the truth that it should lie below; ``trusted`` unless flagged."""
 
     of: str
     bound: float
@@ -153,14 +153,14 @@ def promising() -> list[str]:
 
 
 def cases_of(entry: str) -> list[Case]:
-    """Return the cases that are asked of an entry."""
+    """Return the cases that an entry is tested on."""
     method = method_of(entry)
     allowed = SLOW.get(getattr(method, "classifier", ""), CASES)
     return [case for case in CASES.values() if case.name in allowed and _applies(method, case)]
 
 
 def _applies(method: Any, case: Case) -> bool:
-    """Several pairs are for who answers for them as a whole; of a hundred one kind is enough."""
+    """Tell whether a case is for this method: several pairs need one answer for all of them."""
     whole = method.reads == "evidence" or method.largest
     if len(case.pairs) < 2:  # the largest of one pair is the same estimator at half of alpha
         return method.reads == "evidence" or not whole or case.group in HARD
@@ -250,7 +250,7 @@ RUN: dict[str, Callable[[Any, str, Case, int], Iterator[Answer]]] = {
 
 
 def answers(entry: str, case: Case, seed: int) -> list[Answer] | str:
-    """Return the bounds of one run, or what the refusal says."""
+    """Return the bounds of one run, or the message of the refusal."""
     method = method_of(entry)
     order = ORDERS[0] if method.reads == "densities" else math.inf
     try:
@@ -261,7 +261,7 @@ def answers(entry: str, case: Case, seed: int) -> list[Answer] | str:
 
 
 def rows(entry: str, name: str, seeds_a_case: int, enough: int | None = None) -> list[Row]:
-    """Return what an entry shows on a case; raise `AssertionError` on nonsense.
+    """Return the rows of an entry on a case; raise `AssertionError` on nonsense.
 
     So many runs are ``enough`` where no answer lay above the truth more often than it may.
     """
@@ -279,7 +279,7 @@ def _rows(entry: str, case: Case, runs: int, enough: int) -> list[Row]:
     first = answers(entry, case, 0)
     if isinstance(first, str):
         assert REASONS.match(first), f"{entry}, {case.name}: no known reason: {first}"
-        # what a kind of outputs is refused for needs no draws, the rest must not depend on them
+        # refusing a kind of outputs needs no draws; other refusals must not depend on them
         others = [] if _never(entry, case) else [answers(entry, case, s) for s in range(1, enough)]
         answered = [s for s, other in enumerate(others, 1) if not isinstance(other, str)]
         assert not answered, f"{entry}, {case.name}: refused for seed 0, not for {answered[:5]}"

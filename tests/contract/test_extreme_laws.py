@@ -1,4 +1,4 @@
-"""What must hold of every exact law at levels where doubles cancel or underflow."""
+"""Every exact law at levels where doubles cancel or underflow."""
 
 import math
 
@@ -51,7 +51,7 @@ def test_every_law_is_tried():
 
 @every_law
 @every_epsilon
-def test_levels_rise_from_0_to_the_pure_one(entry, epsilon):
+def test_levels_rise_from_0_to_the_pure_level(entry, epsilon):
     exact, (x, y) = law(entry, epsilon), sides(entry)
     pure = [exact.privacy_loss(x, y), exact.privacy_loss(y, x)]
     for loss, first, other in [(pure[0], x, y), (pure[1], y, x)]:

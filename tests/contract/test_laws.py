@@ -120,7 +120,7 @@ def test_identical_inputs_have_level_0(name):
 
 
 @every_law
-def test_levels_rise_with_the_order_towards_the_pure_one(name):
+def test_levels_rise_with_the_order_towards_the_pure_level(name):
     for x, y in pairs(name):
         levels = [divergence(law(name), order, x, y) for order in [*ORDERS, 1e6, math.inf]]
         assert levels == sorted(levels)

@@ -1,4 +1,4 @@
-"""The level test itself: its truths against draws, its judgement, and who is in it."""
+"""The level test itself: its truths against draws, its judgement, and its entries."""
 
 import math
 
@@ -29,7 +29,7 @@ N = 400_000
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_whoever_is_registered_is_configured_and_says_what_is_guaranteed(name):
+def test_every_registered_estimator_is_configured_and_has_a_guarantee(name):
     entries = [
         e for e, configuration in configured().estimators.items() if configuration.estimator == name
     ]
@@ -73,7 +73,7 @@ def differs(x, x_prime):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_truths_are_what_many_draws_show(name):
+def test_truths_agree_with_many_draws(name):
     pair = CASES[name].pairs[0]
     p, q = frequencies(pair, N, seed=1)
     some = np.minimum(p, q) * N > 50
@@ -171,7 +171,7 @@ def test_enough_runs_do_unless_a_bound_lies_above_too_often(monkeypatch, above, 
         *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.873), (0.025, 0.3, 0.972)],
     ],
 )
-def test_a_bound_above_so_often_is_found_with_such_a_chance(limit, share, power):
+def test_the_power_of_the_level_test(limit, share, power):
     """The power of the tests of levels, from how they judge each number of runs above."""
     entry, case = some_that_may(limit)
     chance = 0.0

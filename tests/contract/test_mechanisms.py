@@ -1,4 +1,4 @@
-"""What every registered mechanism keeps."""
+"""Rules that every registered mechanism keeps."""
 
 import math
 from functools import partial
@@ -177,7 +177,7 @@ def test_a_bad_epsilon_is_refused(name):
 
 
 @pytest.mark.parametrize("number", [0, -1.0, math.nan, math.inf, "1", None, True])
-def test_what_is_not_positive_is_refused(number):
+def test_numbers_that_are_not_positive_are_refused(number):
     with pytest.raises(ArgumentError, match="epsilon must be"):
         checks.positive("epsilon", number)
 

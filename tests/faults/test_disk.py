@@ -1,4 +1,4 @@
-"""A disk that is full, cannot be written, or lost a bit: told in one line, never a wrong number."""
+"""A disk that is full, cannot be written, or lost a bit: an error of one line, no wrong number."""
 
 import os
 import random
@@ -43,7 +43,7 @@ def on_small_disk(small_disk: Path, tmp_path: Path) -> Project:
 
 
 def lines(run: "subprocess.CompletedProcess[str]") -> list[str]:
-    """Return what a run said in its own lines, and that it failed without a traceback."""
+    """Return our own lines of a run, which must have failed without a traceback."""
     output = run.stdout + run.stderr
     assert run.returncode != 0
     assert "Traceback" not in output

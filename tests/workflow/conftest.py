@@ -19,7 +19,7 @@ from tests.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
-SECONDS = (  # what was measured, and what shows it
+SECONDS = (  # measured times, and tables that show them
     "askin2022/table2.",
     "kutta2022/table1.",
     "matrix/timed.",
@@ -100,7 +100,7 @@ class Project:
 
 
 def copy_project(folder: Path, config: Path | None = None) -> Project:
-    """Copy what is needed to run, with another configuration if one is given; caches stay."""
+    """Copy all that is needed to run, with another configuration if one is given; caches stay."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = config if config and part == "config" else ROOT / part
@@ -113,7 +113,7 @@ def copy_project(folder: Path, config: Path | None = None) -> Project:
 
 
 def undisturbed(folder: Path) -> Project:
-    """Return a copy in which the smoke scale is done; what this checkout has made is not remade."""
+    """Return a copy in which the smoke scale is done; results of this checkout are not remade."""
     project = copy_project(folder)
     for part in ("results/smoke", ".snakemake/metadata"):
         if (ROOT / part).is_dir():

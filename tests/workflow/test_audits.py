@@ -1,4 +1,4 @@
-"""A file of audits through the workflow: what breaks stops only itself, an edit reruns its own."""
+"""A file of audits through the workflow: a failure stops only itself, an edit reruns its own."""
 
 import os
 import re
@@ -54,13 +54,13 @@ def project(tmp_path: Path) -> Project:
 
 
 def audits(project: Project, *options: str, cores: int = 2) -> str:
-    """Make the audits; return what was said."""
+    """Make the audits; return the output."""
     run = project.snakemake("audits", *options, "--config", "audits=../mine/mine.yaml", cores=cores)
     assert run.returncode == 0, run.stderr[-3000:]
     return run.stdout + run.stderr
 
 
-def test_a_file_of_audits_is_a_table_and_what_breaks_is_a_row(project: Project, tmp_path: Path):
+def test_a_file_of_audits_is_a_table_and_a_failure_is_a_row(project: Project, tmp_path: Path):
     output = audits(project)
     summary = (
         "audits: 1 not refuted, 1 violated, 1 failed, 1 invalid: results/smoke/audits/mine.html"

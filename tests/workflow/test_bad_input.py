@@ -1,4 +1,4 @@
-"""What Snakemake makes of bad input: our line, exit code not 0, no traceback, nothing half-written.
+"""Snakemake with bad input: our line, exit code not 0, no traceback, nothing half-written.
 
 All that may be wrong is in tests/unit/test_bad_config.py and test_bad_paths.py.
 """
@@ -18,7 +18,7 @@ HISTOGRAM = "truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
 
 
 def output_of(run) -> str:
-    """Return what a run said that failed as it should."""
+    """Return the output of a run that failed as it should."""
     output = run.stderr + run.stdout
     assert run.returncode != 0
     assert "Traceback (most recent call last)" not in output
@@ -43,7 +43,7 @@ def test_a_bad_configuration_is_shown_and_nothing_is_written(small: Project):
     ],
     ids=["mechanism", "scale"],
 )
-def test_what_cannot_be_asked_for_is_shown(small: Project, arguments, message):
+def test_the_error_of_an_unknown_target_is_shown(small: Project, arguments, message):
     output = output_of(small.snakemake("-n", *arguments))
     assert any(message in line for line in output.splitlines()), output
     assert not (small.folder / "results").exists()
@@ -56,7 +56,7 @@ DAMAGE = {
 }
 
 
-def test_a_bad_file_of_samples_is_told(tmp_path: Path):
+def test_the_error_of_a_bad_file_of_samples_is_shown(tmp_path: Path):
     """One cut short, one of something else, one of another seed, in place behind Snakemake."""
     project = copy_project(tmp_path, SMALL)
     drawn = {

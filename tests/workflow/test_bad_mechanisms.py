@@ -1,4 +1,4 @@
-"""Mechanisms that crash, flood, meddle or break their contract: told why, and others go on."""
+"""Mechanisms that crash, flood, meddle or break their contract: the cause is shown, others run."""
 
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
     return {kind: path.format(kind) + ".parquet" for kind in kinds}
 
 
-def test_causes_are_told_and_siblings_go_on(tmp_path: Path):
+def test_causes_are_shown_and_other_jobs_go_on(tmp_path: Path):
     project = copy_project(tmp_path, SMALL)
     causes = CAUSES | BROKEN
     targets = with_bad_mechanisms(project, [*causes, "prints", "sound"])

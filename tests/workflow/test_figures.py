@@ -1,4 +1,4 @@
-"""Every figure at smoke scale: axes say what they show, legends hide nothing, text is text."""
+"""Every figure at smoke scale: axes have labels, legends hide nothing, text is text."""
 
 from pathlib import Path
 
@@ -33,18 +33,18 @@ def drawn(figure_product: Figure, finished: Project):
 
 
 def tick_labels(axis) -> list[str]:
-    """Return what is written at the ticks of an axis."""
+    """Return the visible text at the ticks of an axis."""
     texts = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
     return [text for text in texts if text]
 
 
 def are_numbers(texts: list[str]) -> bool:
-    """Tell whether ticks are of a scale, and do not say themselves what they are."""
+    """Tell whether ticks are numbers of a scale, and so need a label of the axis."""
     plain = [text.replace("−", "-").replace(",", "").strip("$") for text in texts]
     return all(text.startswith(("-", *"0123456789.", r"\mathdefault")) for text in plain)
 
 
-def test_every_axis_says_what_it_shows(drawn):
+def test_every_axis_has_a_label_or_words_as_ticks(drawn):
     for axes in (panel for panel in drawn.axes if panel.axison):
         for axis in (axes.xaxis, axes.yaxis):
             texts = tick_labels(axis)

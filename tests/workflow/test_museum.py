@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def museum(project: Project, *options: str) -> str:
-    """Visit it; return what was said."""
+    """Run the target ``museum``; return the output."""
     run = project.snakemake("museum", "--quiet", "host", *options, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
     return run.stdout + run.stderr
@@ -31,7 +31,7 @@ def finished_rules(output: str) -> list[str]:
     return sorted(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output))
 
 
-def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project):
+def test_a_museum_shows_results_beside_expectations(project: Project):
     output = museum(project)
     line = "  museum: 2 of 3 as expected, 0 not, 1 missing: results/smoke/museum/museum.html\n"
     assert line + "    missing: never-flips, lock = no-such-wheel, " in output
@@ -48,7 +48,7 @@ def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project)
     assert len(links) == 4
     assert all((page.parent / link.partition("#")[0]).is_file() for link in links)
 
-    # what is there stays; another lock is another environment
+    # existing environments stay; another lock is another environment
     assert "Nothing to be done" in museum(project, "-n")
     (nothing,) = (project.folder / "results/environments").glob("nothing~*")
     environment = json.loads((nothing / "environment.json").read_text())
@@ -60,7 +60,7 @@ def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project)
     assert finished_rules(output) == ["audit", "environment", "exhibit", "museum"]
     assert "museum: 3 of 3 as expected, 0 not: results" in output
 
-    # one that is gone is made again where it is needed; what is not as it was expected is told
+    # a missing one is made again where it is needed; unexpected verdicts are reported
     shutil.rmtree(nothing)
     project.replace("config/audits/museum/exhibits.py", "< keep else", "< 0.99 else")
     output = museum(project, "--config", "exhibits=[right]")

@@ -44,12 +44,12 @@ def alone(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
-    """A browser without a window that logs all it asks for."""
+    """A browser without a window that logs all requests."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(PROGRAMS[0])
     arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
     if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # which Chromium asks root for
+        arguments.append("--no-sandbox")  # which Chromium requires of root
     for argument in arguments:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -60,7 +60,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 class Reader:
-    """Somebody who reads the page."""
+    """A reader of the page, in a browser."""
 
     def __init__(self, browser: webdriver.Chrome, page: Path, width: int, height: int) -> None:
         self.browser = browser
@@ -92,7 +92,7 @@ class Reader:
         WebDriverWait(self.browser, 30).until(lambda _: condition())
 
     def search(self, text: str) -> None:
-        """Type words, and wait for what is found."""
+        """Type words, and wait for the results."""
         field = self.find("#search")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
@@ -112,7 +112,7 @@ class Reader:
         return self.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     def requests(self) -> list[str]:
-        """Return all that was asked for since the last time, but for what is in the page."""
+        """Return all URLs requested since the last call, but for data within the page."""
         messages = [
             json.loads(e["message"])["message"] for e in self.browser.get_log("performance")
         ]
@@ -126,7 +126,7 @@ class Reader:
 
 @pytest.fixture(params=WIDTHS)
 def reader(request, browser: webdriver.Chrome, alone: Path) -> Iterator[Reader]:
-    """Whatever is done, the page asks for itself alone, is not too wide, and nothing goes wrong."""
+    """Any action loads nothing but the page, which is not too wide, and logs no error."""
     reader = Reader(browser, alone, *WIDTHS[request.param])
     yield reader
     assert {url.partition("#")[0] for url in reader.requests()} <= {alone.as_uri()}
@@ -242,7 +242,7 @@ def test_every_link_leads_somewhere_and_shows_it(reader: Reader, report: Path):
     reader.chip("kutta2022").click()
     row = reader.find(".statements tbody tr:not([hidden]) th a")
     target = unquote(row.get_attribute("href").partition("#")[2])
-    reader.chip("statements").click()  # so that what it leads to is hidden
+    reader.chip("statements").click()  # so that its target is hidden
     assert not reader.find(f"[id='{target}']").is_displayed()
     row.click()
     reader.until(reader.find(f"[id='{target}']").is_displayed)
