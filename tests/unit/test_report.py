@@ -1,4 +1,4 @@
-"""The page of all reports: its counts are right, it holds its figures, missing tables are listed."""
+"""The page of all reports: its counts, its figures, its links, and lists of missing tables."""
 
 import json
 import re

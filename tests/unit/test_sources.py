@@ -178,7 +178,7 @@ def test_a_library_elsewhere_is_the_same_code(copy):
     ],
 )
 def test_edits_that_change_no_statement_leave_the_code_as_it_is(copy, file, old, new):
-    """Comments, docstrings, lines, registries, and modules that run jobs or that it does not use."""
+    """Comments, docstrings, lines, registries, and modules that run jobs or are not used."""
     copy.edit(file, old, new)
     assert copy.digest(*SAMPLE) == copy.code
 
