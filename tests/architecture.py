@@ -132,7 +132,7 @@ def rows(names: list[str]) -> list[str]:
 
 
 def split(page: str) -> tuple[str, str, str]:
-    """Return what stands before the picture, the picture, and what stands below it."""
+    """Return the text before the picture, the picture, and the text below it."""
     before, _, rest = page.partition(BEGIN)
     drawn, _, after = rest.partition(END)
     return before, drawn, after

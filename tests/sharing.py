@@ -1,4 +1,4 @@
-"""What is made once for all workers of xdist, in a folder that they share."""
+"""Results made once for all workers of xdist, in a folder that they share."""
 
 import fcntl
 import os

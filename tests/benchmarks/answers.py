@@ -77,10 +77,10 @@ def in_python() -> Iterator[tuple[str, Any]]:
         failures = "failures" in name
         options = {"samples": 3_000, "details": False, "failures": failures}
         yield name, em.audit(mechanism, pairs, claim, **options)
-    one = [(0, 1)]
+    pair = [(0, 1)]
     for mechanism in (laplace, vector, correlated, parity, keys, text, constant, seeded):
-        yield mechanism.__name__, em.audit(mechanism, one, em.pure(1.0), **QUICK)
-    yield "failures", em.audit(fails, one, em.pure(1.0), failures=True, **QUICK)
+        yield mechanism.__name__, em.audit(mechanism, pair, em.pure(1.0), **QUICK)
+    yield "failures", em.audit(fails, pair, em.pure(1.0), failures=True, **QUICK)
     claims = {
         "delta": em.approximate(1.0, 1e-3),
         "Renyi": em.renyi({2.0: 0.3, 8.0: 1.0}),
@@ -88,11 +88,11 @@ def in_python() -> Iterator[tuple[str, Any]]:
         "zCDP": em.zcdp(0.1),
     }
     for name, claim in claims.items():
-        yield name, em.audit(laplace, one, claim, as_reals=True, **QUICK)
+        yield name, em.audit(laplace, pair, claim, as_reals=True, **QUICK)
     reals = {"as_reals": True, **QUICK}
     yield "exact", em.audit(laplace, [(0, 1.5)], em.pure(1.0), method="exact", **reals)
     yield "stop", em.audit(laplace, [(0, 3)], em.pure(1.0), stop=True, **reals)
-    yield "detect", em.audit(laplace, one, em.pure(1.0), detect=1.1, **reals)
+    yield "detect", em.audit(laplace, pair, em.pure(1.0), detect=1.1, **reals)
     yield "details", em.audit(laplace, [(0, 2)], em.pure(1.0), samples=2_000, as_reals=True)
     table = em.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
     yield "a domain", em.audit(total, table, em.pure(2.0), **reals)
@@ -100,7 +100,7 @@ def in_python() -> Iterator[tuple[str, Any]]:
         "upper",
         em.audit(
             lambda x, size, rng: x ^ (rng.random(size) < 0.25),
-            one,
+            pair,
             em.pure(2.0),
             outcomes=2,
             **QUICK,
@@ -123,7 +123,7 @@ def of_outputs() -> Iterator[tuple[str, Any]]:
 
 
 def on_the_command_line() -> Iterator[tuple[str, Any]]:
-    """Yield options and what the command `epsilometer audit` writes with them."""
+    """Yield options and the output of the command `epsilometer audit` with them."""
     pair, few = ["--pair", "0", "1"], ["--samples", "2500", "--quiet"]
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -170,7 +170,7 @@ class Sum:
 
 
 def plain(verdict: Any) -> dict[str, Any]:
-    """Return a verdict as JSON holds it, without what differs between two runs."""
+    """Return a verdict as JSON holds it, without values that differ between two runs."""
     values = verdict if isinstance(verdict, dict) else verdict.to_plain()
     return {key: value for key, value in values.items() if key not in CHANGING}
 

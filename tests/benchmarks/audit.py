@@ -74,10 +74,10 @@ def ours(name: str, method: str, seed: int) -> tuple[float, float]:
     outputs = drawn(name, seed)
     start = time.process_time()
     options = {"method": method, "as_reals": True, "details": False}
-    found: Verdict = em.audit_outputs(outputs, EXACT[name][1], **options)
+    verdict: Verdict = em.audit_outputs(outputs, EXACT[name][1], **options)
     spent = time.process_time() - start
-    wanted = "delta" if name.startswith("delta") else found.bounds[0].quantity
-    return next(b.lower for b in found.bounds if b.quantity == wanted), spent
+    wanted = "delta" if name.startswith("delta") else verdict.bounds[0].quantity
+    return next(b.lower for b in verdict.bounds if b.quantity == wanted), spent
 
 
 def theirs(name: str, seed: int) -> tuple[float, float]:
@@ -90,13 +90,13 @@ def theirs(name: str, seed: int) -> tuple[float, float]:
     if EXACT[name][1] is not PURE or x.ndim != 1:
         return math.nan, math.nan
     start = time.process_time()
-    found = max(  # either side may be the likelier one
+    bound = max(  # either side may be the likelier one
         CanaryScoreAuditor(*sides).epsilon_clopper_pearson(
             0.025, threshold_strategy=Split(0.2, seed)
         )
         for sides in ((x, y), (y, x))
     )
-    return float(found), time.process_time() - start
+    return float(bound), time.process_time() - start
 
 
 def main() -> None:
@@ -105,13 +105,13 @@ def main() -> None:
     print(f"{'median bound, 2e5 draws a side':32}" + "".join(f"{word:>12}" for word in head))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for name, (_, claim, level, goal) in EXACT.items():
-            found = np.array(list(pool.map(partial(ours, name, "anytime"), range(RUNS))))
+            results = np.array(list(pool.map(partial(ours, name, "anytime"), range(RUNS))))
             exact = np.full((RUNS, 2), math.nan)
             if claim.to_plain()["notion"] not in ("renyi", "zcdp"):
                 exact = np.array(list(pool.map(partial(ours, name, "exact"), range(RUNS))))
             other = np.array(list(pool.map(partial(theirs, name), range(RUNS))))
-            row = [level, goal, np.median(found[:, 0]), np.mean(found[:, 0] > level)]
-            row += [np.median(found[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
+            row = [level, goal, np.median(results[:, 0]), np.mean(results[:, 0] > level)]
+            row += [np.median(results[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
             print(f"{name:32}" + "".join(f"{number:12.4f}" for number in row), flush=True)
     print("\nlines of user code: em.audit_outputs((x, y), em.pure(1.0)), one; jax-privacy, four")
 

@@ -1,4 +1,4 @@
-"""How often an audit says "violated": of mechanisms that keep their claim exactly, and of bugs.
+"""How often audits answer "violated": of mechanisms that keep their claim exactly, and of bugs.
 
 `make audit-levels` audits thirteen correct mechanisms at their exact level 2,000 times in all, of
 one and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side, all as the
@@ -75,18 +75,18 @@ def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
 
 
 def sometimes_none(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A count that is told where it exceeds 3 with its noise; level (1, .0677)."""
+    """A count that is released where it exceeds 3 with its noise; level (1, .0677)."""
     noisy = laplace(x, size, rng)
     return [float(value) if value > 3 else None for value in noisy]
 
 
 def _thresholded_delta() -> float:
-    """From 1 to 0, where nobody is told of an empty group: P(1 + noise > 3)."""
+    """From 1 to 0, where an empty group is never released: P(1 + noise > 3)."""
     return math.exp(-2) / 2
 
 
 def told_if_there(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group's noisy count above 3; an empty group is never told."""
+    """A group's noisy count above 3; an empty group is never released."""
     return sometimes_none(x, size, rng) if x else [None] * size
 
 
@@ -169,7 +169,7 @@ def another_grid(x: float, size: int, rng: Rng) -> Any:
 
 
 def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group is told above 2 where 3 is needed."""
+    """A group is released above 2 where 3 is needed."""
     if not x:
         return [None] * size
     return [float(value) if value > 2 else None for value in laplace(x, size, rng)]
@@ -219,8 +219,8 @@ def violated(kind: str, name: str, seed: int) -> tuple[str, float]:
     options = options | {"samples": samples, "details": False, "failures": "failures" in name}
     answer.detectable_level = lambda *_: None  # no verdict rests on it, and it takes a third
     start = time.process_time()
-    found = em.audit(mechanism, pairs, claim, seed=seed, **options)
-    return found.verdict, time.process_time() - start
+    verdict = em.audit(mechanism, pairs, claim, seed=seed, **options)
+    return verdict.verdict, time.process_time() - start
 
 
 def main() -> int:
@@ -231,19 +231,19 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of each bug")
     parser.add_argument("--everything", type=int, default=EVERYTHING, help="audits, in all")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    asked = parser.parse_args()
-    every = dict.fromkeys(KINDS, asked.everything // len(STRICT))
-    times = every | {"correct": asked.audits, "bug": 0}
+    arguments = parser.parse_args()
+    every = dict.fromkeys(KINDS, arguments.everything // len(STRICT))
+    times = every | {"correct": arguments.audits, "bug": 0}
     wrong = 0
-    with ProcessPoolExecutor(asked.cores) as pool:
-        for kind in asked.kinds:
+    with ProcessPoolExecutor(arguments.cores) as pool:
+        for kind in arguments.kinds:
             cases, _, options = KINDS[kind]
             print(f"{kind:34}{'audits':>8}{'violated':>10}{'low':>8}{'high':>8}{'s':>7}")
-            runs = -(-times[kind] // len(cases)) or asked.seeds
+            runs = -(-times[kind] // len(cases)) or arguments.seeds
             alarms = 0
             for name in cases:
-                one = partial(violated, kind, name)
-                words, seconds = zip(*pool.map(one, range(runs), chunksize=5), strict=True)
+                run = partial(violated, kind, name)
+                words, seconds = zip(*pool.map(run, range(runs), chunksize=5), strict=True)
                 hits, invalid = words.count("violated"), words.count("invalid")
                 alarms += hits
                 low, high = (float(end) for end in clopper_pearson(hits, runs, 0.999))
@@ -251,8 +251,8 @@ def main() -> int:
                 bad |= invalid > 0
                 wrong += bad
                 numbers = f"{runs:8}{hits:10}{low:8.3f}{high:8.3f}{np.median(seconds):7.2f}"
-                told = f"  <-- {invalid} invalid" if invalid else "  <--" if bad else ""
-                print(f"  {name:32}{numbers}{told}", flush=True)
+                mark = f"  <-- {invalid} invalid" if invalid else "  <--" if bad else ""
+                print(f"  {name:32}{numbers}{mark}", flush=True)
             if cases is HONEST:
                 total, alpha = runs * len(cases), options["alpha"]
                 most = alpha * total + 2.6 * math.sqrt(total * alpha * (1 - alpha))

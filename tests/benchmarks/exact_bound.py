@@ -64,8 +64,8 @@ def bound(pairs: list[Any], drawn: Callable[[int], tuple[Any, Any]], fresh: int)
     method = Witness()
     chosen, losses = method.screen(pairs, draws=fresh)
     evidence = method.weigh(*drawn(chosen), losses[chosen].found)
-    one = EventEvidence(*[[part] for part in vars(evidence).values()])
-    return chosen, float(BergerBoos("witness").bound(one)[0])
+    single = EventEvidence(*[[part] for part in vars(evidence).values()])
+    return chosen, float(BergerBoos("witness").bound(single)[0])
 
 
 def one_run(name: str, seed: int) -> float:
@@ -85,8 +85,8 @@ def one_among_a_hundred(seed: int) -> tuple[bool, float]:
     def drawn(chosen: int) -> tuple[Any, Any]:
         return rng.laplace(0, 1, 10_000), rng.laplace(distances[chosen], 1, 10_000)
 
-    chosen, found = bound(pairs, drawn, 10_000)
-    return chosen == where, found
+    chosen, lower = bound(pairs, drawn, 10_000)
+    return chosen == where, lower
 
 
 def main() -> None:
@@ -97,9 +97,9 @@ def main() -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for name, (_, level, goal) in EXACT.items():
             start = time.perf_counter()
-            found = np.array(list(pool.map(partial(one_run, name), range(RUNS))))
-            above, spent = (found > level).mean(), time.perf_counter() - start
-            numbers = f"{level:8.4f}{goal:8.3f}{np.median(found):8.4f}{above:7.2f}{spent:6.1f}"
+            lower = np.array(list(pool.map(partial(one_run, name), range(RUNS))))
+            above, spent = (lower > level).mean(), time.perf_counter() - start
+            numbers = f"{level:8.4f}{goal:8.3f}{np.median(lower):8.4f}{above:7.2f}{spent:6.1f}"
             print(f"{'  ' + name:28}{numbers}")
         hits, bounds = zip(*pool.map(one_among_a_hundred, range(RUNS)), strict=True)
         print(f"{'  one pair among 100':28}{LEVEL:8.4f}{'':8}{np.median(bounds):8.4f}", end="")

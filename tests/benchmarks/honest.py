@@ -64,8 +64,8 @@ def response(x: int, size: int, rng: Rng) -> Any:
 def words(x: int, size: int, rng: Rng) -> list[str]:
     """One of four words, the true one e times as likely as any other."""
     lie = (x + rng.integers(1, 4, size)) % 4
-    told = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
-    return [("north", "east", "south", "west")[i] for i in told.tolist()]
+    answers = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
+    return [("north", "east", "south", "west")[i] for i in answers.tolist()]
 
 
 def bits(x: list[int], size: int, rng: Rng) -> Any:
@@ -108,7 +108,7 @@ def counts_above(x: dict[str, int], size: int, rng: Rng) -> list[dict[str, int]]
 
 
 def lists(x: int, size: int, rng: Rng) -> list[list[float]]:
-    """As many entries as the noisy count says, of noise that tells nothing."""
+    """As many entries as the noisy count, of noise that is independent of the input."""
     lengths = np.clip(geometric(x, size, rng), 0, 5).tolist()
     return [rng.random(length).tolist() for length in lengths]
 
@@ -205,7 +205,7 @@ def types(x: int, size: int, rng: Rng) -> list[int | float]:
     return [1 if bit else 1.0 for bit in response(x, size, rng).tolist()]
 
 
-# --- what they claim ------------------------------------------------------------------------------
+# --- claims ---------------------------------------------------------------------------------------
 
 
 def _discrete_gaussian_delta(epsilon: float) -> float:
@@ -227,7 +227,7 @@ def _softmax_level(x: list[float], x_prime: list[float]) -> float:
 
 
 def _above() -> float:
-    """The probability that a group of one is told of."""
+    """The probability that a group of one is released."""
     return math.exp(-THRESHOLD) / (1 + math.exp(-1))
 
 

@@ -28,7 +28,7 @@ from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22
-FEW = 1 << 18  # draws of what takes long one at a time
+FEW = 1 << 18  # draws of mechanisms that are slow one at a time
 
 
 def best(
@@ -101,7 +101,7 @@ def samplers(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 
 def counts(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Time what samples are counted by, beside sorting and searching them."""
+    """Time the counting of samples, beside sorting and searching them."""
     whole, reals = rng.integers(0, 1024, FEW, np.int32), rng.normal(size=FEW)
     at = np.arange(0, 1024, 4)
     event = Event(tuple((first, first + 1) for first in at.tolist()))

@@ -14,32 +14,32 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 import pandas as pd
-from tests.contract.levels import RUN, Row, asked, planned, planned_rows, rows
+from tests.contract.levels import RUN, Row, planned, planned_rows, rows, tasks_of
 
 OUT = Path("results/levels.csv")
 
 
-def found(task: tuple[str, str], seeds: int) -> tuple[list[Row], str, float]:
-    """Return the rows of an entry's case, or what went wrong, and the seconds."""
+def measured(task: tuple[str, str], seeds: int) -> tuple[list[Row], str, float]:
+    """Return the rows of an entry's case, or the error, and the seconds."""
     start = time.perf_counter()
     try:
         entry, case = task
-        made = rows(entry, case, seeds) if case else planned_rows(entry, seeds)
+        counted = rows(entry, case, seeds) if case else planned_rows(entry, seeds)
     except Exception as error:
         return [], f"{' on '.join(task)}: {type(error).__name__}: {error}", 0.0
-    return made, "", time.perf_counter() - start
+    return counted, "", time.perf_counter() - start
 
 
 def table(cores: int, seeds: int) -> tuple[pd.DataFrame, list[str], Counter[str]]:
-    """Return all rows, what went wrong, and the seconds of each entry."""
-    tasks = [task for reads in RUN for task in asked(reads)] + [(e, "") for e in planned()]
+    """Return all rows, the errors, and the seconds of each entry."""
+    tasks = [task for reads in RUN for task in tasks_of(reads)] + [(e, "") for e in planned()]
     with ProcessPoolExecutor(cores) as pool:
-        answers = list(pool.map(found, tasks, [seeds] * len(tasks)))
+        answers = list(pool.map(measured, tasks, [seeds] * len(tasks)))
     seconds: Counter[str] = Counter()
     for (entry, _), (_, _, spent) in zip(tasks, answers, strict=True):
         seconds[entry] += spent
     names = [field.name for field in fields(Row)]
-    lines = [astuple(row) for made, _, _ in answers for row in made]
+    lines = [astuple(row) for counted, _, _ in answers for row in counted]
     return pd.DataFrame(lines, columns=names), [e for _, e, _ in answers if e], seconds
 
 
@@ -51,12 +51,12 @@ def summary(levels: pd.DataFrame) -> str:
     """
 
     def shown(part: pd.DataFrame) -> str:
-        asked = part[part["outcome"] != "refused"]
-        answered = asked[asked["answered"] > 0]
-        if not len(asked):
+        accepted = part[part["outcome"] != "refused"]
+        answered = accepted[accepted["answered"] > 0]
+        if not len(accepted):
             return "-"
-        if asked["limit"].isna().all():
-            every = (asked["above"] + asked["above_flagged"]) / asked["runs"]
+        if accepted["limit"].isna().all():
+            every = (accepted["above"] + accepted["above_flagged"]) / accepted["runs"]
             return f"({100 * every.max():.0f})"
         return f"{100 * answered['share'].max():.1f}" if len(answered) else "flagged"
 
@@ -68,8 +68,8 @@ def summary(levels: pd.DataFrame) -> str:
     groups = list(dict.fromkeys(group for _, group in cells))
     lines = [f"| | {' | '.join(groups)} |", "|---|" + "---:|" * len(groups)]
     for entry in entries:
-        found = [cells.get((entry, group), "") for group in groups]
-        lines.append(f"| {entry} | {' | '.join(found)} |")
+        shares = [cells.get((entry, group), "") for group in groups]
+        lines.append(f"| {entry} | {' | '.join(shares)} |")
     return "\n".join(lines)
 
 

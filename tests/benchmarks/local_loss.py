@@ -33,14 +33,14 @@ def ours(pairs: list[Pair], fresh: Fresh) -> float:
 def textbook(pairs: list[Pair], fresh: Fresh) -> float:
     """Return it from densities of every sample at every grid point."""
     grid = np.linspace(-1.0, 1.0, POINTS)
-    found = []
+    largest = []
     for pair in pairs:
         logs = [np.log(np.maximum(_everywhere(x, grid, nrd0(x)), FLOOR)) for x in pair]
         loss = np.abs(logs[0] - logs[1])
         at = int(loss.argmax())
-        found.append((loss[at], grid[at], 1 if logs[0][at] >= logs[1][at] else -1))
-    chosen = int(np.argmax([loss for loss, *_ in found]))
-    _, output, sign = found[chosen]
+        largest.append((loss[at], grid[at], 1 if logs[0][at] >= logs[1][at] else -1))
+    chosen = int(np.argmax([loss for loss, *_ in largest]))
+    _, output, sign = largest[chosen]
     at = np.array([output])
     densities, variances = [], []
     pair = fresh(chosen)
@@ -62,12 +62,12 @@ def _everywhere(x: np.ndarray, grid: np.ndarray, h: float) -> np.ndarray:
 def seconds(call: Callable[[], object], times: int) -> float:
     """Return the time of the fastest call, after one to warm up."""
     call()
-    found = []
+    times_taken = []
     for _ in range(times):
         start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    return min(found)
+        times_taken.append(time.perf_counter() - start)
+    return min(times_taken)
 
 
 def main() -> None:

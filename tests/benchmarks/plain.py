@@ -1,4 +1,4 @@
-"""The hot paths as one writes them first: a loop that asks for one random number at a time, a sort.
+"""The hot paths as one writes them first: a loop that draws one random number at a time, a sort.
 
 What `hot_paths` compares with, in the same process. Numba compiles the loops, too.
 """
@@ -19,32 +19,32 @@ def laplace(scale, rng):
 @numba.njit
 def noisy_sums(size, people, included, scale, rng):
     """Draw sums of random subsets, with Laplace noise."""
-    found = np.empty(size)
+    sums = np.empty(size)
     for i in range(size):
         total = 0.0
         for person in people:
             total += person * (rng.random() < included)
-        found[i] = total + laplace(scale, rng)
-    return found
+        sums[i] = total + laplace(scale, rng)
+    return sums
 
 
 @numba.njit
 def descents(size, people, steps, rate, noise, rng):
     """Draw last iterates of noisy gradient descents."""
-    found = np.empty(size)
+    outputs = np.empty(size)
     for i in range(size):
         theta = 0.0
         for _ in range(steps):
             gradient = people.size * theta - people.sum()
             theta += -rate / people.size * gradient + noise * rng.standard_normal()
-        found[i] = theta
-    return found
+        outputs[i] = theta
+    return outputs
 
 
 @numba.njit
 def shuffled_bits(size, bits, truthful, rng):
     """Draw randomised bits of everybody, and shuffle them."""
-    found = np.zeros(size, np.int32)
+    outputs = np.zeros(size, np.int32)
     for i in range(size):
         answers = 0
         for j in range(bits.size):
@@ -53,32 +53,32 @@ def shuffled_bits(size, bits, truthful, rng):
             k = int(rng.random() * (j + 1))
             differ = ((answers >> j) ^ (answers >> k)) & 1
             answers ^= (differ << j) | (differ << k)
-        found[i] = answers
-    return found
+        outputs[i] = answers
+    return outputs
 
 
 @numba.njit
 def sparse_vectors(size, answers, threshold, rho_scale, nu_scale, rng):
     """Draw which of all queries are above a noisy threshold, each with noise of its own."""
-    found = np.zeros(size, np.int32)
+    outputs = np.zeros(size, np.int32)
     for i in range(size):
         bar = threshold + laplace(rho_scale, rng)
         for j in range(answers.size):
-            found[i] |= (answers[j] + laplace(nu_scale, rng) >= bar) << j
-    return found
+            outputs[i] |= (answers[j] + laplace(nu_scale, rng) >= bar) << j
+    return outputs
 
 
 @numba.njit
 def largest(size, answers, scale, rng):
     """Draw the index of the largest noisy answer."""
-    found = np.zeros(size, np.int32)
+    outputs = np.zeros(size, np.int32)
     for i in range(size):
         top = -math.inf
         for j in range(answers.size):
             noisy = answers[j] + laplace(scale, rng)
             if noisy > top:
-                top, found[i] = noisy, j
-    return found
+                top, outputs[i] = noisy, j
+    return outputs
 
 
 def in_event(firsts: np.ndarray, lasts: np.ndarray, sample: np.ndarray) -> int:

@@ -157,8 +157,8 @@ CELLS = [
 def share(i: int, runs: int) -> tuple[int, int, int]:
     """Return the draws forecast for a cell, how many audits refute its claim, and of how many."""
     cell, hits = CELLS[i], 0
-    asked = {"power": GOAL, "alpha": ALPHA, "pairs": cell.pairs, "event": cell.event}
-    samples = em.samples_needed(cell.claim, detect=cell.level, **asked)
+    options = {"power": GOAL, "alpha": ALPHA, "pairs": cell.pairs, "event": cell.event}
+    samples = em.samples_needed(cell.claim, detect=cell.level, **options)
     runs = runs // 4 if cell.pairs > MANY else runs
     for run in range(runs):
         rng = np.random.default_rng([i, samples, run])
@@ -180,13 +180,13 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=200, help="audits of a cell (200)")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     print("| claim | true level | pairs | event | samples forecast | share found | runs |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     missed = 0
-    with ProcessPoolExecutor(asked.cores) as pool:
-        counted = pool.map(partial(share, runs=asked.runs), asked.cells)
-        for i, (samples, hits, runs) in zip(asked.cells, counted, strict=True):
+    with ProcessPoolExecutor(arguments.cores) as pool:
+        counted = pool.map(partial(share, runs=arguments.runs), arguments.cells)
+        for i, (samples, hits, runs) in zip(arguments.cells, counted, strict=True):
             cell = CELLS[i]
             event = "" if cell.event is None else f"{cell.event:g}"
             print(

@@ -1,4 +1,4 @@
-"""Fits config/rates.yaml to what finished runs took on this machine, from their logs.
+"""Fits config/rates.yaml to the times of finished runs on this machine, from their logs.
 
 make rates        after, say, make figures and snakemake --cores 2 --config scale=paper
 """
@@ -46,7 +46,7 @@ def rounded(value: float) -> float:
 
 
 def fit(jobs: list) -> dict:
-    """Return the rate of one rule from what its jobs took."""
+    """Return the rate of one rule from the times of its jobs."""
     if all(load.numbers == 0 for load, *_ in jobs):
         return {
             "seconds": rounded(mean(cpu for _, cpu, _ in jobs)),
@@ -86,7 +86,9 @@ def main() -> None:
         for rule, *job in measured(scale):
             jobs[rule].append(job)
     file = Path("config/rates.yaml")
-    rates = yaml.safe_load(file.read_text()) | {rule: fit(found) for rule, found in jobs.items()}
+    rates = yaml.safe_load(file.read_text()) | {
+        rule: fit(measurements) for rule, measurements in jobs.items()
+    }
     text = yaml.safe_dump(
         {kind.rule: rates[kind.rule] for kind in KINDS}, sort_keys=False, default_flow_style=None
     )

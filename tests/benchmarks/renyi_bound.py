@@ -58,7 +58,7 @@ writeBin(c(sampling, bandwidth, density, rest, d, p$y, q$y), file.path(folder, "
 
 
 def cpu(call: Callable[[], object], repeats: int = 3) -> tuple[float, object]:
-    """Return CPU seconds of the fastest call, after one to warm up, and what it returns."""
+    """Return CPU seconds of the fastest call, after one to warm up, and its result."""
     spent, answer = [], call()
     for _ in range(repeats):
         start = time.process_time()
@@ -81,13 +81,13 @@ def ours(mechanism: NoisySum) -> tuple[dict[str, float], list[np.ndarray], tuple
 
     seconds["density"], ((z, p), (_, q)) = cpu(densities)
     floor = {"tau": 1e-5, "beta": 1e5, "spacing": z[1] - z[0]}
-    seconds["rest"], found = cpu(lambda: divergence(p, q, order=2.0, **floor).bound(N))
+    seconds["rest"], bound = cpu(lambda: divergence(p, q, order=2.0, **floor).bound(N))
     value = divergence(p, q, order=2.0, **floor).value
-    return seconds, sides, (z, p, q), [*h, value, found]
+    return seconds, sides, (z, p, q), [*h, value, bound]
 
 
 def kdepy(sides: list[np.ndarray], z: np.ndarray, h: list[float]) -> tuple[float, list[np.ndarray]]:
-    """Time KDEpy's densities on the same grid; it wants the draws within the grid."""
+    """Time KDEpy's densities on the same grid; it needs the draws within the grid."""
     from KDEpy import FFTKDE
 
     step = z[1] - z[0]

@@ -19,7 +19,7 @@ from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.estimators.spectrum import Spectrum
 
 CLAIM = 0.5
-ASKED = 20_000  # test points that scikit-learn gets
+QUERIES = 20_000  # test points that scikit-learn gets
 
 
 def drawn(total: int) -> tuple[np.ndarray, np.ndarray]:
@@ -67,24 +67,24 @@ def against_scikit_learn() -> None:
     fitted.votes(test)
     ours = time.process_time() - start
 
-    asked = np.random.default_rng(2).choice(test, ASKED, replace=False)
+    queries = np.random.default_rng(2).choice(test, QUERIES, replace=False)
     points = np.concatenate([train, train_prime])[:, None]
     model = KNeighborsClassifier(fitted.k, n_jobs=1)
     start = time.process_time()
     model.fit(points, np.repeat([0, 1], half))
     trained = time.process_time() - start
     start = time.process_time()
-    predicted = model.predict(asked[:, None])
-    theirs = trained + (time.process_time() - start) * test.size / ASKED
+    predicted = model.predict(queries[:, None])
+    theirs = trained + (time.process_time() - start) * test.size / QUERIES
 
-    same = int(fitted.votes(asked).above(np.zeros(1))[0])
+    same = int(fitted.votes(queries).above(np.zeros(1))[0])
     one_by_one = np.array(
-        [fitted.votes(asked[i : i + 1]).above(np.zeros(1))[0] for i in range(2000)]
+        [fitted.votes(queries[i : i + 1]).above(np.zeros(1))[0] for i in range(2000)]
     )
     differ = int((one_by_one != predicted[:2000]).sum())
     print(f"2^20 samples, k = {fitted.k}: ours {ours:.3f} s, scikit-learn {theirs:.0f} s", end="")
     print(f" ({theirs / ours:.0f} times); taken for x': {same} and {int(predicted.sum())}", end="")
-    print(f" of {ASKED}; of 2000 one by one {differ} differ")
+    print(f" of {QUERIES}; of 2000 one by one {differ} differ")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ _ON = re.compile(r"\(SLURM job (\d+) on (\S+)\)")
 
 
 def main() -> None:
-    """Run the steps that are asked for, and end with an error where one finds a difference."""
+    """Run the requested steps, and end with an error where one finds a difference."""
     parser = argparse.ArgumentParser(prog="beyond", description=__doc__.partition("\n")[0])
     parser.add_argument("--folder", type=Path, required=True, help="where everything is made")
     parser.add_argument("--jobs", type=int, default=5000, help="of the sweep that is run")
@@ -61,39 +61,41 @@ def main() -> None:
     parser.add_argument("--cpus", type=int, default=2, help="of each node")
     parser.add_argument("--without-study", action="store_true", help="the sweep and nothing else")
     parser.add_argument("--no-requeue", action="store_true", help="leave lost jobs to Snakemake")
-    asked = parser.parse_args()
-    if "cluster" in asked.steps and missing():
+    arguments = parser.parse_args()
+    if "cluster" in arguments.steps and missing():
         raise SystemExit(f"SLURM: {missing()}")
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # see `hours_of_children`
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    file = asked.folder / "found.json"
-    size = [asked.jobs, asked.dry, not asked.without_study]
-    found = json.loads(file.read_text()) if file.is_file() else {"asked": size}
-    if found["asked"] != size:
-        raise SystemExit(f"{asked.folder} holds a sweep of another size: {found['asked']}")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    file = arguments.folder / "found.json"
+    size = [arguments.jobs, arguments.dry, not arguments.without_study]
+    results = json.loads(file.read_text()) if file.is_file() else {"asked": size}
+    if results["asked"] != size:
+        raise SystemExit(f"{arguments.folder} holds a sweep of another size: {results['asked']}")
     wrong = []
-    for step in asked.steps.split(","):
+    for step in arguments.steps.split(","):
         print(f"== {step}", flush=True)
         began = time.monotonic()
-        found[step] = {"dry": dry, "rates": rates, "cluster": beyond, "local": local}[step](asked)
-        found[step]["minutes"] = round((time.monotonic() - began) / 60, 1)
-        file.write_text(json.dumps(found, indent=1) + "\n")
-        print(json.dumps(found[step], indent=1), flush=True)
-        wrong += [f"{step}: {name}" for name, well in found[step].items() if well is False]
+        results[step] = {"dry": dry, "rates": rates, "cluster": beyond, "local": local}[step](
+            arguments
+        )
+        results[step]["minutes"] = round((time.monotonic() - began) / 60, 1)
+        file.write_text(json.dumps(results, indent=1) + "\n")
+        print(json.dumps(results[step], indent=1), flush=True)
+        wrong += [f"{step}: {name}" for name, well in results[step].items() if well is False]
     if wrong:
         raise SystemExit(f"not as it should be: {', '.join(wrong)}")
 
 
-def made(asked: argparse.Namespace, name: str, jobs: int, *, with_study: bool) -> Project:
+def project_of(arguments: argparse.Namespace, name: str, jobs: int, *, with_study: bool) -> Project:
     """Return the project of a step, which is made unless it is there."""
-    folder = asked.folder / name
+    folder = arguments.folder / name
     if not (folder / "Snakefile").is_file():
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(asked.folder / "config", ignore_errors=True)
+        shutil.rmtree(arguments.folder / "config", ignore_errors=True)
         others = jobs_of(study_of(Project(ROOT))) if with_study else 0
-        write_sweep(asked.folder / "config", jobs - others, with_study=with_study)
-        copy_project(folder, asked.folder / "config")
-    fitted = asked.folder / "rates/config/rates.yaml"
+        write_sweep(arguments.folder / "config", jobs - others, with_study=with_study)
+        copy_project(folder, arguments.folder / "config")
+    fitted = arguments.folder / "rates/config/rates.yaml"
     if name != "rates" and fitted.is_file():
         shutil.copy(fitted, folder / "config/rates.yaml")
     return Project(folder)
@@ -104,7 +106,7 @@ def study_of(project: Project) -> Study:
 
 
 def jobs_of(study: Study) -> int:
-    return sum(one.jobs for one in totals(study).values())
+    return sum(total.jobs for total in totals(study).values())
 
 
 def hours_of_children(known: Collection[int] = ()) -> float:
@@ -127,19 +129,19 @@ def hours_of_children(known: Collection[int] = ()) -> float:
 # -- a dry run ------------------------------------------------------------------------------------
 
 
-def dry(asked: argparse.Namespace) -> dict[str, Any]:
-    """Measure what comes before the first job of a sweep that is too large to be run here."""
-    project = made(asked, "dry", asked.dry, with_study=not asked.without_study)
+def dry(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure the time before the first job of a sweep that is too large to be run here."""
+    project = project_of(arguments, "dry", arguments.dry, with_study=not arguments.without_study)
     checking = "epsilometer_workflow.products.checking"
     checks = f"from {checking} import checked; checked('config', {{'scale': 'smoke'}})"
     plan = ("-m", "epsilometer_workflow.products.plan", "--scale", "smoke")
     tried = ("-m", "snakemake", "--dry-run", "--quiet", "all", *SMOKE)
-    found: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
-    found["checks"] = measured(project, "-c", checks)
-    found["plan"] = measured(project, *plan)
-    found["dry_run"] = measured(project, *tried, "--cores", "1")
-    found["dry_run_slurm"] = measured(project, *tried, *PROFILE, *merged(found["jobs"]))
-    return found
+    results: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
+    results["checks"] = measured(project, "-c", checks)
+    results["plan"] = measured(project, *plan)
+    results["dry_run"] = measured(project, *tried, "--cores", "1")
+    results["dry_run_slurm"] = measured(project, *tried, *PROFILE, *merged(results["jobs"]))
+    return results
 
 
 def measured(project: Project, *command: str) -> dict[str, float]:
@@ -160,20 +162,22 @@ def measured(project: Project, *command: str) -> dict[str, float]:
     }
 
 
-# -- what a job takes -----------------------------------------------------------------------------
+# -- the cost of a job ----------------------------------------------------------------------------
 
 
-def rates(asked: argparse.Namespace) -> dict[str, Any]:
+def rates(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run a tenth of the sweep, of other epsilons, and fit rates to it as ``make rates`` does."""
-    project = made(asked, "rates", asked.jobs // 10, with_study=not asked.without_study)
-    compiled = asked.folder / "compiled"  # the first job to call a loop compiles it
+    project = project_of(
+        arguments, "rates", arguments.jobs // 10, with_study=not arguments.without_study
+    )
+    compiled = arguments.folder / "compiled"  # the first job to call a loop compiles it
     if not compiled.exists():
-        first = project.snakemake("sweep-000", *SMOKE, cores=asked.cores)
+        first = project.snakemake("sweep-000", *SMOKE, cores=arguments.cores)
         assert first.returncode == 0, first.stderr[-3000:]
         for done in ("results", ".snakemake"):
             shutil.rmtree(project.folder / done)
         compiled.touch()
-    run = project.snakemake(*SMOKE, cores=asked.cores)
+    run = project.snakemake(*SMOKE, cores=arguments.cores)
     assert run.returncode == 0, run.stderr[-3000:]
     fit = [sys.executable, str(ROOT / "tests/benchmarks/rates.py"), "smoke"]
     subprocess.run(fit, cwd=project.folder, check=True)
@@ -183,16 +187,18 @@ def rates(asked: argparse.Namespace) -> dict[str, Any]:
 # -- through SLURM --------------------------------------------------------------------------------
 
 
-def beyond(asked: argparse.Namespace) -> dict[str, Any]:
-    """Run the sweep on several nodes, let one die, and look at what is there in the end."""
-    project = made(asked, "cluster", asked.jobs, with_study=not asked.without_study)
+def beyond(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Run the sweep on several nodes, let one die, and check the results."""
+    project = project_of(
+        arguments, "cluster", arguments.jobs, with_study=not arguments.without_study
+    )
     study = study_of(project)
     plan, products = totals(study), list(all_products(study))
-    print(report(study, cores=asked.cores), flush=True)
-    place = asked.folder / "slurm"
+    print(report(study, cores=arguments.cores), flush=True)
+    place = arguments.folder / "slurm"
     shutil.rmtree(place, ignore_errors=True)
     before, began = hours_of_children(), time.monotonic()
-    size = {"cpus": asked.cpus, "nodes": asked.nodes, "requeue": not asked.no_requeue}
+    size = {"cpus": arguments.cpus, "nodes": arguments.nodes, "requeue": not arguments.no_requeue}
     with cluster(place, **size) as here:
         run = started(project, here, len(products))
         try:
@@ -215,7 +221,9 @@ def beyond(asked: argparse.Namespace) -> dict[str, Any]:
         **watch.found,
         **submissions,
         "files": len(files),
-        "nothing_missing": all(Path(project.folder, one.file).is_file() for one in products),
+        "nothing_missing": all(
+            Path(project.folder, product.file).is_file() for product in products
+        ),
         "nothing_half_written": not [p for p in files if ".part." in p.name],
         "nothing_left_to_do": "Nothing to be done" in again.stdout + again.stderr,
         **compared(project, products, plan),
@@ -253,7 +261,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more; what the daemons and Snakemake took is found by then."""
+        """Look no more; the times of the daemons and Snakemake are known by then."""
         self._end.set()
         self._thread.join()
         self.found["slurmctld_cpu_seconds"] = cpu_seconds(self._here.daemons["slurmctld"].pid)
@@ -263,9 +271,9 @@ class Watch:
         while not self._end.wait(5):
             hours_of_children(known)
             self._snakemake()
-            asked = time.monotonic()
+            start = time.monotonic()
             queue = self._here.ask("squeue", "--noheader", "--format=%T").split()
-            took = time.monotonic() - asked
+            took = time.monotonic() - start
             self.found["squeue_seconds"] = max(self.found["squeue_seconds"], round(took, 2))
             if queue:
                 since = round(time.monotonic() - self._began)
@@ -298,7 +306,7 @@ class Watch:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return what a process has taken, without its children."""
+    """Return the CPU time of a process, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -329,13 +337,13 @@ def compared(project: Project, products: list[Product], plan: dict[str, Any]) ->
     hours: dict[str, float] = defaultdict(float)
     bytes_of: dict[str, int] = defaultdict(int)
     nodes: dict[str, int] = defaultdict(int)
-    for one in products:
-        log = project.folder / paths.log(one.template).format(**one.wildcards)
+    for product in products:
+        log = project.folder / paths.log(product.template).format(**product.wildcards)
         text = log.read_text()
-        hours[one.rule] += float(_TOOK.findall(text)[-1][0]) / 3600
+        hours[product.rule] += float(_TOOK.findall(text)[-1][0]) / 3600
         nodes[_ON.findall(text)[-1][1]] += 1
-        if plan[one.rule].bytes:
-            bytes_of[one.rule] += (project.folder / one.file).stat().st_size
+        if plan[product.rule].bytes:
+            bytes_of[product.rule] += (project.folder / product.file).stat().st_size
     planned = {rule: total.seconds / 3600 for rule, total in plan.items()}
     drawn = sum(sum(total.bytes) for total in plan.values())
     return {
@@ -351,18 +359,18 @@ def compared(project: Project, products: list[Product], plan: dict[str, Any]) ->
 # -- the same on this machine ---------------------------------------------------------------------
 
 
-def local(asked: argparse.Namespace) -> dict[str, Any]:
+def local(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run the sweep without a cluster and compare all tables."""
-    project = made(asked, "local", asked.jobs, with_study=not asked.without_study)
-    for part in ("results", ".snakemake/metadata"):  # what the study has in common with the rates
-        if (asked.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
-            shutil.copytree(asked.folder / "rates" / part, project.folder / part)
+    project = project_of(arguments, "local", arguments.jobs, with_study=not arguments.without_study)
+    for part in ("results", ".snakemake/metadata"):  # the jobs that the study and the rates share
+        if (arguments.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
+            shutil.copytree(arguments.folder / "rates" / part, project.folder / part)
     before, began = hours_of_children(), time.monotonic()
-    run = project.snakemake(*SMOKE, cores=asked.cores)
+    run = project.snakemake(*SMOKE, cores=arguments.cores)
     assert run.returncode == 0, run.stderr[-3000:]
     took = {"seconds": round(time.monotonic() - began)}
     took["hours_of_everything"] = round(hours_of_children() - before, 3)
-    here, there = project.tables(), Project(asked.folder / "cluster").tables()
+    here, there = project.tables(), Project(arguments.folder / "cluster").tables()
     differ = sorted(
         name for name in here.keys() | there.keys() if here.get(name) != there.get(name)
     )

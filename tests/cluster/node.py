@@ -72,19 +72,19 @@ def missing() -> str | None:
 
 @dataclass
 class Cluster:
-    """Where its files are, what its clients need in their environment, and its daemons."""
+    """Its folder, the environment of its clients, and its daemons."""
 
     folder: Path
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes SLURM's clients talk to this cluster."""
+        """The variables that lead SLURM's clients to this cluster."""
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def ask(self, *command: str) -> str:
-        """Run one of SLURM's clients and return what it prints."""
+        """Run one of SLURM's clients and return its output."""
         run = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, check=False
         )
@@ -133,10 +133,10 @@ class Cluster:
         self._kill_jobs()
 
     def _kill_jobs(self, node: str = "") -> None:
-        """Kill the processes of jobs on a node, or on all; what watches over them first."""
+        """Kill the processes of jobs on a node, or on all; their supervisors first."""
         pids = [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
-        found = {one for pid in pids for one in self._of_job(pid, node)}
-        for pid in sorted(found, key=lambda pid: _name_of(pid) != "slurmstepd"):
+        of_jobs = {process for pid in pids for process in self._of_job(pid, node)}
+        for pid in sorted(of_jobs, key=lambda pid: _name_of(pid) != "slurmstepd"):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -219,7 +219,7 @@ def _idle(here: Cluster) -> int:
         return 0
 
 
-def _until(true: Callable[[], bool], what: str, here: Cluster) -> None:
+def _until(true: Callable[[], bool], daemon: str, here: Cluster) -> None:
     deadline = time.monotonic() + 60
     while not true():
         dead = [name for name, process in here.daemons.items() if process.poll() is not None]
@@ -228,16 +228,16 @@ def _until(true: Callable[[], bool], what: str, here: Cluster) -> None:
                 f"{p.name}: {p.read_text(errors='replace')[-800:]}"
                 for p in sorted(here.folder.glob("*.log")) + sorted(here.folder.glob("*.out"))
             )
-            raise RuntimeError(f"{what} did not come up in {here.folder}\n{logs}")
+            raise RuntimeError(f"{daemon} did not come up in {here.folder}\n{logs}")
         time.sleep(0.1)
 
 
 def _free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for open_socket in sockets:
+            open_socket.bind(("127.0.0.1", 0))
+        return [open_socket.getsockname()[1] for open_socket in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for open_socket in sockets:
+            open_socket.close()

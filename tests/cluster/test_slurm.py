@@ -1,4 +1,4 @@
-"""The workflow on a real SLURM cluster: jobs of every rule, the same tables, and what goes wrong.
+"""The workflow on a real SLURM cluster: jobs of every rule, the same tables, and failures.
 
 ``make test-slurm`` runs this; it is skipped, and says why, where no cluster can be brought up. What
 runs is a study in miniature; the reports of the study itself go through SLURM in ``make sweep``.
@@ -26,7 +26,7 @@ PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", 
 MERGED = ("--group-components", "chain=3", "experiment=3", "artifact=4")
 RULES = ("samples", "histograms", "densities", "verdicts", "losses", "confirmations", "evidence")
 RULES += ("timings", "estimates", "summaries", "tables", "figures")
-SECONDS = "others/seconds."  # the table of what was measured
+SECONDS = "others/seconds."  # the table of measured times
 
 FAULTS = '''"""A mechanism that does something wrong, each kind at its first attempts only."""
 
@@ -90,14 +90,14 @@ def submit(project: Project, here: Cluster, *arguments: str) -> "subprocess.Pope
         )
 
 
-def said(project: Project) -> str:
+def output_of(project: Project) -> str:
     return (project.folder / "run.out").read_text()
 
 
 def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 1200) -> None:
     """Wait for a run that must succeed."""
     try:
-        assert process.wait(seconds) == 0, said(project)[-4000:]
+        assert process.wait(seconds) == 0, output_of(project)[-4000:]
     finally:
         process.kill()
 
@@ -116,7 +116,7 @@ def faults(here: Cluster, tmp_path_factory: pytest.TempPathFactory):
         *PROFILE,
         "--slurm-keep-successful-logs",
         *("--group-components", "chain=1", "experiment=1"),
-        *("--set-resources", *(f"{rule}:{what}" for rule in CHAIN for what in TIGHT)),
+        *("--set-resources", *(f"{rule}:{limit}" for rule in CHAIN for limit in TIGHT)),
         *SMOKE,
     )
     Thread(target=cancel_the_sleeper, args=(here, project), daemon=True).start()
@@ -143,7 +143,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def tables_of(project: Project) -> dict[str, bytes]:
-    return {name: made for name, made in project.tables().items() if not name.startswith(SECONDS)}
+    return {
+        name: content for name, content in project.tables().items() if not name.startswith(SECONDS)
+    }
 
 
 def cancel_the_sleeper(here: Cluster, project: Project) -> None:
@@ -153,7 +155,7 @@ def cancel_the_sleeper(here: Cluster, project: Project) -> None:
     )
     deadline = time.monotonic() + 300
     while not (project.folder / "cancelled").exists():
-        assert time.monotonic() < deadline, said(project)[-4000:]
+        assert time.monotonic() < deadline, output_of(project)[-4000:]
         time.sleep(0.2)
     here.ask("scancel", re.search(r"SLURM job (\d+)", log.read_text())[1])
 
@@ -176,27 +178,29 @@ def test_tables_are_those_of_a_local_run(everything: Project, tables: dict[str, 
 
 
 def test_a_node_that_dies_loses_nothing(tables: dict[str, bytes], tmp_path: Path):
-    """What ran on it fails with it, and is made again on another."""
+    """Jobs that ran on it fail with it, and run again on another."""
     project = copy_project(tmp_path / "project", SMALL)
     project.slow_down(5)
     alone = ("--group-components", "chain=1", "experiment=3")
-    made = ["gorla2022/searches.csv", "gorla2022/table3.csv"]
+    names = ["gorla2022/searches.csv", "gorla2022/table3.csv"]
     with cluster(tmp_path / "slurm", cpus=1, nodes=2, requeue=False) as here:
-        targets = [f"results/smoke/tables/{table}" for table in made]
+        targets = [f"results/smoke/tables/{table}" for table in names]
         run = submit(project, here, *targets, *PROFILE, *alone, *SMOKE)
         deadline = time.monotonic() + 400
         while not at_work(project, "node2"):
-            assert time.monotonic() < deadline, said(project)[-4000:]
+            assert time.monotonic() < deadline, output_of(project)[-4000:]
             time.sleep(0.2)
         assert len(here.take_down("node2")) == 1
         wait(run, project)
         ended = here.ask("squeue", "--states=all", "--noheader", "--format=%T").split()
     assert ended.count("NODE_FAIL") == 1
     assert set(ended) == {"NODE_FAIL", "COMPLETED"}
-    assert "Trying to restart job" in said(project)
+    assert "Trying to restart job" in output_of(project)
     assert not at_work(project, "node2")
     assert not list(tmp_path.rglob("*.part.*"))
-    assert {name: project.tables()[name] for name in made} == {name: tables[name] for name in made}
+    assert {name: project.tables()[name] for name in names} == {
+        name: tables[name] for name in names
+    }
 
 
 def at_work(project: Project, node: str) -> list[Path]:
@@ -213,7 +217,7 @@ def test_faults_are_retried_with_more(here: Cluster, faults):
     attempts = {kind: len((project.folder / kind).read_text()) for kind in KINDS}
     # of two sides: one at the first attempt, both at the second
     assert attempts == dict.fromkeys(KINDS, 3)
-    assert said(project).count("Trying to restart job") == 4
+    assert output_of(project).count("Trying to restart job") == 4
     tries = {kind: tries_of(project, here, kind) for kind in KINDS}
     assert tries["cancelled"][0].startswith("CANCELLED")
     assert tries["slow"][0].startswith("FAILED")
@@ -236,8 +240,8 @@ def tries_of(project: Project, here: Cluster, kind: str) -> list[str]:
 
 def request(here: Cluster, number: int) -> str:
     shown = here.ask("scontrol", "show", "job", str(number), "--oneliner")
-    found = {key: re.search(rf" {key}=(\S+)", shown)[1] for key in REQUESTED}
-    return " ".join([found.pop("JobState"), *(f"{key}={value}" for key, value in found.items())])
+    fields = {key: re.search(rf" {key}=(\S+)", shown)[1] for key in REQUESTED}
+    return " ".join([fields.pop("JobState"), *(f"{key}={value}" for key, value in fields.items())])
 
 
 def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: Path):
@@ -248,7 +252,7 @@ def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: 
     first = submit(project, here, table, *PROFILE, *SMOKE)
     deadline = time.monotonic() + 300
     while not list((tmp_path / "results").rglob("samples/**/*.log")):
-        assert time.monotonic() < deadline, said(project)
+        assert time.monotonic() < deadline, output_of(project)
         time.sleep(0.2)
     first.send_signal(signal.SIGKILL)
     first.wait()
@@ -270,13 +274,13 @@ def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: P
     table = "results/smoke/tables/gorla2022/fig4.csv"
     run = submit(project, here, table, *PROFILE, *SMOKE)
     assert run.wait(300) == 1
-    assert "cannot lie in a folder with" in said(project)
-    assert "SLURM job" not in said(project)
+    assert "cannot lie in a folder with" in output_of(project)
+    assert "SLURM job" not in output_of(project)
     assert not list(tmp_path.rglob("pwned"))
     assert not (tmp_path / name / "results").exists()
 
 
-def test_audits_say_on_the_cluster_what_they_say_here(here: Cluster, tmp_path):
+def test_verdicts_on_the_cluster_are_those_of_a_local_run(here: Cluster, tmp_path):
     """All claims of a case are one submission; a mechanism that raises is a row."""
     tables = []
     for place in ("cluster", "local"):

@@ -58,12 +58,12 @@ def _entry(name: str) -> str:
 def inputs(name: str) -> list[Any]:
     """Return the first pair of inputs of the example and, if there are more, one other."""
     entry = configured().mechanisms[_entry(name)]
-    found: list[Any] = []
+    values: list[Any] = []
     for which in entry.inputs:
         for x in configured().input_values(_entry(name), which):
-            if x not in found:
-                found.append(x)
-    return [*found[:2], *found[2:][:: max(1, len(found))]]
+            if x not in values:
+                values.append(x)
+    return [*values[:2], *values[2:][:: max(1, len(values))]]
 
 
 def mechanism(name: str):

@@ -378,12 +378,12 @@ def _several_numbers() -> Iterator[Case]:
 
 def _many_pairs() -> Iterator[Case]:
     many = {"n": 1000, "fresh": 2000}
-    for name, outputs, made in (
+    for name, outputs, pair_of in (
         ("laplace", "scalar", laplace_pair),
         ("randomised response", "index", response_pair),
     ):
-        pairs = [made(0.2)] * 100
-        pairs[57] = made(EPSILON)
+        pairs = [pair_of(0.2)] * 100
+        pairs[57] = pair_of(EPSILON)
         yield Case(f"one among a hundred, {name}", "many", outputs, tuple(pairs), **many)
     pair = alike(atoms(np.full(30, 1 / 30)))
     yield Case("ten pairs, 30 atoms, identical", "many", "index", (pair,) * 10)

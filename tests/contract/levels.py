@@ -50,7 +50,7 @@ LIMITS: dict[tuple[str, str], tuple[float | None, str]] = {
     ("largest_renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
 }
 
-# What a refusal may say: a new reason is to be looked at by a person.
+# Known reasons of refusals: a new reason is to be looked at by a person.
 REASONS = re.compile(
     r"outputs are mixed"
     r"|outputs are reals with an atom"
@@ -84,7 +84,7 @@ SHOWN = 10  # of the seeds one in so many, where nothing is judged
 
 @dataclass(frozen=True)
 class Answer:
-    """One bound of one run, and what it should lie below; ``trusted`` unless it was flagged."""
+    """One bound of one run, and the truth that it should lie below; ``trusted`` unless flagged."""
 
     of: str
     bound: float
@@ -133,32 +133,34 @@ class Row:
 
 
 @cache
-def made(entry: str) -> Any:
+def method_of(entry: str) -> Any:
     """Make the estimator of an entry; a spectrum at a few of its claims only."""
-    found = configured().estimators[entry]
-    kind = ESTIMATORS.load(found.estimator)
-    method = kind(**found.parameters)
+    configuration = configured().estimators[entry]
+    kind = ESTIMATORS.load(configuration.estimator)
+    method = kind(**configuration.parameters)
     if method.reads != "verdicts":
         return method
     nearest = {float(method.grid[np.abs(method.grid - c).argmin()]) for c in AT_CLAIMS}
-    return kind(**{**found.parameters, "claims": sorted(nearest)})
+    return kind(**{**configuration.parameters, "claims": sorted(nearest)})
 
 
 def promising() -> list[str]:
     """Return all entries whose bounds promise something, or are shown beside those that do."""
-    entries = [e for e in configured().estimators if made(e).reads in RUN]
-    return [e for e in entries if made(e).reads == "verdicts" or made(e).guarantee != "none"]
+    entries = [e for e in configured().estimators if method_of(e).reads in RUN]
+    return [
+        e for e in entries if method_of(e).reads == "verdicts" or method_of(e).guarantee != "none"
+    ]
 
 
 def cases_of(entry: str) -> list[Case]:
-    """Return the cases that are asked of an entry."""
-    method = made(entry)
+    """Return the cases that an entry is tested on."""
+    method = method_of(entry)
     allowed = SLOW.get(getattr(method, "classifier", ""), CASES)
-    return [case for case in CASES.values() if case.name in allowed and _asked(method, case)]
+    return [case for case in CASES.values() if case.name in allowed and _applies(method, case)]
 
 
-def _asked(method: Any, case: Case) -> bool:
-    """Several pairs are for who answers for them as a whole; of a hundred one kind is enough."""
+def _applies(method: Any, case: Case) -> bool:
+    """Tell whether a case is for this method: several pairs need one answer for all of them."""
     whole = method.reads == "evidence" or method.largest
     if len(case.pairs) < 2:  # the largest of one pair is the same estimator at half of alpha
         return method.reads == "evidence" or not whole or case.group in HARD
@@ -166,9 +168,9 @@ def _asked(method: Any, case: Case) -> bool:
     return whole and (len(case.pairs) < 100 or case.outputs == kind)
 
 
-def asked(reads: str) -> list[tuple[str, str]]:
+def tasks_of(reads: str) -> list[tuple[str, str]]:
     """Return all entries that read this, with each of their cases."""
-    entries = [entry for entry in promising() if made(entry).reads == reads]
+    entries = [entry for entry in promising() if method_of(entry).reads == reads]
     return [(entry, case.name) for entry in entries for case in cases_of(entry)]
 
 
@@ -178,9 +180,9 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
     Entries that ask for other levels of confidence on the same draws are together.
     """
     groups: dict[tuple[str, str], list[str]] = {}
-    for entry, case in asked(reads):
+    for entry, case in tasks_of(reads):
         if limit_of(entry, CASES[case])[0] is not None:
-            same = made(entry).after if reads == "evidence" else entry
+            same = method_of(entry).after if reads == "evidence" else entry
             groups.setdefault((same, case), []).append(entry)
     return [(tuple(entries), case) for (_, case), entries in groups.items()]
 
@@ -188,14 +190,16 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
 def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
     sides = [side for pair in case.drawn(seed, "first") for side in pair]
     for order in ORDERS:
-        found = list(answers_of(method, sides, order=order))
+        per_pair = list(answers_of(method, sides, order=order))
         if method.largest:
-            k = int(np.argmax([one.both for one in found]))
+            k = int(np.argmax([answer.both for answer in per_pair]))
             truth = max(case.pairs[k].renyi(order, reverse=way) for way in (False, True))
-            yield Answer(f"{order:g}", found[k].both, truth, found[k].trusted())
+            yield Answer(f"{order:g}", per_pair[k].both, truth, per_pair[k].trusted())
             continue
-        trusted = found[0].trusted()
-        for way, bound in zip((False, True), (found[0].forward, found[0].reverse), strict=True):
+        trusted = per_pair[0].trusted()
+        for way, bound in zip(
+            (False, True), (per_pair[0].forward, per_pair[0].reverse), strict=True
+        ):
             truth = case.pairs[0].renyi(order, reverse=way)
             yield Answer(f"{order:g}{' back' * way}", bound, truth, trusted)
 
@@ -209,7 +213,7 @@ def _evidence(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
 @lru_cache(maxsize=TESTED)
 def _weighed(after: str, name: str, seed: int) -> tuple[int, Any]:
     """Return the pair that a screening selects, and the evidence of fresh draws on it."""
-    first, case = made(after), CASES[name]
+    first, case = method_of(after), CASES[name]
     first.check(case.outputs, math.inf)
     chosen, losses = first.screen(case.drawn(seed, "first"), draws=case.fresh, region=None)
     events = json.loads(json.dumps(losses[chosen].found, allow_nan=False))  # as a file holds it
@@ -224,8 +228,8 @@ def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
     sides = [side for pair in case.drawn(seed, "first") for side in pair]
     lows = np.array(
         [
-            [tested.interval(method.interval, alpha, rng)[0] for tested in one.tested]
-            for one in answers_of(method, sides, order=math.inf, rng=rng)
+            [tested.interval(method.interval, alpha, rng)[0] for tested in answer.tested]
+            for answer in answers_of(method, sides, order=math.inf, rng=rng)
         ]
     )
     for i, claim in enumerate(method.grid):
@@ -246,8 +250,8 @@ RUN: dict[str, Callable[[Any, str, Case, int], Iterator[Answer]]] = {
 
 
 def answers(entry: str, case: Case, seed: int) -> list[Answer] | str:
-    """Return the bounds of one run, or what the refusal says."""
-    method = made(entry)
+    """Return the bounds of one run, or the message of the refusal."""
+    method = method_of(entry)
     order = ORDERS[0] if method.reads == "densities" else math.inf
     try:
         method.check(case.outputs, order)
@@ -257,7 +261,7 @@ def answers(entry: str, case: Case, seed: int) -> list[Answer] | str:
 
 
 def rows(entry: str, name: str, seeds_a_case: int, enough: int | None = None) -> list[Row]:
-    """Return what an entry shows on a case; raise `AssertionError` on nonsense.
+    """Return the rows of an entry on a case; raise `AssertionError` on nonsense.
 
     So many runs are ``enough`` where no answer lay above the truth more often than it may.
     """
@@ -275,33 +279,33 @@ def _rows(entry: str, case: Case, runs: int, enough: int) -> list[Row]:
     first = answers(entry, case, 0)
     if isinstance(first, str):
         assert REASONS.match(first), f"{entry}, {case.name}: no known reason: {first}"
-        # what a kind of outputs is refused for needs no draws, the rest must not depend on them
+        # refusing a kind of outputs needs no draws; other refusals must not depend on them
         others = [] if _never(entry, case) else [answers(entry, case, s) for s in range(1, enough)]
         answered = [s for s, other in enumerate(others, 1) if not isinstance(other, str)]
         assert not answered, f"{entry}, {case.name}: refused for seed 0, not for {answered[:5]}"
         return [_refused(entry, case, 1 + len(others), first)]
-    found = [first]
+    runs_so_far = [first]
     for seed in range(1, runs):
-        if seed == enough and not _suspicious(entry, case, found):
+        if seed == enough and not _suspicious(entry, case, runs_so_far):
             break
         more = answers(entry, case, seed)
         assert not isinstance(more, str), f"{entry}, {case.name}: refused for seed {seed}: {more}"
-        found.append(more)
-    return [_row(entry, case, list(same)) for same in zip(*found, strict=True)]
+        runs_so_far.append(more)
+    return [_row(entry, case, list(same)) for same in zip(*runs_so_far, strict=True)]
 
 
-def _suspicious(entry: str, case: Case, found: list[list[Answer]]) -> bool:
+def _suspicious(entry: str, case: Case, answered: list[list[Answer]]) -> bool:
     """Tell whether an answer lay above the truth more often than it may."""
     limit, _ = limit_of(entry, case)
-    most = 0 if limit is None else limit * len(found)
-    above = (sum(a.above for a in same if a.trusted) for same in zip(*found, strict=True))
+    most = 0 if limit is None else limit * len(answered)
+    above = (sum(a.above for a in same if a.trusted) for same in zip(*answered, strict=True))
     return any(times > most for times in above)
 
 
 def _never(entry: str, case: Case) -> bool:
     """Tell whether the kind of outputs is refused as such."""
-    method = made(entry)
-    first = [made(method.after)] if method.reads == "evidence" else []
+    method = method_of(entry)
+    first = [method_of(method.after)] if method.reads == "evidence" else []
     try:
         for each in [method, *first]:
             each.check(case.outputs, ORDERS[0] if method.reads == "densities" else math.inf)
@@ -312,7 +316,7 @@ def _never(entry: str, case: Case) -> bool:
 
 def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
     """Return how often an entry's bound may lie above the truth, and why so often."""
-    method, name = made(entry), configured().estimators[entry].estimator
+    method, name = method_of(entry), configured().estimators[entry].estimator
     if method.guarantee == "finite-sample":
         return _level(entry), ""
     if method.guarantee == "none":
@@ -325,7 +329,7 @@ def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
 
 def _level(entry: str) -> float:
     """Return the level of one answer: of an interval with two ends the lower has half."""
-    method = made(entry)
+    method = method_of(entry)
     half = method.reads == "verdicts" and not method.largest
     return float(method.alpha / 2 if half else method.alpha)
 
@@ -333,7 +337,7 @@ def _level(entry: str) -> float:
 def _row(entry: str, case: Case, same: list[Answer]) -> Row:
     """Return the row of the runs' answers to one question."""
     limit, reason = limit_of(entry, case)
-    row = _counted(entry, case, same, made(entry).guarantee, _level(entry))
+    row = _counted(entry, case, same, method_of(entry).guarantee, _level(entry))
     return replace(row, limit=limit, reason=reason)
 
 
@@ -367,13 +371,15 @@ def _counted(entry: str, case: Case, same: list[Answer], guarantee: str, alpha: 
 def planned() -> list[str]:
     """Return the entries whose n is planned so that the error is gamma at most."""
     return [
-        e for e in configured().estimators if made(e).reads == "histograms" and made(e).precision
+        e
+        for e in configured().estimators
+        if method_of(e).reads == "histograms" and method_of(e).precision
     ]
 
 
 def planned_rows(entry: str, runs: int) -> list[Row]:
     """Return how often a planned n misses gamma, on randomised response of few outcomes."""
-    method, found = made(entry), []
+    method, counted = method_of(entry), []
     for k in (2, 5, 20):
         for order in (2.0, math.inf):
             p = np.full(k, 1 / (math.exp(EPSILON) + k - 1))
@@ -393,14 +399,14 @@ def planned_rows(entry: str, runs: int) -> list[Row]:
                 answered = [Answer(f"{order:g}", 1.0 if m else 0.0, 0.5) for m in miss]
                 row = _counted(entry, case, answered, "planned n", 1 - DELTA)
                 median = float(np.median(answer.forward))
-                found.append(replace(row, truth=truth, limit=1 - DELTA, median=median))
-    return found
+                counted.append(replace(row, truth=truth, limit=1 - DELTA, median=median))
+    return counted
 
 
 def _refused(entry: str, case: Case, runs: int, reason: str) -> Row:
     return Row(
         estimator=entry,
-        guarantee=made(entry).guarantee,
+        guarantee=method_of(entry).guarantee,
         alpha=_level(entry),
         case=case.name,
         group=case.group,

@@ -1,4 +1,4 @@
-"""What every registered estimator of a level keeps, whatever it estimates from.
+"""Rules that every registered estimator of a level keeps, with any kind of input.
 
 The safety check answers yes or no and has its own tests.
 """
@@ -64,7 +64,7 @@ def answers(name, claims, pair, n, order, runs=40):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_says_what_it_reads_promises_and_refuses(name):
+def test_attributes_and_refusals_are_as_documented(name):
     method = estimator(name)
     assert method.reads in ("histograms", "densities", "losses", "evidence", "verdicts")
     assert method.symmetric == (name in SYMMETRIC)
@@ -93,7 +93,7 @@ def test_converges_to_the_exact_level_in_both_directions(name, order, claims):
         assert not got.failed.any()
         errors.append(float(np.sqrt(((got.forward - truth) ** 2).mean())))
     assert errors[0] > errors[-1]
-    assert errors[-1] < 0.05  # what is left is the cells' width
+    assert errors[-1] < 0.05  # the rest is the cells' width
     assert got.reverse.mean() == pytest.approx(truth_reverse, abs=0.05)
 
 

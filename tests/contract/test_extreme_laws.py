@@ -1,4 +1,4 @@
-"""What must hold of every exact law at levels where doubles cancel or underflow."""
+"""Every exact law at levels where doubles cancel or underflow."""
 
 import math
 
@@ -51,11 +51,11 @@ def test_every_law_is_tried():
 
 @every_law
 @every_epsilon
-def test_levels_rise_from_0_to_the_pure_one(entry, epsilon):
+def test_levels_rise_from_0_to_the_pure_level(entry, epsilon):
     exact, (x, y) = law(entry, epsilon), sides(entry)
     pure = [exact.privacy_loss(x, y), exact.privacy_loss(y, x)]
-    for loss, one, other in [(pure[0], x, y), (pure[1], y, x)]:
-        levels = [exact.renyi(order, one, other) for order in ORDERS]
+    for loss, first, other in [(pure[0], x, y), (pure[1], y, x)]:
+        levels = [exact.renyi(order, first, other) for order in ORDERS]
         assert levels[0] > 0
         assert all(
             b >= a * (1 - ROUNDING) for a, b in zip(levels, [*levels[1:], loss], strict=True)
@@ -76,11 +76,11 @@ def test_spectra_fall_from_the_total_variation_to_0(entry, epsilon):
             spectrum(exact, [0.0], x, y)
         return
     starts = []
-    for one, other in [(x, y), (y, x)]:
-        loss = exact.privacy_loss(one, other)
+    for first, other in [(x, y), (y, x)]:
+        loss = exact.privacy_loss(first, other)
         top = loss if math.isfinite(loss) else 5 * epsilon
         claims = np.array([0, 1e-6, 0.1, 0.5, 0.9, 0.999, 1, 1 + 1e-9, 2, 1000]) * top
-        deltas = spectrum(exact, claims, one, other)
+        deltas = spectrum(exact, claims, first, other)
         starts.append(deltas[0])
         assert 0 < deltas[0] <= 1
         assert deltas.min() >= 0

@@ -120,7 +120,7 @@ def test_identical_inputs_have_level_0(name):
 
 
 @every_law
-def test_levels_rise_with_the_order_towards_the_pure_one(name):
+def test_levels_rise_with_the_order_towards_the_pure_level(name):
     for x, y in pairs(name):
         levels = [divergence(law(name), order, x, y) for order in [*ORDERS, 1e6, math.inf]]
         assert levels == sorted(levels)
@@ -224,9 +224,9 @@ def test_variant_3_against_draws():
         density = exact.pdf(v, x)
         mass = np.trapezoid(density, v, axis=1)
         assert mass.sum() + exact.nothing(x) == pytest.approx(1, abs=1e-5)
-        seen = np.append(released.sum(axis=0), n - released.sum())
+        counts = np.append(released.sum(axis=0), n - released.sum())
         expected = np.append(mass, exact.nothing(x))
-        assert stats.chisquare(seen, expected / expected.sum() * n).pvalue > 1e-4
+        assert stats.chisquare(counts, expected / expected.sum() * n).pvalue > 1e-4
         cdf = np.cumsum(density[0]) * (v[1] - v[0]) / mass[0]
         first = outputs[released[:, 0], 0]
         assert stats.kstest(first, lambda z, v=v, cdf=cdf: np.interp(z, v, cdf)).pvalue > 1e-4
@@ -261,8 +261,8 @@ def test_divergences_of_kutta2022(entry, epsilon, levels):
     study = configured()
     exact = EXACT.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, epsilon))
     x, y = study.input_values(entry, "first-person")
-    found = [exact.renyi(order, x, y) for order in (2.0, 5.0, 7.0)]
-    assert found == pytest.approx(levels, abs=6e-8)
+    computed = [exact.renyi(order, x, y) for order in (2.0, 5.0, 7.0)]
+    assert computed == pytest.approx(levels, abs=6e-8)
 
 
 def test_poisson_subsampling_is_the_corrected_sum():
@@ -338,24 +338,24 @@ def test_spectra_of_laplace_and_gaussian_are_the_lemmas():
 
 @pytest.mark.parametrize("name", ["laplace_vector", "gaussian_vector"])
 def test_vectors_along_one_axis_are_numbers(name):
-    zero, one = [0.0] * 50, [1.0] + [0.0] * 49
+    zero, unit = [0.0] * 50, [1.0] + [0.0] * 49
     scalar = law(name.removesuffix("_vector"))
-    found = spectrum(law(name), CLAIMS, zero, one)
-    assert found == pytest.approx(spectrum(scalar, CLAIMS, 0.0, 1.0), abs=1e-12)
+    computed = spectrum(law(name), CLAIMS, zero, unit)
+    assert computed == pytest.approx(spectrum(scalar, CLAIMS, 0.0, 1.0), abs=1e-12)
     for order in ORDERS:
         expected = scalar.renyi(order, 0.0, 1.0)
-        assert law(name).renyi(order, zero, one) == pytest.approx(expected)
+        assert law(name).renyi(order, zero, unit) == pytest.approx(expected)
 
 
 def test_losses_of_many_entries_add_up():
     """The lattice against the same sum drawn, and against the published value at 0."""
     exact, even = law("laplace_vector"), [0.02] * 50
-    found = spectrum(exact, CLAIMS, [0.0] * 50, even)
-    assert found[0] == pytest.approx(0.056, abs=0.0005)
+    computed = spectrum(exact, CLAIMS, [0.0] * 50, even)
+    assert computed[0] == pytest.approx(0.056, abs=0.0005)
     z = np.random.default_rng(0).laplace(0, 1, (200_000, 50))
     losses = (np.abs(z - 0.02) - np.abs(z)).sum(axis=1)
     drawn = [np.maximum(1 - np.exp(claim - losses), 0).mean() for claim in CLAIMS]
-    assert found == pytest.approx(drawn, abs=5e-4)
+    assert computed == pytest.approx(drawn, abs=5e-4)
     uneven = [0.3, -0.2, 0.1] + [0.0] * 47  # by quadrature over three entries
     grid = (np.arange(-600, 600) + 0.5) * 0.02
     total, mass = np.zeros(1), np.ones(1)

@@ -1,4 +1,4 @@
-"""The level test itself: its truths against draws, its judgement, and who is in it."""
+"""The level test itself: its truths against draws, its judgement, and its entries."""
 
 import math
 
@@ -18,7 +18,7 @@ from tests.contract.levels import (
     _row,
     _suspicious,
     limit_of,
-    made,
+    method_of,
     planned,
     planned_rows,
     promising,
@@ -29,15 +29,19 @@ N = 400_000
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_whoever_is_registered_is_configured_and_says_what_is_guaranteed(name):
-    entries = [e for e, found in configured().estimators.items() if found.estimator == name]
+def test_every_registered_estimator_is_configured_and_has_a_guarantee(name):
+    entries = [
+        e for e, configuration in configured().estimators.items() if configuration.estimator == name
+    ]
     assert entries, f"config/estimators.yaml has no entry of {name}: its level is not tested"
     for entry in entries:
-        guarantee = getattr(made(entry), "guarantee", None)
+        guarantee = getattr(method_of(entry), "guarantee", None)
         assert guarantee in ("finite-sample", "asymptotic", "none"), f"{entry}: {guarantee}"
         if guarantee != "none":
-            message = f"levels.py does not know how to run {entry}, which reads {made(entry).reads}"
-            assert made(entry).reads in RUN, message
+            message = (
+                f"levels.py does not know how to run {entry}, which reads {method_of(entry).reads}"
+            )
+            assert method_of(entry).reads in RUN, message
 
 
 def frequencies(pair, n, seed):
@@ -69,7 +73,7 @@ def differs(x, x_prime):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_truths_are_what_many_draws_show(name):
+def test_truths_agree_with_many_draws(name):
     pair = CASES[name].pairs[0]
     p, q = frequencies(pair, N, seed=1)
     some = np.minimum(p, q) * N > 50
@@ -89,8 +93,8 @@ def test_truths_are_what_many_draws_show(name):
             continue
         assert pair.renyi(2.0, reverse=reverse) <= pair.renyi(7.0, reverse=reverse) + 1e-9
         assert pair.renyi(7.0, reverse=reverse) <= pair.pure + 1e-9
-        seen = math.log((likelier**2 / np.maximum(other, 1 / N)).sum())
-        assert pair.renyi(2.0, reverse=reverse) == pytest.approx(seen, abs=0.015, rel=0.06)
+        level = math.log((likelier**2 / np.maximum(other, 1 / N)).sum())
+        assert pair.renyi(2.0, reverse=reverse) == pytest.approx(level, abs=0.015, rel=0.06)
 
 
 def excess(p, q, claim):
@@ -121,7 +125,7 @@ def test_draws_depend_on_case_stage_seed_and_pair():
 
 
 def test_a_bound_above_the_truth_too_often_fails():
-    entry = next(e for e in promising() if made(e).guarantee == "finite-sample")
+    entry = next(e for e in promising() if method_of(e).guarantee == "finite-sample")
     case = CASES["laplace"]
 
     def judged(above):
@@ -161,13 +165,13 @@ def test_enough_runs_do_unless_a_bound_lies_above_too_often(monkeypatch, above, 
 
 
 @pytest.mark.parametrize(
-    ("limit", "share", "found"),
+    ("limit", "share", "power"),
     [
         *[(0.05, 0.05, 0.001), (0.05, 0.2, 0.727), (0.05, 0.3, 0.967)],
         *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.873), (0.025, 0.3, 0.972)],
     ],
 )
-def test_a_bound_above_so_often_is_found_with_such_a_chance(limit, share, found):
+def test_the_power_of_the_level_test(limit, share, power):
     """The power of the tests of levels, from how they judge each number of runs above."""
     entry, case = some_that_may(limit)
     chance = 0.0
@@ -178,7 +182,7 @@ def test_a_bound_above_so_often_is_found_with_such_a_chance(limit, share, found)
         fails = [_row(entry, case, shown(early + k, TESTED)).failed for k in late]
         after = stats.binom.pmf(late, TESTED - ENOUGH, share)[fails].sum()
         chance += stats.binom.pmf(early, ENOUGH, share) * after
-    assert chance == pytest.approx(found, abs=0.003)
+    assert chance == pytest.approx(power, abs=0.003)
 
 
 @pytest.mark.parametrize("entry", planned())

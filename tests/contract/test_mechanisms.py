@@ -1,4 +1,4 @@
-"""What every registered mechanism keeps."""
+"""Rules that every registered mechanism keeps."""
 
 import math
 from functools import partial
@@ -108,13 +108,13 @@ def distance(uniform):
 def follows(drawn, probabilities):
     """Tell whether integers are as likely as they should be: chi-square, rare ones together."""
     n = drawn.size
-    seen = np.bincount(drawn, minlength=probabilities.size)
-    assert seen[probabilities == 0].sum() == 0
+    counts = np.bincount(drawn, minlength=probabilities.size)
+    assert counts[probabilities == 0].sum() == 0
     rare = n * probabilities < 5
-    cells = [np.append(v[~rare], v[rare].sum()) for v in (seen, n * probabilities)]
+    cells = [np.append(v[~rare], v[rare].sum()) for v in (counts, n * probabilities)]
     usable = cells[1] > 0
     if usable.sum() == 1:
-        return seen.max() == n
+        return counts.max() == n
     return stats.chisquare(*(v[usable] for v in cells)).pvalue > 1e-4
 
 
@@ -122,22 +122,22 @@ def follows(drawn, probabilities):
     "entry", [k for k, e in configured().mechanisms.items() if e.mechanism not in MIXED]
 )
 def test_every_configured_entry_follows_its_law(entry):
-    made = configured().mechanism(entry, EPSILON)
-    exact = EXACT.load(configured().mechanisms[entry].mechanism)(made)
+    sampler = configured().mechanism(entry, EPSILON)
+    exact = EXACT.load(configured().mechanisms[entry].mechanism)(sampler)
     for which in configured().mechanisms[entry].inputs:
         for x in configured().input_values(entry, which)[:4]:
             rng = seeds.generator(3, entry, which, str(x))
-            drawn = made.sample(x, enough(made.outputs), rng)
-            assert obeys(drawn, made.outputs, exact, x), x
+            drawn = sampler.sample(x, enough(sampler.outputs), rng)
+            assert obeys(drawn, sampler.outputs, exact, x), x
 
 
 @pytest.mark.parametrize("variant", [1, 2, 4, 5, 6])
 @pytest.mark.parametrize("positives", [1, 2, 3])
 def test_sparse_vector_with_more_positives_follows_its_law(variant, positives):
-    made = SparseVector(1.0, variant, queries=4, positives=positives)
+    sparse_vector = SparseVector(1.0, variant, queries=4, positives=positives)
     for x in ([1, 1, 1, 1], [0, 2, 1, 1], [2, 0, 0, 2]):
-        drawn = made.sample(x, 30_000, np.random.default_rng(0))
-        assert follows(drawn, ExactSparseVector(made).probabilities(x))
+        drawn = sparse_vector.sample(x, 30_000, np.random.default_rng(0))
+        assert follows(drawn, ExactSparseVector(sparse_vector).probabilities(x))
 
 
 @with_a_law
@@ -177,7 +177,7 @@ def test_a_bad_epsilon_is_refused(name):
 
 
 @pytest.mark.parametrize("number", [0, -1.0, math.nan, math.inf, "1", None, True])
-def test_what_is_not_positive_is_refused(number):
+def test_numbers_that_are_not_positive_are_refused(number):
     with pytest.raises(ArgumentError, match="epsilon must be"):
         checks.positive("epsilon", number)
 

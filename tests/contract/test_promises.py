@@ -1,4 +1,4 @@
-"""Who keeps a promise is not accused: at the quick scale's n (lu2022, Figure 9).
+"""A mechanism that keeps its promise is not accused: at the quick scale's n (lu2022, Figure 9).
 
 40 seeds do where none accuses, else 200 are judged. A method that accuses in 10 % of runs is found
 with chance 0.98, one that does in 20 % with more than 0.999.
@@ -74,5 +74,5 @@ def test_no_correct_mechanism_is_accused_more_often_than_the_level_allows(entry,
         ("noisy-histogram-wrong", "one-more", 0.1),
     ],
 )
-def test_every_wrong_one_is_accused(entry, which, epsilon):
+def test_every_wrong_mechanism_is_accused(entry, which, epsilon):
     assert accusations(entry, which, epsilon, runs=5) == 1.0

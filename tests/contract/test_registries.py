@@ -24,7 +24,7 @@ def test_every_name_loads(registry: Registry):
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
-def test_an_unknown_name_is_told_with_the_nearest(registry: Registry):
+def test_the_error_of_an_unknown_name_suggests_the_nearest(registry: Registry):
     known = min(registry)
     with pytest.raises(UnknownNameError, match=f"unknown {registry.kind} .* mean '{known}'"):
         registry.load(known + "x")
@@ -42,7 +42,7 @@ def defined(functions: Functions, *kinds: str) -> set[str]:
     }
 
 
-def test_every_builder_is_used_and_says_what_it_reads():
+def test_every_builder_is_used_and_declares_its_input():
     used = {
         BUILDERS.target(report, artifact.table.builder)
         for report, entry in configured().reports.items()

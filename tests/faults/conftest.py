@@ -1,4 +1,4 @@
-"""What all fault tests compare with."""
+"""Fixtures that all fault tests compare with."""
 
 import pytest
 

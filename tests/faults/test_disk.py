@@ -1,4 +1,4 @@
-"""A disk that is full, cannot be written, or lost a bit: told in one line, never a wrong number."""
+"""A disk that is full, cannot be written, or lost a bit: an error of one line, no wrong number."""
 
 import os
 import random
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import Project, copy_project, told
+from tests.workflow.conftest import Project, copy_project, our_lines
 
 SMOKE = ("--config", "scale=smoke")
 TABLE = "results/smoke/tables/gorla2022/fig4.csv"
@@ -43,11 +43,11 @@ def on_small_disk(small_disk: Path, tmp_path: Path) -> Project:
 
 
 def lines(run: "subprocess.CompletedProcess[str]") -> list[str]:
-    """Return what a run said in its own lines, and that it failed without a traceback."""
-    said = run.stdout + run.stderr
+    """Return our own lines of a run, which must have failed without a traceback."""
+    output = run.stdout + run.stderr
     assert run.returncode != 0
-    assert "Traceback" not in said
-    return told(said)
+    assert "Traceback" not in output
+    return our_lines(output)
 
 
 def test_a_full_disk(on_small_disk: Project, small_disk: Path, whole: Project):
@@ -76,11 +76,11 @@ def test_results_that_cannot_be_written(on_small_disk: Project, small_disk: Path
     mount("-o", "remount,ro", str(small_disk))
     run = on_small_disk.snakemake(TABLE, *SMOKE)
     assert run.returncode != 0
-    said = run.stdout + run.stderr
-    assert "Traceback" not in said
-    assert len([line for line in said.splitlines() if line.startswith("results")]) == 1
-    assert "results" in said
-    assert "writ" in said
+    output = run.stdout + run.stderr
+    assert "Traceback" not in output
+    assert len([line for line in output.splitlines() if line.startswith("results")]) == 1
+    assert "results" in output
+    assert "writ" in output
 
 
 def one_of_each(project: Project, rng: random.Random) -> list[Path]:
@@ -113,12 +113,12 @@ def test_damage_is_found_and_mended(whole: Project, tmp_path: Path, damage):
         run = project.snakemake(*SMOKE, cores=2)
         if run.returncode == 0:
             break
-        found = lines(run)
-        assert found
-        heard += found
+        messages = lines(run)
+        assert messages
+        heard += messages
     assert run.returncode == 0, run.stderr[-2000:]
     expected = ("is truncated or damaged; it is deleted now", "does not exist", "is of version")
-    assert [line for line in heard if not any(said in line for said in expected)] == []
+    assert [line for line in heard if not any(text in line for text in expected)] == []
     assert project.tables() == whole.tables()
 
 
@@ -134,8 +134,8 @@ def test_results_of_another_seed_or_version(whole: Project, tmp_path: Path):
             project.replace("src/epsilometer/__init__.py", '__version__ = "', '__version__ = "9.')
         run = project.snakemake(TABLE, *SMOKE, *([changed] if "=" in changed else []))
         assert run.returncode != 0
-        said = run.stdout + run.stderr
-        assert "Traceback" not in said
-        (line,) = {line for line in said.splitlines() if key in line}
+        output = run.stdout + run.stderr
+        assert "Traceback" not in output
+        (line,) = {line for line in output.splitlines() if key in line}
         assert line.startswith("results/smoke/")
         assert "move results/smoke away" in line

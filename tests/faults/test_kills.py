@@ -35,14 +35,14 @@ def start(project: Project) -> "subprocess.Popen[bytes]":
 
 def jobs_of(run: int) -> list[int]:
     """Return the processes that were started by a run's jobs."""
-    found = []
+    pids = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:
             if f"{RUN}={run}".encode() in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
+                pids.append(int(environment.parent.name))
         except OSError:
             continue
-    return [pid for pid in found if pid != run]
+    return [pid for pid in pids if pid != run]
 
 
 def strike(kind: str, process: "subprocess.Popen[bytes]", rng: random.Random) -> None:
@@ -89,9 +89,9 @@ def test_any_kill_is_resumed(whole: Project, tmp_path: Path):
     assert start(project).wait(600) == 0, (tmp_path / "run.out").read_text()[-3000:]
     assert project.tables() == whole.tables()
     assert not list((tmp_path / "results").rglob("*.part.*"))
-    said = (tmp_path / "run.out").read_text()
-    assert "LockException" not in said
-    assert "IncompleteFilesException" not in said
+    output = (tmp_path / "run.out").read_text()
+    assert "LockException" not in output
+    assert "IncompleteFilesException" not in output
     assert "Nothing to be done" in project.snakemake(*SMOKE).stderr
 
 

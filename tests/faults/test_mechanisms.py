@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tests.workflow.conftest import Project, copy_project, told
+from tests.workflow.conftest import Project, copy_project, our_lines
 from tests.workflow.test_bad_mechanisms import SMOKE, with_bad_mechanisms
 
 
@@ -12,9 +12,9 @@ def test_a_hang_is_stopped(tmp_path):
     limit = ("--set-resources", "sample:runtime=1")
     run = project.snakemake(*targets.values(), *SMOKE, *limit, cores=2)
     assert run.returncode != 0
-    said = run.stdout + run.stderr
-    assert "Traceback" not in said
-    (line,) = set(told(said))
+    output = run.stdout + run.stderr
+    assert "Traceback" not in output
+    (line,) = set(our_lines(output))
     assert "took longer than its limit of 1 minutes; if it needs more: --set-resources" in line
-    assert f"Missing: {targets['hangs']}" in said
+    assert f"Missing: {targets['hangs']}" in output
     assert len(pd.read_parquet(tmp_path / targets["sound"])) == 1

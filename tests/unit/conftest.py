@@ -1,4 +1,4 @@
-"""A study in miniature, for tests of what users write."""
+"""A study in miniature, for tests of users' files."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def study() -> Study:
-    """The study itself, which tests only ask."""
+    """The study itself, which tests only read."""
     return checked(CONFIG)
 
 
@@ -35,7 +35,7 @@ def study() -> Study:
 def loaded(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str], dict[str, str | None]]:
-    """What a script of a job imports, found out once for all workers."""
+    """The imports of a job's script, determined once for all workers."""
 
     @cache
     def loaded(script: str) -> dict[str, str | None]:

@@ -23,7 +23,7 @@ def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
 
 
 def noted(verdict, name):
-    return [one for one in verdict.checks if (one["name"], one["result"]) == (name, "note")]
+    return [entry for entry in verdict.checks if (entry["name"], entry["result"]) == (name, "note")]
 
 
 # --- constant outputs -----------------------------------------------------------------------------
@@ -33,15 +33,15 @@ def noted(verdict, name):
 @pytest.mark.parametrize("output", [3, "word", (1.0, 2.0), None])
 def test_constant_outputs_are_undecided(output, seed):
     for method, claim in (("anytime", 0.0), ("anytime", 1.0), ("exact", 1.0)):
-        found = audited(lambda x: output, seed, claim, samples=200, method=method)
-        assert found.verdict == "undecided"
-        (reason,) = found.reasons
+        verdict = audited(lambda x: output, seed, claim, samples=200, method=method)
+        assert verdict.verdict == "undecided"
+        (reason,) = verdict.reasons
         assert reason.startswith("no output varied: all outputs are ")
         assert "on both inputs" in reason
 
 
 @pytest.mark.parametrize("seed", FIVE)
-def test_constants_that_differ_are_violated_and_what_varies_is_as_before(seed):
+def test_constants_that_differ_are_violated_and_random_outputs_are_audited(seed):
     assert audited(lambda x: x, seed).verdict == "violated"
     assert audited(lambda x: x + 2, seed, claim=30.0, samples=200).verdict == "undecided"
     one_side = audited(lambda x, rng: x * rng.random() * 1e-9 // 1, seed)  # both are constant
@@ -51,10 +51,10 @@ def test_constants_that_differ_are_violated_and_what_varies_is_as_before(seed):
 
 
 def test_recorded_constants_are_undecided():
-    found = em.audit_outputs((np.ones(500), np.ones(500)), em.pure(1.0), details=False)
-    assert found.verdict == "undecided"
-    found = em.audit_outputs((np.ones(500), np.arange(500) % 2), em.pure(1.0), details=False)
-    assert found.verdict == "violated"
+    verdict = em.audit_outputs((np.ones(500), np.ones(500)), em.pure(1.0), details=False)
+    assert verdict.verdict == "undecided"
+    verdict = em.audit_outputs((np.ones(500), np.arange(500) % 2), em.pure(1.0), details=False)
+    assert verdict.verdict == "violated"
 
 
 # --- constant seeds -------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Entropic(Constant):
 
 
 class Closed:
-    """Cannot be made again: needs what is no plain value."""
+    """Cannot be made again: needs an argument that is no plain value."""
 
     def __init__(self, generator):
         self.generator = generator
@@ -110,7 +110,7 @@ class Constant:
     def release(self, x):
         return self(x)
 
-made = Constant()
+constant = Constant()
 RNG = np.random.Generator(np.random.PCG64(0))
 OWN = random.Random(3)
 SYSTEM = np.random.default_rng()
@@ -135,8 +135,8 @@ def file(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_constant_seed_in_an_object_is_invalid(seed):
-    for made in (Constant, Constant(), Constant().release, Scaled(0.5)):
-        assert audited(made, seed).verdict == "invalid"
+    for mechanism in (Constant, Constant(), Constant().release, Scaled(0.5)):
+        assert audited(mechanism, seed).verdict == "invalid"
 
 
 class Counter:
@@ -155,10 +155,10 @@ def test_a_constant_seed_of_whole_numbers_takes_few_draws(samples, seed):
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
-    for made in (Entropic, Entropic(), Entropic(rng=np.random.default_rng(5))):
-        found = audited(made, seed, claim=1.5)
-        assert found.verdict == "not refuted"
-        assert noted(found, "other process") == []
+    for mechanism in (Entropic, Entropic(), Entropic(rng=np.random.default_rng(5))):
+        verdict = audited(mechanism, seed, claim=1.5)
+        assert verdict.verdict == "not refuted"
+        assert noted(verdict, "other process") == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_file_with_a_constant_seed_is_audited_as_invalid(file):
     assert audited(f"{file}:module_level").verdict == "invalid"
 
 
-def test_a_file_that_asks_the_system_is_valid(file):
+def test_a_file_with_randomness_of_the_system_is_valid(file):
     assert audited(f"{file}:entropic", claim=1.5).verdict == "not refuted"
 
 
@@ -194,9 +194,9 @@ def test_a_worker_with_a_constant_seed_is_invalid(tmp_path, file):
         import json, random, sys
         own = random.Random(1 if len(sys.argv) > 1 else None)
         for line in sys.stdin:
-            asked = json.loads(line)
-            for _ in range(asked["size"]):
-                print(asked["input"] + own.random())
+            request = json.loads(line)
+            for _ in range(request["size"]):
+                print(request["input"] + own.random())
             sys.stdout.flush()
         """)
     )
@@ -204,21 +204,21 @@ def test_a_worker_with_a_constant_seed_is_invalid(tmp_path, file):
         source = WorkerSource([sys.executable, str(program), *words])
         assert other_process(source, 0, 400, 1, 0.005).result == expected
         source.close()
-    source = python_worker(sys.executable, f"{file}:made")
+    source = python_worker(sys.executable, f"{file}:constant")
     assert other_process(source, 0, 400, 1, 0.005).result == "failed"
     source.close()
 
 
 def test_where_no_other_can_be_had_it_is_noted():
-    for made in (Closed(np.random.default_rng()), lambda x: x + GENERATOR.laplace()):
-        found = audited(made, claim=1.5)
-        assert found.verdict == "not refuted"
-        assert len(noted(found, "other process")) == 1
+    for mechanism in (Closed(np.random.default_rng()), lambda x: x + GENERATOR.laplace()):
+        verdict = audited(mechanism, claim=1.5)
+        assert verdict.verdict == "not refuted"
+        assert len(noted(verdict, "other process")) == 1
 
 
 def test_outputs_of_others_that_agree_by_chance_pass():
     rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
-    assert {one.result for one in rare} == {"passed"}
+    assert {outcome.result for outcome in rare} == {"passed"}
 
 
 class Rare:
@@ -239,13 +239,13 @@ def test_a_constant_default_is_noted(default, seed):
     def noisy(x, size, seed=default):
         return x + np.random.default_rng(seed).laplace(size=size)
 
-    def given(x, size, random_state=default):
+    def drawn(x, size, random_state=default):
         return x + random_state.laplace(size=size)
 
-    for mechanism in (noisy,) if isinstance(default, int) else (given,):
-        found = audited(mechanism, seed, claim=1.5)
-        assert found.verdict == "not refuted"
-        assert len(noted(found, "default seed")) == 1
+    for mechanism in (noisy,) if isinstance(default, int) else (drawn,):
+        verdict = audited(mechanism, seed, claim=1.5)
+        assert verdict.verdict == "not refuted"
+        assert len(noted(verdict, "default seed")) == 1
 
 
 def test_no_default_is_not_noted():
@@ -318,12 +318,12 @@ def test_integers_that_share_noise_within_a_call_are_invalid(shared, values, see
 
 
 @pytest.mark.parametrize("seed", FIVE)
-def test_what_only_a_long_call_shares_is_found_in_the_audits_own_draws(seed):
+def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(seed):
     def long(x, size, rng):
         return (twice if size > 2000 else laplace)(x, size, rng)
 
-    found = audited(long, seed, samples=20_000)
-    assert found.verdict == "invalid"
+    verdict = audited(long, seed, samples=20_000)
+    assert verdict.verdict == "invalid"
 
 
 GENERATE = {
@@ -342,11 +342,11 @@ def test_right_mechanisms_are_no_false_samplers(law):
         return GENERATE[law](x, size, np.random.default_rng(seed))
 
     for seed in range(4):
-        found = check(draw, [0, 1], draws=400, seed=seed, seeded=True)
+        outcomes = check(draw, [0, 1], draws=400, seed=seed, seeded=True)
         sizes = enumerate((40, 40, 80, 160, 320))
         calls = [[draw(x, size, 100 * seed + 10 * i + x) for x in (0, 1)] for i, size in sizes]
-        found.append(check_drawn(*zip(*calls, strict=True)))
-        assert {one.result for one in found} == {"passed"}
+        outcomes.append(check_drawn(*zip(*calls, strict=True)))
+        assert {outcome.result for outcome in outcomes} == {"passed"}
 
 
 # --- causes ---------------------------------------------------------------------------------------
@@ -451,13 +451,13 @@ def of_this_module_kept(x):
 
 
 @pytest.mark.parametrize("mechanism", [Kept(), of_this_module_kept])
-def test_what_this_process_has_kept_does_not_count(mechanism):
+def test_state_kept_in_this_process_does_not_count(mechanism):
     mechanism(0)
     mechanism(1)
     assert em.explain(mechanism, (0, 1), runs=4).findings[0].kind == "kept"
 
 
-def test_the_command_line_tells_of_a_constant_seed(file):
+def test_the_command_line_reports_a_constant_seed(file):
     words = [f"{file}:Constant", "--pair", "0", "1", "--epsilon", "1", "--samples", "1000"]
     done = subprocess.run(
         [sys.executable, "-m", "epsilometer", "audit", *words, "--explain", "--json", "-"],

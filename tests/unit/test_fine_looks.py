@@ -1,4 +1,4 @@
-"""What wide noise hides: grids, fine structure, and pairs of entries."""
+"""Structure that wide noise hides: grids, fine structure, and pairs of entries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def grid(factor: int, scale: float) -> Mechanism:
     [(2, 1e3), (2, 1e6), (2, 1e15), (15, 1e4), (60, 1e4), (100, 1e4), (1000, 1e3)],
 )
 @with_five_seeds
-def test_what_whole_numbers_leave_is_found(factor, scale, seed):
+def test_remainders_of_whole_numbers_are_detected(factor, scale, seed):
     assert violated(grid(factor, scale), seed)
 
 
@@ -121,7 +121,7 @@ def waves(k: float, unit: float = 1.0) -> Mechanism:
     [(30, 1.0), (317, 1.0), (941, 1.0), (941, math.pi), (941, 1e6), (1000, 1.0)],
 )
 @with_five_seeds
-def test_fine_structure_is_found(k, unit, seed):
+def test_fine_structure_is_detected(k, unit, seed):
     assert audited(waves(k, unit), seed, samples=100_000, as_reals=True).bound > 2
 
 
@@ -179,7 +179,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
     [two_of_fifty, series, close, twice, late, late_difference, far_from_zero],
 )
 @with_five_seeds
-def test_how_entries_go_together_is_found(mechanism, seed):
+def test_dependence_between_entries_is_detected(mechanism, seed):
     assert violated(mechanism, seed, samples=3000, as_reals=True)
 
 
@@ -211,9 +211,9 @@ def test_few_differences_are_looked_at():
         rng.normal(0, 1e6, (2000, 1)) + rng.normal(shift, 1, (2000, 30)) * range(30)
         for shift in (0, 1)
     )
-    found = list(differences(x, y, range(30), 64))
-    assert 0 < len(found) <= 8
-    assert {look.view.kind for look in found} == {"difference"}
+    looks = list(differences(x, y, range(30), 64))
+    assert 0 < len(looks) <= 8
+    assert {look.view.kind for look in looks} == {"difference"}
     assert list(differences(x, x[::-1], range(30), 64)) == []
 
 
@@ -234,7 +234,7 @@ def test_few_differences_are_looked_at():
          [[1.0, 0.0], [2.0, -3.0]], [1, 0], "entry 1 + 2 * entry 0 >= 1.5"),
     ],
 )  # fmt: skip
-def test_events_are_what_they_say(event, outputs, inside, words):
+def test_events_agree_with_their_text(event, outputs, inside, words):
     again = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
     assert again == event
     table = np.array(outputs)
@@ -247,14 +247,14 @@ def test_events_are_what_they_say(event, outputs, inside, words):
 
 
 @pytest.mark.parametrize("numbers", [-(2**63), 2**62, 2**54, 3])
-def test_extreme_numbers_are_looked_at_without_a_word(numbers):
+def test_extreme_numbers_raise_no_warning(numbers):
     rng = np.random.default_rng(2)
     x, y = (rng.integers(-(10**6), 10**6, 3000) for _ in range(2))
     x[::50] = numbers
     for sides in ((x, y), (x.astype(float), y.astype(float)), (x * 1e280, y / 3)):
         sides[0][::40] = 0 if sides[0].dtype == np.int64 else math.nan
-        found = [*remainder_cells(0, *sides, 64, as_reals=False), *narrow_cells(View(), *sides)]
-        assert all(look.size > 0 for look in found)
+        looks = [*remainder_cells(0, *sides, 64, as_reals=False), *narrow_cells(View(), *sides)]
+        assert all(look.size > 0 for look in looks)
 
 
 def test_without_a_layout_remainders_are_not_looked_at():
@@ -262,7 +262,7 @@ def test_without_a_layout_remainders_are_not_looked_at():
     x, y = (grid(2, 1e6)(side, 4000, rng) for side in (0, 1))
     layout = layout_of(x, y)
     kinds = [
-        {bet.event().view.kind for bet in learn(x, y, pure(1.0), 4000, 0.05, given)}
-        for given in (None, layout)
+        {bet.event().view.kind for bet in learn(x, y, pure(1.0), 4000, 0.05, known)}
+        for known in (None, layout)
     ]
     assert kinds == [{"output"}, {"remainder"}]

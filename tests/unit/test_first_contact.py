@@ -1,4 +1,4 @@
-"""What people reach for first: `em.audit` as a function, the first verdict, pytest's summary."""
+"""First steps of a user: `em.audit` as a function, the first verdict, pytest's summary."""
 
 import ast
 import importlib
@@ -51,19 +51,19 @@ def test_audit_is_a_plain_function():
 def test_nothing_that_is_imported_takes_its_place(code):
     """In interpreters of their own; `import epsilometer` by itself loads no module of audits."""
     loaded = "import sys, epsilometer; assert 'epsilometer.auditing.audit' not in sys.modules\n"
-    told = "print(type(em.audit).__name__, em.audit.__module__)"
-    command = [sys.executable, "-c", f"{loaded}{code}\n{told}"]
+    printing = "print(type(em.audit).__name__, em.audit.__module__)"
+    command = [sys.executable, "-c", f"{loaded}{code}\n{printing}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["function", "epsilometer.auditing.audit"]
 
 
-def test_type_checkers_see_what_python_loads():
+def test_type_checkers_and_python_load_the_same_names():
     """The names that only type checkers import are those of `__all__`, from the same modules."""
     tree = ast.parse(Path(em.__file__).read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {name.name: node.module for node in block.body for name in node.names}
-    assert sorted(seen) == sorted(em.__all__)
-    for name, module in seen.items():
+    modules = {name.name: node.module for node in block.body for name in node.names}
+    assert sorted(modules) == sorted(em.__all__)
+    for name, module in modules.items():
         assert getattr(importlib.import_module(module), name) is getattr(em, name)
 
 
@@ -109,7 +109,7 @@ def test_an_event_of_unseen_outcomes_names_those_that_it_does_not_hold():
         assert held(event, few, [*"abcd"]) == held_by_words
 
 
-def test_an_event_of_a_part_that_may_be_missing_says_so():
+def test_the_text_of_an_event_mentions_a_missing_part():
     layout = learn([{"a": 1, "b": 3}, {"a": 1}, {"a": 2, "b": 9.5}])
     place = [column.name for column in layout.columns].index("key 'b'")
     event = Event(((7, None),), missing=True, view=View("entry", place))
@@ -126,17 +126,17 @@ def test_an_event_can_be_counted_again_from_the_json_alone(seed):
     def code(x, size, rng):
         return [f"w{i}" for i in rng.integers(sizes[x], size=size)]
 
-    found = em.audit(code, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
-    assert found.verdict == "violated"
-    assert "all are in the JSON, witness.ranges" in str(found)
-    witness = json.loads(found.to_json())["witness"]
+    verdict = em.audit(code, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+    assert verdict.verdict == "violated"
+    assert "all are in the JSON, witness.ranges" in str(verdict)
+    witness = json.loads(verdict.to_json())["witness"]
     (words,) = witness["ranges"]["words"].values()
     places = {word: i for i, word in enumerate(words)}
     ends = [(a or 0, len(words) if b is None else b) for a, b in witness["ranges"]["ranges"]]
     inside = [
         any(a <= places.get(repr(f"w{i}"), len(words)) <= b for a, b in ends) for i in range(60)
     ]
-    shares = [np.mean(inside[: sizes[x]]) for x in map(int, found.direction.split(" against "))]
+    shares = [np.mean(inside[: sizes[x]]) for x in map(int, verdict.direction.split(" against "))]
     for share, side in zip(shares, ("", "_prime"), strict=True):
         draws, count = witness[f"draws{side}"], witness[f"count{side}"]
         assert abs(count - draws * share) <= 5 * np.sqrt(draws * share * (1 - share))
@@ -146,19 +146,19 @@ def test_an_event_can_be_counted_again_from_the_json_alone(seed):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-def test_the_first_violated_of_laplace_noise_says_what_to_use(seed):
+def test_the_first_violation_of_laplace_noise_suggests_as_reals(seed):
     def noisy(x, size, rng):
         return x + rng.laplace(size=size)
 
-    found = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, **QUICK)
-    assert found.verdict == "violated"
-    assert found.witness.note == LOW_BITS
-    assert "--as-reals" in str(found)
+    verdict = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, **QUICK)
+    assert verdict.verdict == "violated"
+    assert verdict.witness.note == LOW_BITS
+    assert "--as-reals" in str(verdict)
     reals = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, as_reals=True, **QUICK)
     assert reals.verdict == "not refuted"
 
 
-def test_the_readme_says_so_on_its_first_screen():
+def test_the_readme_mentions_as_reals_on_its_first_screen():
     first = Path("README.md").read_text().partition("![")[0]  # before the first figure
     assert "low bits" in first
     assert "--as-reals" in first
@@ -177,9 +177,9 @@ def test_numbers_beyond_a_declared_range_are_tried_or_noted(seed):
     verdicts = []
     for clipped in (False, True):
         inputs = {"values": [0, 1], "clipped": clipped, "limit": 3}
-        found = em.audit(leaks, em.domain(inputs), em.pure(1.0), seed=seed, **QUICK)
-        noted = any("not tried" in check["words"] for check in found.checks)
-        verdicts.append((found.verdict, noted))
+        verdict = em.audit(leaks, em.domain(inputs), em.pure(1.0), seed=seed, **QUICK)
+        noted = any("not tried" in check["words"] for check in verdict.checks)
+        verdicts.append((verdict.verdict, noted))
     assert verdicts == [("not refuted", True), ("violated", False)]
 
 
@@ -222,9 +222,9 @@ def test_of_a_fault(audit):
 
 def test_the_summary_names_the_least_sensitive_test(pytester):
     pytester.makepyfile(test_it=SUITE)
-    found = pytester.runpytest_inprocess()
-    found.assert_outcomes(passed=3)
-    (line,) = [line for line in found.outlines if "least sensitive" in line]
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(passed=3)
+    (line,) = [line for line in result.outlines if "least sensitive" in line]
     assert line.endswith("where 0.1 is claimed: test_it.py::test_small")
     level = float(line.partition("would catch epsilon >= ")[2].split()[0])
     assert level > 0.2
@@ -242,6 +242,6 @@ def test_unknown(audit, monkeypatch):
 
 def test_an_unknown_level_is_the_least_sensitive(pytester):
     pytester.makepyfile(test_it=SUITE + UNKNOWN)
-    found = pytester.runpytest_inprocess("-k", "small or unknown")
-    (line,) = [line for line in found.outlines if "least sensitive" in line]
+    result = pytester.runpytest_inprocess("-k", "small or unknown")
+    (line,) = [line for line in result.outlines if "least sensitive" in line]
     assert line.endswith("epsilon at an unknown level where 1 is claimed: test_it.py::test_unknown")

@@ -1,4 +1,4 @@
-"""What audits forecast, and bounds that must not fall as draws grow."""
+"""Forecasts of audits, and bounds that must not fall as draws grow."""
 
 from __future__ import annotations
 
@@ -62,15 +62,17 @@ def test_an_input_that_is_returned_refutes_a_claim_of_order_20():
 # --- coins that are not fair ----------------------------------------------------------------------
 
 
-def refuted_share(probability: float, said: float, claim: Pure, epsilon: float, runs: int) -> float:
-    """Return how often 300 canaries refute a claim, each told by randomised response."""
+def refuted_share(
+    probability: float, stated: float, claim: Pure, epsilon: float, runs: int
+) -> float:
+    """Return how often 300 canaries refute a claim, each released by randomised response."""
     rng, hits, alpha = np.random.default_rng(4), 0, 0.1
-    rules = rules_of(300, claim, alpha, said)
+    rules = rules_of(300, claim, alpha, stated)
     for run in range(runs):
         included = rng.random(300) < probability
         guess = np.where(rng.random(300) < 1 / (1 + np.exp(-epsilon)), included, ~included)
-        counted = count(np.where(guess, 1, -1) * rng.random(300), included, rules, run, said)
-        p = min(float(one.p_value(claim.epsilon, claim.delta)) for one in counted)
+        counted = count(np.where(guess, 1, -1) * rng.random(300), included, rules, run, stated)
+        p = min(float(score.p_value(claim.epsilon, claim.delta)) for score in counted)
         hits += p <= alpha
     return hits / runs
 
@@ -84,12 +86,12 @@ def test_at_most_alpha_of_right_mechanisms_are_violated(claim, probability):
     assert share <= 0.1 + 2.6 * 0.015
 
 
-def test_scores_of_noise_keep_their_level_even_if_nobody_says_that_coins_are_not_fair():
+def test_scores_of_noise_keep_their_level_even_if_unfair_coins_are_not_declared():
     assert refuted_share(0.55, 0.5, Pure(0.001), 0.0, 400) <= 0.1 + 2.6 * 0.015
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.55, 0.3])
-def test_too_much_is_found_whatever_the_coins_are(probability):
+def test_too_high_a_level_is_detected_with_any_coins(probability):
     assert refuted_share(probability, probability, Pure(1.0), 2.0, 40) > 0.9
 
 
@@ -110,8 +112,8 @@ def test_a_probability_is_taken_and_checked():
     included = rng.random(2000) < 0.2
     scores = included + rng.normal(0, 0.3, 2000)
     assert em.audit_one_run(scores, included, pure(1.0)).verdict == "invalid"
-    found = em.audit_one_run(scores, included, pure(1.0), probability=0.2)
-    assert found.verdict == "violated"
+    verdict = em.audit_one_run(scores, included, pure(1.0), probability=0.2)
+    assert verdict.verdict == "violated"
     with pytest.raises(ArgumentError, match="probability must lie strictly between 0 and 1"):
         em.audit_one_run(scores, included, pure(1.0), probability=1.0)
 
@@ -135,9 +137,9 @@ def test_an_upper_bound_errs_about_as_often_as_it_may(alpha):
 def test_pairs_share_no_alpha_for_a_pure_level_and_rounds_do():
     rng = np.random.default_rng(7)
     sides = tuple((rng.random(5000) < p).astype(int) for p in (0.5, 0.4))
-    one, three = (upper_bound([sides] * k, pure(1.0), Outcomes(2), 0.05) for k in (1, 3))
-    assert one == three
-    assert upper_bound([sides], pure(1.0), Outcomes(2), 0.05, [0.5]) > one
+    single, three = (upper_bound([sides] * k, pure(1.0), Outcomes(2), 0.05) for k in (1, 3))
+    assert single == three
+    assert upper_bound([sides], pure(1.0), Outcomes(2), 0.05, [0.5]) > single
     ends = [share_of_rounds(3, rounds, stopped=False) for rounds in (1, 2, 3)]
     early = sum(share_of_rounds(3, rounds, stopped=True) for rounds in range(1, 1000))
     assert sum(ends) + early <= 1
@@ -174,7 +176,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     ("claim", "level"),
     [(pure(0.01), 0.05), (pure(1.0), 1.3), (gdp(1.0), 1.5), (renyi({3: 2.0}), 4.0)],
 )
-def test_what_is_forecast_is_found(claim, level):
+def test_levels_are_detected_as_often_as_forecast(claim, level):
     """.9 is forecast; of 24 audits that are found with .87, 15 or fewer are one in 300 times.
 
     A quarter of the draws finds it in 7 of 10 audits at most.
@@ -199,7 +201,7 @@ def test_every_claim_has_a_level_that_is_detectable(claim):
 
 
 @pytest.mark.parametrize(("claim", "samples"), [(pure(0.5), 2000), (gdp(1.0), 2000)])
-def test_what_is_said_to_be_detectable_is_found(claim, samples):
+def test_a_detectable_level_is_detected(claim, samples):
     level = detectable(claim, schedule(samples, 1), alpha=0.05)
     assert level is not None
     assert found_share(claim, level, samples, 24) >= 16 / 24

@@ -1,4 +1,4 @@
-"""A run's server does jobs in forks of its own; whatever happens to one of the three is told."""
+"""A run's server does jobs in forks of its own; a failure of any of the three is reported."""
 
 import os
 import signal
@@ -99,18 +99,18 @@ def parent_of(process: int) -> int:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
-    made = Run(tmp_path)
-    yield made
-    made.end()
+    server = Run(tmp_path)
+    yield server
+    server.end()
 
 
 def test_a_job_is_done_in_a_fork_as_the_asker_would(run: Run):
-    body = "import os; told = os.getcwd(), os.environ['MARK'], str(os.getpid()); "
-    body += "open('told', 'w').write(' '.join(told))"
+    body = "import os; state = os.getcwd(), os.environ['MARK'], str(os.getpid()); "
+    body += "open('state', 'w').write(' '.join(state))"
     asker = run.ask(body + "; print('said'); progress('half way')", MARK="here")
     out, err = asker.communicate(timeout=20)
     assert (asker.returncode, out, err) == (0, "", "")
-    folder, mark, pid = (run.folder / "told").read_text().rsplit(" ", 2)
+    folder, mark, pid = (run.folder / "state").read_text().rsplit(" ", 2)
     assert (folder, mark) == (str(run.folder), "here")
     assert int(pid) not in (asker.pid, run.server.pid)
     assert "start demo some" in run.log()
@@ -131,7 +131,7 @@ def test_it_is_the_server_that_forks(run: Run):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("raise ValueError('no')", "epsilometer: ValueError: no"),
         ("__import__('os').abort()", "crashed: Aborted"),
@@ -139,16 +139,16 @@ def test_it_is_the_server_that_forks(run: Run):
         ("__import__('os')._exit(3)", "ended the interpreter with exit code 3"),
     ],
 )
-def test_a_failure_is_told_and_the_server_goes_on(run: Run, body: str, said: str):
+def test_a_failure_is_reported_and_the_server_goes_on(run: Run, body: str, message: str):
     asker = run.ask(body)
-    assert said in asker.communicate(timeout=20)[1]
+    assert message in asker.communicate(timeout=20)[1]
     assert asker.returncode == 1
     assert run.succeeds("pass")
     assert run.server.poll() is None
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_job_ends_with_who_asked_for_it(run: Run, how: signal.Signals):
+def test_a_job_ends_with_its_asker(run: Run, how: signal.Signals):
     asker = run.ask("open('results/smoke/demo.1.part.txt', 'w'); " + WAITS)
     job = run.job()
     asker.send_signal(how)
@@ -159,14 +159,14 @@ def test_a_job_ends_with_who_asked_for_it(run: Run, how: signal.Signals):
     assert until(lambda: not list(run.folder.rglob("*.part.*")))
 
 
-def test_a_job_that_is_killed_is_told(run: Run):
+def test_a_killed_job_is_reported(run: Run):
     asker = run.ask(WAITS)
     os.kill(run.job(), signal.SIGKILL)
     assert "crashed: Killed" in asker.communicate(timeout=20)[1]
     assert asker.returncode == 1
 
 
-def test_a_watcher_that_is_killed_is_told_and_takes_its_job_along(run: Run):
+def test_a_killed_watcher_is_reported_and_its_job_ends(run: Run):
     asker = run.ask(WAITS)
     job = run.job()
     os.kill(parent_of(job), signal.SIGKILL)
@@ -181,7 +181,7 @@ def test_without_a_server_a_job_is_done_as_before(run: Run):
     run.server.kill()
     run.server.wait()
     assert run.succeeds("pass")
-    assert not gone(job)  # what was begun goes on
+    assert not gone(job)  # a job that was begun goes on
     waiting.kill()
     waiting.communicate()
     assert until(lambda: gone(job))
@@ -204,8 +204,8 @@ def test_a_job_of_another_run_or_environment_is_left_alone(run: Run, changed: st
     asker.communicate(timeout=20)
 
 
-def test_a_mechanism_cannot_say_that_the_job_is_done(run: Run):
-    """Whatever it writes to, the exit code comes from who watches it."""
+def test_a_mechanism_cannot_fake_the_end_of_its_job(run: Run):
+    """The exit code comes from its watcher, whatever file it writes to."""
     (run.folder / "lies.py").write_text(
         "import os\n"
         "for fd in map(int, os.listdir('/proc/self/fd')):\n"
@@ -219,7 +219,7 @@ def test_a_mechanism_cannot_say_that_the_job_is_done(run: Run):
     assert asker.returncode == 1
 
 
-def test_what_a_mechanism_leaves_running_keeps_nobody_waiting(run: Run):
+def test_processes_left_by_a_mechanism_block_no_asker(run: Run):
     left = "import os; os.fork() or (os.setsid(), __import__('time').sleep(8), os._exit(0)); "
     asker = run.ask(left + WAITS)
     watcher = parent_of(run.job())
@@ -231,7 +231,7 @@ def test_what_a_mechanism_leaves_running_keeps_nobody_waiting(run: Run):
     asker.communicate()
 
 
-def test_one_that_says_nothing_is_not_waited_for_long(run: Run):
+def test_a_silent_connection_does_not_block_the_server(run: Run):
     silent = socket.socket(socket.AF_UNIX)
     silent.connect(str(run.socket))
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""A job imports what it calls, and no more: each import costs every job of its rule.
+"""A job imports the modules it calls, and no more: each import costs every job of its rule.
 
 To add one, move its name here, with the seconds that it costs in mind: SciPy's special functions
 0.1, pandas 0.3, Numba 0.4, scikit-learn 0.8, Matplotlib 0.4.
@@ -13,7 +13,7 @@ WATCHED = (
     *("numpy", "scipy", "scipy.special", "scipy.stats", "numba", "pandas", "pyarrow", "sklearn"),
     *("matplotlib", "seaborn", "jinja2", "pydantic", "yaml", "snakemake"),
 )
-ALL = {"numpy", "pyarrow"}  # whoever reads or writes a file of numbers
+ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 IMPORTED = {
     "audit": ALL,
     "classify": ALL,
@@ -50,17 +50,19 @@ def test_every_script_is_in_the_table():
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_a_script_imports_no_more_than_the_table_says(loaded, script):
-    found = {name for name in WATCHED if name in loaded(script)}
-    assert found <= IMPORTED[script], f"{script}: {found - IMPORTED[script]} came in"
+def test_a_script_imports_no_more_than_the_table_lists(loaded, script):
+    imported = {name for name in WATCHED if name in loaded(script)}
+    assert imported <= IMPORTED[script], f"{script}: {imported - IMPORTED[script]} came in"
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_the_table_says_no_more_than_is_imported(loaded, script):
-    found = {name for name in WATCHED if name in loaded(script)}
-    assert IMPORTED[script] <= found, f"{script}: take {IMPORTED[script] - found} out of the table"
+def test_the_table_lists_no_more_than_is_imported(loaded, script):
+    imported = {name for name in WATCHED if name in loaded(script)}
+    assert IMPORTED[script] <= imported, (
+        f"{script}: take {IMPORTED[script] - imported} out of the table"
+    )
 
 
 @pytest.mark.parametrize("module", DOORS)
-def test_a_door_to_an_audit_imports_what_the_table_says(module):
+def test_an_entry_point_to_audits_imports_the_modules_of_the_table(module):
     assert {name for name in WATCHED if name in loaded_by(module)} == DOORS[module]

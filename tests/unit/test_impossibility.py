@@ -1,4 +1,4 @@
-"""Theorems 1 and 5: within its budget every estimator errs as often as the theorem says."""
+"""Theorems 1 and 5: within its budget every estimator errs as often as in the theorem."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A job that broke: it fails, unless it says what takes the place of its outputs."""
+"""A job that broke: it fails, unless it names a substitute for its outputs."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 0.02):
         ("x = b'1' * 500_000_000; time.sleep(60)", "took more memory than its limit of 300 MB; if"),
     ],
 )
-def test_what_broke_a_job_takes_the_place_of_its_output(tmp_path, body, cause):
+def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, cause):
     done = run(tmp_path, body, minutes=0.02 if "longer" in cause else 1)
     assert done.returncode == 0
     assert (tmp_path / "made.csv").read_text().startswith(cause)
@@ -63,7 +63,7 @@ def test_what_broke_a_job_takes_the_place_of_its_output(tmp_path, body, cause):
 @pytest.mark.parametrize(
     "body", ["time.sleep(2); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
 )
-def test_what_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
+def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
     assert run(tmp_path, body, minutes=1).returncode == 1
     assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log", "made.tsv"]
 

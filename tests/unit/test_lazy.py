@@ -1,4 +1,4 @@
-"""The package that jobs find in place of Snakemake's: light, and Snakemake's own when asked."""
+"""The package that jobs find in place of Snakemake's: light, and Snakemake's own if needed."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ def printed(code: str, *flags: str) -> str:
     ).stdout.strip()
 
 
-def test_what_a_script_imports_brings_no_shell() -> None:
+def test_imports_of_a_script_bring_no_shell() -> None:
     code = """
 import sys
 from snakemake.iocontainers import Snakemake
@@ -40,7 +40,7 @@ print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
     assert printed(code).splitlines() == [expected, "False snakemake.common"]
 
 
-def test_modules_that_ask_the_package_for_its_version_are_found_first() -> None:
+def test_modules_that_read_the_version_of_the_package_are_found_first() -> None:
     """As where a job that no server forks looks at its params: `snakemake.io` comes in first."""
     code = """
 import snakemake.iocontainers

@@ -48,8 +48,8 @@ def test_loss_of_laplace_is_flat_beyond_the_inputs():
 def test_laplace_converges(region):
     errors = []
     for n in (2_000, 20_000, 200_000):
-        found = [dpl(laplace_pair(n, seed=s), region=region).loss for s in range(8)]
-        errors.append(float(np.sqrt(np.mean((np.array(found) - 1.0) ** 2))))
+        losses = [dpl(laplace_pair(n, seed=s), region=region).loss for s in range(8)]
+        errors.append(float(np.sqrt(np.mean((np.array(losses) - 1.0) ** 2))))
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < (0.1 if region else 0.2)  # far out, the maximum of noise
 
@@ -59,19 +59,19 @@ def test_discrete_outputs_converge():
     for outputs in (np.arange(3), np.array([[0, 0], [0, 1], [1, 0]])):
         rng = np.random.default_rng(0)
         x, y = (outputs[rng.choice(3, 200_000, p=side)] for side in (p, q))
-        found = dpl((x, y))
-        assert found.loss == pytest.approx(math.log(2.5), abs=0.02)
-        hit = outputs[2 if found.sign < 0 else 0]
-        assert found.output.tolist() == np.atleast_1d(hit).tolist()
+        result = dpl((x, y))
+        assert result.loss == pytest.approx(math.log(2.5), abs=0.02)
+        hit = outputs[2 if result.sign < 0 else 0]
+        assert result.output.tolist() == np.atleast_1d(hit).tolist()
 
 
 def test_two_dimensions_find_the_shift():
     """Laplace noise in both entries, moved in one: the violation is 1."""
     rng = np.random.default_rng(0)
     x, y = (rng.laplace(0, 1, (20_000, 2)) + np.array([a, 0]) for a in (0, 1))
-    found = dpl((x, y), floor=0.02)
-    assert found.loss == pytest.approx(1.0, abs=0.25)
-    assert found.output.shape == (2,)
+    result = dpl((x, y), floor=0.02)
+    assert result.loss == pytest.approx(1.0, abs=0.25)
+    assert result.output.shape == (2,)
 
 
 def test_identical_samples_have_no_loss():
@@ -99,7 +99,7 @@ def test_the_largest_pair_is_selected_and_the_first_of_ties():
         ll.LocalLoss(FLOOR).screen([], draws=1)
 
 
-def test_the_sign_says_which_side_is_likelier():
+def test_the_sign_is_that_of_the_likelier_side():
     x, y = laplace_pair(20_000)
     region = (-1.0, 0.0)
     assert dpl((x, y), region=region).sign == 1
@@ -150,9 +150,9 @@ def test_outputs_beyond_2_to_the_53_are_themselves():
     """Two bit vectors that differ in the lowest of 61 bits: floats would be one and the same."""
     rng = np.random.default_rng(0)
     x, y = (2**60 + rng.binomial(1, p, 5000) for p in (0.8, 0.2))
-    found = ll.LocalLoss(floor=FLOOR).screen([(x, y)], draws=1)[1][0].found
-    assert found["output"] in ([2**60], [2**60 + 1])
-    evidence = ll.LocalLoss(floor=FLOOR).weigh(x, y, json.loads(json.dumps(found)))
+    selected = ll.LocalLoss(floor=FLOOR).screen([(x, y)], draws=1)[1][0].found
+    assert selected["output"] in ([2**60], [2**60 + 1])
+    evidence = ll.LocalLoss(floor=FLOOR).weigh(x, y, json.loads(json.dumps(selected)))
     assert sorted([evidence.density, evidence.density_prime]) == pytest.approx([0.2, 0.8], abs=0.02)
 
 
@@ -160,11 +160,11 @@ def test_a_region_far_narrower_than_the_kernels_takes_no_memory():
     """At epsilon 1e-5 a grid as fine as the region would have reached over 6 GB."""
     x = np.random.default_rng(0).laplace(0, 1e5, 2000)
     tracemalloc.start()
-    found = dpl((x, x + 1e5), region=(-1.0, 1.0), floor=1e-9)
+    result = dpl((x, x + 1e5), region=(-1.0, 1.0), floor=1e-9)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
-    assert found.loss == pytest.approx(0.7, abs=0.5)  # smoothed at the kink
+    assert result.loss == pytest.approx(0.7, abs=0.5)  # smoothed at the kink
 
 
 # -- MPL ------------------------------------------------------------------------------------------
@@ -179,10 +179,10 @@ def weigh(x, y, output, floor=1e-6, sign=1):
 
 def test_frequencies_by_hand():
     x, y = np.repeat([7, 1], [300, 700]), np.repeat([7, 1], [100, 900])
-    found = weigh(x, y, [7])
+    evidence = weigh(x, y, [7])
     sigma = math.sqrt(1 / 0.3 + 1 / 0.1 - 2)
     by_hand = math.log(3) - Z * sigma / math.sqrt(1000)
-    assert MPL.bound(found) == pytest.approx(by_hand)
+    assert MPL.bound(evidence) == pytest.approx(by_hand)
     assert MPL.bound(weigh(y, x, [7], sign=-1)) == pytest.approx(by_hand)
     # where fresh draws gainsay the first ones there is no loss
     assert MPL.bound(weigh(y, x, [7])) == pytest.approx(by_hand - 2 * math.log(3))
@@ -190,8 +190,8 @@ def test_frequencies_by_hand():
 
 def test_tuples_are_atoms_too():
     x, y = np.repeat([[7, 7], [7, 1]], [300, 700], axis=0), np.repeat([[7, 7]], 1000, axis=0)
-    found = weigh(x, y, [7, 1], floor=1e-3)
-    assert (found.density, found.density_prime) == (0.7, 1e-3)
+    evidence = weigh(x, y, [7, 1], floor=1e-3)
+    assert (evidence.density, evidence.density_prime) == (0.7, 1e-3)
 
 
 def test_densities_by_hand():
@@ -216,9 +216,9 @@ def test_the_variance_is_that_of_the_estimates():
         logs, variances = [], []
         for seed in range(400):
             x = np.random.default_rng(seed).normal(size=shape)
-            found = weigh(x, x, [0.3] * d)
-            logs.append(math.log(found.density))
-            variances.append(found.log_variance)
+            evidence = weigh(x, x, [0.3] * d)
+            logs.append(math.log(evidence.density))
+            variances.append(evidence.log_variance)
         assert np.var(logs) == pytest.approx(np.mean(variances), rel=0.25)
 
 
@@ -232,8 +232,10 @@ def test_one_bandwidth_cancels_the_bias_of_proportional_densities():
     rng = np.random.default_rng(0)
     x = rng.laplace(0, 1, 400_000)
     y = np.where(rng.random(400_000) < 0.5, x, 50.0 + x)  # half of its density around 0
-    found = weigh(x, y, [0.0])
-    assert math.log(found.density / found.density_prime) == pytest.approx(math.log(2), abs=0.02)
+    evidence = weigh(x, y, [0.0])
+    assert math.log(evidence.density / evidence.density_prime) == pytest.approx(
+        math.log(2), abs=0.02
+    )
 
 
 def test_bad_arguments_are_refused():
@@ -291,5 +293,5 @@ def test_looking_again_with_more_draws_has_no_promise():
     for _ in range(300):
         x, y = rng.binomial(1, 0.5, (2, 200 * 2**8))
         looks = [weigh(x[: 200 * 2**i], y[: 200 * 2**i], [1]) for i in range(9)]
-        misses += any(MPL.bound(found) > 0 for found in looks)
+        misses += any(MPL.bound(evidence) > 0 for evidence in looks)
     assert misses / 300 > 0.1

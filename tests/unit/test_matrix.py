@@ -1,4 +1,4 @@
-"""The matrix: methods by one signature, what does not apply, and the tables over runs."""
+"""The matrix: methods by one signature, methods that do not apply, and the tables over runs."""
 
 import math
 import re
@@ -32,7 +32,7 @@ ORDERS = [2.0, math.inf]
 @cache
 def configured() -> dict[str, Method]:
     """The methods of the real matrix."""
-    return {name: Method(**one) for name, one in options()["methods"].items()}
+    return {name: Method(**entry) for name, entry in options()["methods"].items()}
 
 
 def report():
@@ -44,7 +44,7 @@ def options():
 
 
 def coins(n=6000, seed=3):
-    """A bit that is told with probability 2/3: the pure level is log 2."""
+    """A bit that is released with probability 2/3: the pure level is log 2."""
     rng = np.random.default_rng(seed)
     x, x_prime = ((rng.random(n) < p).astype(np.int32) for p in (1 / 3, 2 / 3))
     return Pair(x, x_prime, "index", CLAIMS, math.log(2))
@@ -62,7 +62,7 @@ def truth(order, delta):
 
 @pytest.mark.parametrize("name", sorted(configured()))
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_method_answers_for_coins_or_says_why_not(name, order):
+def test_every_method_answers_for_coins_or_gives_a_reason(name, order):
     method, pair = configured()[name], coins()
     if reason := method.refusal("index", CLAIMS, order):
         assert "must be" in reason
@@ -86,7 +86,7 @@ def test_a_method_of_finite_orders_does_not_apply_to_the_pure_level_nor_the_othe
     assert "must be inf" in refused["audit-delta", 2.0]
 
 
-def test_a_histogram_wants_claims_and_a_local_loss_one_kind_of_outputs():
+def test_a_histogram_needs_claims_and_a_local_loss_one_kind_of_outputs():
     methods = configured()
     assert "lipschitz" in methods["histogram"].refusal("scalar", Claims(), math.inf)
     assert "mixed" in methods["mpl"].refusal("mixed", Claims(), math.inf)
@@ -95,15 +95,15 @@ def test_a_histogram_wants_claims_and_a_local_loss_one_kind_of_outputs():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_audits_bound_is_what_an_audit_of_the_recorded_outputs_says(order):
+def test_the_audits_bound_is_that_of_an_audit_of_the_recorded_outputs(order):
     pair = coins(1000)
     rng = generator(0, "order", "")
     promised = min(pair.epsilon, order * pair.epsilon**2 / 2)
     claim = Pure(pair.epsilon) if math.isinf(order) else Renyi(order, promised)
-    said = audit_outputs((pair.x, pair.x_prime), claim, as_reals=True, details=False)
+    verdict = audit_outputs((pair.x, pair.x_prime), claim, as_reals=True, details=False)
     mixed = Pair(shuffled(pair.x, rng), shuffled(pair.x_prime, rng), "index", CLAIMS, pair.epsilon)
-    found = Method(estimator="audit").answer(mixed, order)
-    assert found == pytest.approx(said.bounds[0].lower)
+    answer = Method(estimator="audit").answer(mixed, order)
+    assert answer == pytest.approx(verdict.bounds[0].lower)
 
 
 def test_exact_values_are_of_the_larger_direction_and_of_the_spectrum():
@@ -154,7 +154,7 @@ def answered(drawn):
     return matrix.answers(drawn, methods=configured(), orders=ORDERS)
 
 
-def test_the_grid_is_full_and_what_does_not_apply_has_one_row_and_a_reason(answered):
+def test_the_grid_is_full_and_a_method_that_does_not_apply_has_one_row_and_a_reason(answered):
     cells = answered.groupby(["order", "estimator"]).size()
     assert set(cells.index) == {(order, name) for order in ORDERS for name in configured()}
     refused = answered[~answered["applies"]]
@@ -165,7 +165,7 @@ def test_the_grid_is_full_and_what_does_not_apply_has_one_row_and_a_reason(answe
     assert refused.groupby(["order", "estimator"]).size().eq(1).all()
 
 
-def test_methods_see_the_same_draws_whenever_they_are_asked(answered, drawn):
+def test_methods_get_the_same_draws_in_any_order(answered, drawn):
     again = matrix.answers(drawn, methods=configured(), orders=ORDERS)
     pd.testing.assert_frame_equal(answered, again)
 
@@ -224,7 +224,7 @@ def test_coverage_tightness_and_failures_are_counted():
     assert (low["answers"], high["answers"]) == (4, 3)
 
 
-def test_who_always_says_0_is_neither_nearest_nor_tightest():
+def test_a_method_that_always_answers_0_is_neither_nearest_nor_tightest():
     low, high = matrix.pooled({"a": frame(low=[0.0, 0.0], high=[0.0, 0.1])}).to_dict("records")
     assert (low["nearest"], low["tightest"]) == (0, 0)
     assert (high["nearest"], high["tightest"]) == (1, 1)
@@ -244,19 +244,19 @@ def test_an_infinite_level_has_no_error_and_is_not_pooled():
 
 def test_errors_are_of_prefixes_and_join_their_seconds(drawn):
     some = {name: configured()[name] for name in ("berger-boos", "renyi-bound")}
-    asked = {"orders": ORDERS, "mechanisms": ["response"], "shares": [0.5, 1.0]}
-    errors = matrix.by_draws(drawn, methods=some, **asked)
+    arguments = {"orders": ORDERS, "mechanisms": ["response"], "shares": [0.5, 1.0]}
+    errors = matrix.by_draws(drawn, methods=some, **arguments)
     assert sorted(errors["n"]) == [200, 200, 400, 400]
     whole = matrix.answers(drawn, methods=some, orders=[math.inf])
     mean = whole.loc[whole["estimator"] == "berger-boos", "answer"].mean()
     last = errors[(errors["estimator"] == "berger-boos") & (errors["n"] == 400)].iloc[0]
     assert last["mean"] == pytest.approx(mean)
-    spent = matrix.timed(drawn, methods=some, runs=1, **asked)
+    spent = matrix.timed(drawn, methods=some, runs=1, **arguments)
     joined = matrix.seconds({"a": errors, "b": spent})
     assert len(joined) == 4
     assert (joined["seconds"] >= 0).all()
     with pytest.raises(ArgumentError, match="mechanisms has 'laplace', which is not in the data"):
-        matrix.by_draws(drawn, methods=some, **asked | {"mechanisms": ["laplace"]})
+        matrix.by_draws(drawn, methods=some, **arguments | {"mechanisms": ["laplace"]})
 
 
 def test_more_than_a_pair_of_inputs_is_refused(drawn):
@@ -269,7 +269,7 @@ def test_more_than_a_pair_of_inputs_is_refused(drawn):
 def test_figures_are_drawn_of_full_and_of_empty_cells(answered):
     import matplotlib.pyplot as plt
 
-    for made in (
+    for figure in (
         figures.heat_maps(matrix.cells({"a": answered})),
         figures.against_draws(
             pd.DataFrame(
@@ -283,25 +283,25 @@ def test_figures_are_drawn_of_full_and_of_empty_cells(answered):
             )
         ),
     ):
-        assert made.axes
-        plt.close(made)
+        assert figure.axes
+        plt.close(figure)
 
 
 # --- the report and its page ----------------------------------------------------------------------
 
 
-def test_every_epsilon_asks_for_the_same_mechanisms_and_methods():
-    asked = report()
-    for scale in asked["scales"].values():
+def test_every_epsilon_has_the_same_mechanisms_and_methods():
+    entry = report()
+    for scale in entry["scales"].values():
         assert len({tuple(size.items()) for size in scale.values()}) == 1  # equal budgets
     pairs = []
-    for experiment in asked["experiments"].values():
-        found = {(m, i) for b in experiment["grid"] for m in b["mechanism"] for i in b["inputs"]}
-        pairs.append(found)
+    for experiment in entry["experiments"].values():
+        members = {(m, i) for b in experiment["grid"] for m in b["mechanism"] for i in b["inputs"]}
+        pairs.append(members)
     assert pairs[0] == pairs[1] == pairs[2]
-    epsilons = {e for x in asked["experiments"].values() for b in x["grid"] for e in b["epsilon"]}
+    epsilons = {e for x in entry["experiments"].values() for b in x["grid"] for e in b["epsilon"]}
     assert epsilons == {0.2, 0.7, 1.5}
-    tables = [asked["artifacts"][f"answers-{epsilon}"]["table"] for epsilon in sorted(epsilons)]
+    tables = [entry["artifacts"][f"answers-{epsilon}"]["table"] for epsilon in sorted(epsilons)]
     assert tables[0]["options"] == tables[1]["options"] == tables[2]["options"]
     assert [float(order) for order in tables[0]["options"]["orders"]] == [2, 5, 7, math.inf]
 

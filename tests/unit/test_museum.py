@@ -34,18 +34,18 @@ def edited(old: str, new: str, file: Path = FILE) -> None:
     file.write_text(text.replace(old, new))
 
 
-def test_the_docs_name_every_room():
+def test_the_docs_name_every_exhibit():
     rows = (DOCS / "museum.md").read_text().partition("## The exhibits")[2].partition("##")[0]
-    told = {}
+    documented = {}
     for line in rows.splitlines():
         cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
         if line.startswith("| `"):
-            told[cells[0]] = cells[-1]
+            documented[cells[0]] = cells[-1]
     files = sorted((DOCS.parent / "config/audits/museum").glob("*.yaml"))
     exhibits = {}
     for file in files:
         exhibits |= yaml.safe_load(file.read_text())["audits"]
-    assert told == {name: exhibit["expected"] for name, exhibit in exhibits.items()}
+    assert documented == {name: exhibit["expected"] for name, exhibit in exhibits.items()}
 
 
 # --- locks ----------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def lock_of(text: str) -> Lock:
     return find_lock("one", [Path("nowhere"), Path("locks")])
 
 
-def test_what_counts_of_a_lock_are_its_statements(config_folder):
+def test_a_lock_is_compared_by_its_statements(config_folder):
     lock = lock_of("# why\nnumpy==1.26.4   \\\n    --hash=sha256:ab --hash=sha256:cd # here\n\n")
     assert lock.statements == ("numpy==1.26.4 --hash=sha256:ab --hash=sha256:cd",)
     same = lock_of("numpy==1.26.4 --hash=sha256:ab --hash=sha256:cd")
@@ -71,7 +71,9 @@ def test_all_that_a_lock_of_the_museum_names_has_its_hashes():
     for path in folder.glob("*.txt"):
         named = find_lock(path.stem, [folder]).statements
         assert named, path.stem
-        assert [one for one in named if " --hash=sha256:" not in one] == [], path.stem
+        assert [
+            requirement for requirement in named if " --hash=sha256:" not in requirement
+        ] == [], path.stem
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_a_lock_takes(config_folder, statement):
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("numpy", "numpy: is not pinned; write name==version"),
         ("numpy>=1.26", "is not pinned"),
@@ -104,11 +106,11 @@ def test_a_lock_takes(config_folder, statement):
         ("--target=/", "--target: is not taken"),
     ],
 )
-def test_a_lock_does_not_take(config_folder, statement, said):
-    with pytest.raises(ConfigError) as told:
+def test_a_lock_does_not_take(config_folder, statement, message):
+    with pytest.raises(ConfigError) as error:
         lock_of(f"pip==1\n{statement}\n")
-    assert str(told.value).startswith("locks/one.txt: ")
-    assert said in str(told.value)
+    assert str(error.value).startswith("locks/one.txt: ")
+    assert message in str(error.value)
 
 
 def test_a_lock_beside_the_file_comes_before_the_projects(config_folder):
@@ -124,8 +126,8 @@ def test_a_lock_beside_the_file_comes_before_the_projects(config_folder):
 
 
 def lock_in(study, name: str) -> Lock:
-    (found,) = [lock for lock in study.locks.values() if lock.name == name]
-    return found
+    (match,) = [lock for lock in study.locks.values() if lock.name == name]
+    return match
 
 
 # --- the text of an exhibit -----------------------------------------------------------------------
@@ -147,7 +149,7 @@ def test_the_museum_is_among_no_other_audits(study):
     assert not [p for p in all_of_the_museum(study) if "/small/" in p.path]
 
 
-def test_what_a_room_says_of_itself(study):
+def test_the_description_of_an_exhibit(study):
     members = {
         member["path"].split("/")[4]: member for member in Exhibition(study).spec()["members"]
     }
@@ -165,40 +167,40 @@ def test_what_a_room_says_of_itself(study):
     )
 
 
-def test_a_parameter_of_a_lock_is_not_given_to_the_function(study):
-    told = [p.spec() for p in all_of_the_museum(study) if p.rule == "audit"]
-    assert {json.dumps(one["given"], sort_keys=True) for one in told} == {
+def test_a_parameter_of_a_lock_is_not_passed_to_the_function(study):
+    specs = [p.spec() for p in all_of_the_museum(study) if p.rule == "audit"]
+    assert {json.dumps(spec["given"], sort_keys=True) for spec in specs} == {
         '{"keep": 0.7}',
         '{"keep": 1.0, "version": "1.0"}',
     }
-    assert {one["mechanism"]["environment"] for one in told} == {"nothing", "no-such-wheel"}
+    assert {spec["mechanism"]["environment"] for spec in specs} == {"nothing", "no-such-wheel"}
 
 
 def test_audits_need_their_environment_which_all_scales_share(config_folder):
     edited("{smoke: 1000}", "1000")
-    made = {}
+    environments = {}
     for scale in ("smoke", "paper"):
         study = Study("config", {"scale": scale})
-        made[scale] = [p for p in all_of_the_museum(study) if p.rule == "environment"]
-        keys = {p.environment for p in made[scale]}
+        environments[scale] = [p for p in all_of_the_museum(study) if p.rule == "environment"]
+        keys = {p.environment for p in environments[scale]}
         for case in (p for p in all_of_the_museum(study) if p.rule == "audit"):
             (needed,) = case.needs()["environment"]
             assert needed.environment in keys
             assert needed.environment.startswith(case.case.mechanism["environment"] + "~")
-    assert [p.path for p in made["smoke"]] == [p.path for p in made["paper"]]
-    assert [p.spec() for p in made["smoke"]] == [p.spec() for p in made["paper"]]
-    assert len(made["smoke"]) == 2
-    assert made["smoke"][0].spec()["python"] == platform.python_version()
+    assert [p.path for p in environments["smoke"]] == [p.path for p in environments["paper"]]
+    assert [p.spec() for p in environments["smoke"]] == [p.spec() for p in environments["paper"]]
+    assert len(environments["smoke"]) == 2
+    assert environments["smoke"][0].spec()["python"] == platform.python_version()
 
 
 def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
     def audits() -> dict[str, str]:
         made_of.cache_clear()
         study = checked("config")
-        made = [p for p in all_of_the_museum(study) if p.rule == "audit"]
+        products = [p for p in all_of_the_museum(study) if p.rule == "audit"]
         return {
             p.parameters: json.dumps([p.spec(), p.made_of(), Rules(study).audit.needs(p.wildcards)])
-            for p in made
+            for p in products
         }
 
     before = audits()
@@ -215,7 +217,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("environment: nothing", "environment: nothin", "unknown environment 'nothin'; did you m"),
         ("environment: nothing", "environment: ../../x", "unknown environment '../../x'"),
@@ -241,9 +243,11 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
         ),
     ],
 )
-def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, said):
+def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, message):
     edited(old, new)
-    with pytest.raises(ConfigError, match=rf"(?m)^config/audits/museum/tiny.yaml: audits.*{said}"):
+    with pytest.raises(
+        ConfigError, match=rf"(?m)^config/audits/museum/tiny.yaml: audits.*{message}"
+    ):
         checked("config")
 
 
@@ -256,11 +260,11 @@ def test_rooms_have_names_of_their_own(config_folder):
         checked("config")
 
 
-def test_rooms_may_be_asked_for(config_folder):
+def test_exhibits_can_be_selected(config_folder):
     study = checked("config", {"exhibits": ["right"]})
     assert exhibits(study) == [("right", "keep=0.7")]
     alpha = {v.spec()["alpha"] for v in Exhibition(study).cases}
-    assert alpha == {0.01 / 3}  # of the file, whoever is asked
+    assert alpha == {0.01 / 3}  # of the file, whatever is selected
     with pytest.raises(
         ConfigError, match="--config: exhibits: unknown exhibit 'rihgt'; did you mean 'r"
     ):
@@ -272,7 +276,7 @@ def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
 
 
 @pytest.mark.parametrize("name", ["nothing~0", "../up", "nothing"])
-def test_an_environment_that_no_audit_names_is_told(study, name):
+def test_an_unknown_environment_is_an_error(study, name):
     with pytest.raises(EpsilometerError, match="unknown environment"):
         Environment.from_wildcards(study, {"environment": name})
 
@@ -294,7 +298,7 @@ OURS = sorted(Path("config/audits/museum").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("file", OURS, ids=lambda file: file.stem)
-def test_every_room_says_what_it_is_about(file):
+def test_every_exhibit_has_a_description(file):
     for name, entry in yaml.safe_load(file.read_text())["audits"].items():
         assert entry["expected"] in ("violated", "not refuted"), name
         assert {"package", "version", "fault"} <= set(entry["about"]), name
@@ -303,7 +307,7 @@ def test_every_room_says_what_it_is_about(file):
 # --- environments ---------------------------------------------------------------------------------
 
 
-def made(folder: Path, *requirements: str) -> dict:
+def installed(folder: Path, *requirements: str) -> dict:
     folder.mkdir(exist_ok=True)
     output = folder / "environment.json"
     notes = folder / "notes"
@@ -311,33 +315,33 @@ def made(folder: Path, *requirements: str) -> dict:
     return json.loads(output.read_text()) | {"notes": notes.read_text() if notes.exists() else ""}
 
 
-def test_an_environment_holds_what_its_lock_says_and_nothing_else(tmp_path):
+def test_an_environment_holds_only_the_packages_of_its_lock(tmp_path):
     (tmp_path / "venv/lib").mkdir(parents=True)
     (tmp_path / "venv/lib/half").touch()
-    found = made(tmp_path)
-    assert found["packages"] == {}
-    assert found["problem"] is None
-    assert Path(found["python"]).is_file()
+    answer = installed(tmp_path)
+    assert answer["packages"] == {}
+    assert answer["problem"] is None
+    assert Path(answer["python"]).is_file()
     assert not (tmp_path / "venv/lib/half").exists()
 
 
-def test_what_no_index_has_is_an_answer(tmp_path):
-    found = made(tmp_path, "--no-index", "there-is-no-such-package==1.0")
-    assert found["python"] is None
-    assert "No matching distribution found for there-is-no-such-package==1.0" in found["problem"]
-    assert not found["notes"]  # is so the next time, too
+def test_a_package_that_no_index_has_is_an_answer(tmp_path):
+    answer = installed(tmp_path, "--no-index", "there-is-no-such-package==1.0")
+    assert answer["python"] is None
+    assert "No matching distribution found for there-is-no-such-package==1.0" in answer["problem"]
+    assert not answer["notes"]  # is so the next time, too
     assert not (tmp_path / "venv").exists()
 
 
 def test_a_network_that_is_not_there_is_tried_again(tmp_path, monkeypatch):
-    said = "WARNING: Retrying (Retry(total=0)) after NewConnectionError\nERROR: No matching x\n"
-    monkeypatch.setattr(environment, "_make", lambda *_: said)
-    found = made(tmp_path)
-    assert found["problem"].startswith("No matching x: the network or the disk failed")
-    assert found["notes"] == f"{found['problem']}\n"
+    text = "WARNING: Retrying (Retry(total=0)) after NewConnectionError\nERROR: No matching x\n"
+    monkeypatch.setattr(environment, "_make", lambda *_: text)
+    answer = installed(tmp_path)
+    assert answer["problem"].startswith("No matching x: the network or the disk failed")
+    assert answer["notes"] == f"{answer['problem']}\n"
 
 
-def test_packages_are_told_with_their_versions(tmp_path):
+def test_packages_are_listed_with_their_versions(tmp_path):
     place = tmp_path / "lib/python3.11/site-packages/one-1.5.dist-info"
     place.mkdir(parents=True)
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: one\nVersion: 1.5\n")
@@ -350,8 +354,8 @@ def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
     spec = next(p for p in all_of_the_museum(study) if p.rule == "audit").spec()
     file, page = str(tmp_path / "case.parquet"), str(tmp_path / "case.html")
     audit.run(file, page, spec, "", str(tmp_path), "again", print, str(place))
-    (found,) = verdicts_of(file, spec, "")
-    assert (found["verdict"], found["reasons"]) == ("missing", ["no wheel"])
+    (answer,) = verdicts_of(file, spec, "")
+    assert (answer["verdict"], answer["reasons"]) == ("missing", ["no wheel"])
 
 
 # --- the table and the page -----------------------------------------------------------------------
@@ -371,11 +375,11 @@ def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
         ("violated", None, None),
     ],
 )
-def test_what_is_as_expected(word, expected, answer):
+def test_verdicts_as_expected(word, expected, answer):
     assert conclude.as_expected(word, expected) == answer
 
 
-def test_what_is_not_as_expected_is_told_of_any_file_of_audits(config_folder):
+def test_unexpected_verdicts_are_reported_for_any_file_of_audits(config_folder):
     study = checked("config")
     rows = [
         ("first", "violated", "violated", "yes", 3.25, None),
@@ -419,8 +423,8 @@ def test_a_museum_is_as_expected_where_something_is_and_nothing_is_not(tmp_path,
 def verdict(word: str, bound: float | None, reasons=()) -> dict:
     witness = {"event": "output is 1", "count": 9, "draws": 10, "count_prime": 0, "draws_prime": 10}
     claim = {"epsilon": 1.0, "delta": 0.0}
-    made = Verdict(word, claim, "epsilon = 1", 0.01, "anytime", reasons=list(reasons))
-    return made.to_plain() | {
+    result = Verdict(word, claim, "epsilon = 1", 0.01, "anytime", reasons=list(reasons))
+    return result.to_plain() | {
         **{"bound": bound, "bounds": [{"lower": bound, "quantity": "epsilon", "claimed": 1.0}]},
         **{"witness": witness if bound else None, "seconds": 1.5},
     }
@@ -429,20 +433,20 @@ def verdict(word: str, bound: float | None, reasons=()) -> dict:
 def test_the_table_and_the_page(config_folder):
     study = checked("config")
     spec = Exhibition(study).spec()
-    found = [
+    answers = [
         verdict("not refuted", 0.2),
         verdict("missing", None, ["no wheel"]),
         verdict("violated", 4.25),
     ]
     files = []
-    for member, one in zip(spec["members"], found, strict=True):
+    for member, answer in zip(spec["members"], answers, strict=True):
         files.append(member["path"])
-        write_columns({"json": [json.dumps(one)]}, member["path"], "verdict", member["identity"])
+        write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
     base = "results/smoke/museum/museum"
-    made = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
+    outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
     template = Path(__file__).parents[2] / "workflow/report/museum.html.j2"
-    exhibit.run(files, made, str(template), spec)
-    table = pd.read_csv(made.csv)
+    exhibit.run(files, outputs, str(template), spec)
+    table = pd.read_csv(outputs.csv)
     assert list(table)[:8] == list(exhibit._FIRST)
     assert table["package"].tolist() == ["Bits", "Bits", "numbers"]
     assert table["verdict"].tolist() == ["not refuted", "missing", "violated"]
@@ -453,15 +457,15 @@ def test_the_table_and_the_page(config_folder):
         "epsilon is at least 4.25",
     ]
     assert table["seconds"].tolist() == [1.5] * 3
-    assert len(pd.read_parquet(made.parquet)) == 3
-    page = Path(made.page).read_text()
+    assert len(pd.read_parquet(outputs.parquet)) == 3
+    page = Path(outputs.page).read_text()
     assert page.index("<h2>Exhibits") < page.index("no wheel") < page.index("<h2>Controls")
     assert "Others" not in page
     assert '<a href="https://example.org/1">&lt;b&gt;never&lt;/b&gt; flips</a>' in page
     assert page.count('<tr class="no">') == 2
     assert 'href="../audits/museum-tiny/right/keep=0.7/bit.html#claim-1"' in page
     assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
-    assert not is_as_expected(Path(made.csv))
+    assert not is_as_expected(Path(outputs.csv))
     assert museum_lines(study) == [
         "  museum: 0 of 3 as expected, 2 not, 1 missing: results/smoke/museum/museum.html",
         "    not refuted (violated was expected): never-flips, lock = nothing, version = 1.0, "

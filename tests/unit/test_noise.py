@@ -17,9 +17,9 @@ def xoshiro(state, count):
     def rotated(word, by):
         return ((word << by) | (word >> (64 - by))) % 2**64
 
-    found = []
+    words = []
     for _ in range(count):
-        found.append((rotated((state[0] + state[3]) % 2**64, 23) + state[0]) % 2**64)
+        words.append((rotated((state[0] + state[3]) % 2**64, 23) + state[0]) % 2**64)
         shifted = (state[1] << 17) % 2**64
         state[2] ^= state[0]
         state[3] ^= state[1]
@@ -27,7 +27,7 @@ def xoshiro(state, count):
         state[0] ^= state[3]
         state[2] ^= shifted
         state[3] = rotated(state[3], 45)
-    return found
+    return words
 
 
 def test_the_naive_generator_gives_the_published_words():
@@ -85,8 +85,8 @@ def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
     assert stats.kstest(drawn[:N], "norm").pvalue > 1e-3
     ends, _ = strips()
     edges = np.sort(np.concatenate([ends[1:-1:16], -ends[1:-1:16], [-4, 4, 0, np.inf, -np.inf]]))
-    seen = np.histogram(drawn, edges)[0]
-    assert stats.chisquare(seen, drawn.size * np.diff(stats.norm.cdf(edges))).pvalue > 1e-3
+    counts = np.histogram(drawn, edges)[0]
+    assert stats.chisquare(counts, drawn.size * np.diff(stats.norm.cdf(edges))).pvalue > 1e-3
 
 
 def naive_normal(word, spare, ends, heights):
@@ -138,8 +138,8 @@ def test_strips_have_one_area():
 def test_the_largest_word_of_each_group():
     words = Noise(np.random.default_rng(7)).words(5, 100)
     groups = np.array([1, 0, 1, 1, 0])
-    most, who = largest(words, groups)
+    most, places = largest(words, groups)
     for group in (0, 1):
         rows = np.flatnonzero(groups == group)
         np.testing.assert_array_equal(most[group], words[rows].max(axis=0))
-        np.testing.assert_array_equal(who[group], rows[words[rows].argmax(axis=0)])
+        np.testing.assert_array_equal(places[group], rows[words[rows].argmax(axis=0)])

@@ -1,4 +1,4 @@
-"""One run: the bound holds for every private mechanism, exactly; rules are fixed; mistakes told."""
+"""One run: the bound holds for every private mechanism, exactly; rules are fixed; mistakes."""
 
 import itertools
 import json
@@ -67,9 +67,9 @@ def most_right(canaries, guesses, right, epsilon, delta):
         for t, guess in enumerate(outputs):
             if sum(a == b for a, b in zip(s, guess, strict=True)) >= right:
                 gain[i * k + t] = -1 / n
-    found = linprog(gain, np.array(above), limits, equal, np.ones(n), bounds=(0, 1))
-    assert found.success
-    return -found.fun
+    solution = linprog(gain, np.array(above), limits, equal, np.ones(n), bounds=(0, 1))
+    assert solution.success
+    return -solution.fun
 
 
 @pytest.mark.parametrize(("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)])
@@ -85,7 +85,7 @@ def test_no_private_mechanism_lets_more_be_guessed_and_some_as_much(canaries, gu
 
 
 def theorem_5_2(right, guesses, canaries, epsilon, delta):
-    """Return what Steinke, Nasr and Jagielski (2023) have."""
+    """Return the p-value of Steinke, Nasr and Jagielski (2023)."""
     law = binom(guesses, expit(epsilon))
     below = np.cumsum(law.pmf(np.arange(right)[::-1]))  # those just below come first
     means = below / np.arange(1, right + 1)
@@ -142,10 +142,10 @@ def test_far_in_the_tail_the_second_term_stays():
     """Where the probability of so many right guesses is no number any more."""
     for epsilon in (0.0, 0.5):
         q, delta, m = expit(epsilon), 1e-5, 5000
-        found = p_value(4000, 4000, m, epsilon, delta)
-        assert found == pytest.approx(m * delta / 4000, rel=1e-9)
-        found, v, r = p_value(3900, 4000, m, epsilon, delta), 3900, 4000
-        assert m * delta / v < found < m * delta / v / (1 - (r - v) * q / (v * (1 - q))) * 1.01
+        computed = p_value(4000, 4000, m, epsilon, delta)
+        assert computed == pytest.approx(m * delta / 4000, rel=1e-9)
+        computed, v, r = p_value(3900, 4000, m, epsilon, delta), 3900, 4000
+        assert m * delta / v < computed < m * delta / v / (1 - (r - v) * q / (v * (1 - q))) * 1.01
     assert p_value(10, 20, 50, 200.0, 1e-5) == 1
 
 
@@ -162,11 +162,11 @@ def test_more_right_is_less_likely_and_more_epsilon_or_delta_more():
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 0.02])
 @pytest.mark.parametrize("right", [160, 250, 390])
-def test_the_level_that_is_refuted_is_the_last_before_one_that_is_not(delta, right):
+def test_the_bound_is_the_largest_level_that_is_refuted(delta, right):
     counted = [Counted(Rule(200, 200), right, 400, 0.5), Counted(Rule(200, 0), 110, 400, 0.5)]
 
     def p(epsilon):
-        return min(one.p_value(epsilon, delta) for one in counted)
+        return min(score.p_value(epsilon, delta) for score in counted)
 
     for claimed in (0.0, 0.5, 2.0, 5.0):
         level = refuted(counted, Pure(claimed, delta), 0.05)
@@ -199,11 +199,11 @@ def test_where_coins_are_not_fair_and_delta_is_not_0_either_end_is_guessed_by_it
 
 
 def counts(rows, **options):
-    found = em.audit_one_run(*rows, em.pure(1.0), **options).guesses
-    return found["right"], found["guesses"]
+    guessed = em.audit_one_run(*rows, em.pure(1.0), **options).guesses
+    return guessed["right"], guessed["guesses"]
 
 
-def test_what_is_guessed():
+def test_guesses_are_counted_by_hand():
     scores = np.array([5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0, 0.0])
     rows = scores, scores > 4.5
     assert counts(rows, guesses=10) == (10, 10)
@@ -214,12 +214,12 @@ def test_what_is_guessed():
     assert counts((np.where(scores < 4.5, -np.inf, 1.0), scores > 4.5), guesses=10) == (10, 10)
 
 
-def test_equal_scores_tell_nothing_whatever_their_order():
+def test_equal_scores_carry_no_information_in_any_order():
     """A file may list those that were in first."""
     included = np.repeat([1, 0], 500)
     for rows in ((np.zeros(1000), included), (np.zeros(1000), included[::-1])):
-        right, made = counts(rows, guesses=400)
-        assert abs(right - made / 2) < 4 * math.sqrt(made) / 2
+        right, total = counts(rows, guesses=400)
+        assert abs(right - total / 2) < 4 * math.sqrt(total) / 2
         assert em.audit_one_run(*rows, em.pure(0.1)).verdict == "not refuted"
 
 
@@ -230,11 +230,11 @@ def test_the_best_of_many_rules_has_no_level_and_a_share_for_each_has():
     claim = em.pure(0.5)
     for _ in range(runs):
         included = rng.random(m) < 0.5
-        told = np.where(rng.random(m) < expit(0.5), included, ~included)
-        scores = np.where(told, 1, -1) * rng.random(m)
-        found = em.audit_one_run(scores, included, claim, alpha=alpha)
-        shared += found.verdict == "violated"
-        single += found.p_value / found.guesses["rules"] <= alpha
+        guess = np.where(rng.random(m) < expit(0.5), included, ~included)
+        scores = np.where(guess, 1, -1) * rng.random(m)
+        verdict = em.audit_one_run(scores, included, claim, alpha=alpha)
+        shared += verdict.verdict == "violated"
+        single += verdict.p_value / verdict.guesses["rules"] <= alpha
     assert single > 1.5 * alpha * runs
     assert shared < alpha * runs
 
@@ -263,9 +263,9 @@ def test_the_level_on_randomised_response_at_its_epsilon(guesses):
     for runs in range(1, 601):
         included = rng.random(m) < 0.5
         scores = scored(rng, response(rng, m, epsilon), included)
-        found = em.audit_one_run(scores, included, em.pure(epsilon), alpha=alpha, guesses=guesses)
-        wrong += found.verdict == "violated"
-        above += found.bound > epsilon
+        verdict = em.audit_one_run(scores, included, em.pure(epsilon), alpha=alpha, guesses=guesses)
+        wrong += verdict.verdict == "violated"
+        above += verdict.bound > epsilon
         if runs == 200 and wrong <= alpha * runs:
             break
     most = binom.ppf(0.9999, runs, alpha)
@@ -294,13 +294,13 @@ def test_the_level_on_gaussian_noise_at_its_exact_delta(epsilon):
 
 
 def test_the_level_where_delta_gives_single_canaries_away():
-    """Each canary is told with probability delta, and else by randomised response."""
+    """Each canary is revealed with probability delta, and else by randomised response."""
     rng, m, delta, epsilon, wrong = np.random.default_rng(10), 400, 0.002, 0.5, 0
     for runs in range(1, 401):
         included = rng.random(m) < 0.5
-        told = rng.random(m) < delta
-        right = response(rng, m, epsilon) | told
-        scores = scored(rng, right, included) * np.where(told, 9, 1)
+        revealed = rng.random(m) < delta
+        right = response(rng, m, epsilon) | revealed
+        scores = scored(rng, right, included) * np.where(revealed, 9, 1)
         claim = em.approximate(epsilon, delta)
         wrong += em.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
         if runs == 130 and wrong <= 13:
@@ -309,21 +309,21 @@ def test_the_level_where_delta_gives_single_canaries_away():
 
 
 @pytest.mark.parametrize(("claimed", "delta"), [(1.0, 0.0), (1.0, 1e-5), (0.0, 0.0)])
-def test_what_is_said_to_be_detectable_is_found_as_often(claimed, delta):
+def test_a_detectable_level_is_detected_as_often_as_forecast(claimed, delta):
     rng, m = np.random.default_rng(11), 250
     claim = em.approximate(claimed, delta)
     level = em.audit_one_run(np.arange(m), np.arange(m) % 2, claim, guesses=100).detectable
-    found = 0
+    hits = 0
     for _ in range(150):
         included = rng.random(m) < 0.5
         scores = scored(rng, response(rng, m, level), included)
         verdict = em.audit_one_run(scores, included, claim, guesses=100)
         assert verdict.detectable == level
-        found += verdict.verdict == "violated"
-    assert binom.ppf(1e-4, 150, 0.9) <= found <= binom.ppf(1 - 1e-4, 150, 0.9)
+        hits += verdict.verdict == "violated"
+    assert binom.ppf(1e-4, 150, 0.9) <= hits <= binom.ppf(1 - 1e-4, 150, 0.9)
 
 
-def test_too_little_noise_is_found():
+def test_too_little_noise_is_detected():
     rng = np.random.default_rng(12)
     included = rng.random(1000) < 0.5
     claim = em.approximate(1.0, delta_of(0.4, 1.0))
@@ -331,12 +331,12 @@ def test_too_little_noise_is_found():
         em.audit_one_run(included + rng.normal(0, sigma, 1000), included, claim)
         for sigma in (2.5, 0.5)
     ]
-    assert [found.verdict for found in verdicts] == ["not refuted", "violated"]
+    assert [verdict.verdict for verdict in verdicts] == ["not refuted", "violated"]
     assert verdicts[1].bound > 1.3
     assert verdicts[1].bounds[1].lower > claim.delta
 
 
-# --- what is answered, and what is wrong ----------------------------------------------------------
+# --- verdicts and errors --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -347,48 +347,48 @@ def rows():
 
 
 def test_a_verdict_as_every_other(rows):
-    found = em.audit_one_run(*rows, em.pure(0.5), guesses=100)
-    assert (found.verdict, found.exit_code, found.method) == ("violated", 1, "one run")
-    text = str(found)
+    verdict = em.audit_one_run(*rows, em.pure(0.5), guesses=100)
+    assert (verdict.verdict, verdict.exit_code, verdict.method) == ("violated", 1, "one run")
+    text = str(verdict)
     assert "  guesses     100 of 100 are right: the 50 highest scores as in, the 50 lowest" in text
     assert f"  canaries    300, of which {rows[1].sum()} were in" in text
-    plain = json.loads(found.to_json())
+    plain = json.loads(verdict.to_json())
     assert plain["guesses"]["right"] == 100
-    assert plain["bound"] == found.bound > 3
+    assert plain["bound"] == verdict.bound > 3
     assert plain["checks"][0]["name"] == "fair coins"
 
 
 def test_inclusion_in_any_way_it_is_written(rows):
     scores, included = rows
     forms = [included, included.tolist(), included.astype(int), np.where(included, 1.0, -1.0)]
-    found = [em.audit_one_run(scores, form, em.pure(1.0)).bound for form in forms]
-    assert len(set(found)) == 1
+    bounds = [em.audit_one_run(scores, form, em.pure(1.0)).bound for form in forms]
+    assert len(set(bounds)) == 1
 
 
-def test_coins_that_are_not_fair_are_told(rows):
+def test_unfair_coins_are_reported(rows):
     rng = np.random.default_rng(2)
     biased = rng.random(300) < 0.2
-    found = em.audit_one_run(rows[0], biased, em.pure(1.0))
-    assert (found.verdict, found.exit_code) == ("invalid", 4)
-    assert f"{biased.sum()} of 300 canaries were in, by fair coins with prob" in str(found)
+    verdict = em.audit_one_run(rows[0], biased, em.pure(1.0))
+    assert (verdict.verdict, verdict.exit_code) == ("invalid", 4)
+    assert f"{biased.sum()} of 300 canaries were in, by fair coins with prob" in str(verdict)
     slightly = np.repeat([1, 0], [180, 120])
-    found = em.audit_one_run(rows[0], slightly, em.pure(1.0))
-    assert found.verdict == "not refuted"
-    assert found.checks[0]["result"] == "note"
+    verdict = em.audit_one_run(rows[0], slightly, em.pure(1.0))
+    assert verdict.verdict == "not refuted"
+    assert verdict.checks[0]["result"] == "note"
 
 
 def test_where_no_guesses_would_refute_it_is_undecided():
     rng = np.random.default_rng(1)
     included = rng.random(300) < 0.5
-    found = em.audit_one_run(included + 0.0, included, em.pure(8.0), guesses=100)
-    assert (found.verdict, found.exit_code, found.detectable) == ("undecided", 3, None)
-    assert "no guesses would have refuted it" in str(found)
+    verdict = em.audit_one_run(included + 0.0, included, em.pure(8.0), guesses=100)
+    assert (verdict.verdict, verdict.exit_code, verdict.detectable) == ("undecided", 3, None)
+    assert "no guesses would have refuted it" in str(verdict)
 
 
-def test_scores_of_the_wrong_sign_are_told(rows):
-    found = em.audit_one_run(-rows[0], rows[1], em.pure(1.0))
-    assert found.verdict == "not refuted"
-    assert "give the scores another sign" in str(found)
+def test_scores_of_the_wrong_sign_are_reported(rows):
+    verdict = em.audit_one_run(-rows[0], rows[1], em.pure(1.0))
+    assert verdict.verdict == "not refuted"
+    assert "give the scores another sign" in str(verdict)
     assert "another sign" not in str(em.audit_one_run(*rows, em.pure(1.0)))
 
 
@@ -416,9 +416,9 @@ def test_scores_of_the_wrong_sign_are_told(rows):
     ],
 )
 def test_a_mistake_is_a_line(rows, change, message):
-    given = {"scores": rows[0], "included": rows[1], "claim": em.pure(1.0), **change}
+    arguments = {"scores": rows[0], "included": rows[1], "claim": em.pure(1.0), **change}
     with pytest.raises(ArgumentError, match=message):
-        em.audit_one_run(**given)
+        em.audit_one_run(**arguments)
 
 
 # --- coins of our own, files and the command line -------------------------------------------------
@@ -443,15 +443,15 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function", ["scores", "many", "plain", "array"])
-def test_the_mechanism_is_given_coins_once(here, function):
+def test_the_mechanism_gets_coins_once(here, function):
     source = sources.load(f"own.py:{function}")
     coins, scores = draw_canaries(source, 400, seed=3)
     assert scores.shape == coins.shape == (400,)
     assert set(coins) == {0, 1}
     assert np.array_equal(draw_canaries(source, 400, seed=3)[1], scores)
     assert not np.array_equal(draw_canaries(source, 400, seed=4)[0], coins)
-    found = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
-    assert found.verdict == "violated"
+    verdict = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
+    assert verdict.verdict == "violated"
 
 
 @pytest.mark.parametrize(
@@ -462,7 +462,7 @@ def test_the_mechanism_is_given_coins_once(here, function):
         ("nan", "own.py:nan returned a score that is not a number"),
     ],
 )
-def test_scores_that_are_none_are_told(here, function, message):
+def test_invalid_scores_are_reported(here, function, message):
     with pytest.raises(MechanismError, match=message):
         draw_canaries(sources.load(f"own.py:{function}"), 50, seed=0)
 
@@ -493,11 +493,11 @@ def file(here, rows):
 )
 def test_files_of_canaries(file, rows, capsys, words):
     code, out, _ = command(capsys, "--one-run", *words, "--epsilon", "1", "--json", "-")
-    found = json.loads(out)
+    answer = json.loads(out)
     wanted = em.audit_one_run(*rows, em.pure(1.0))
-    assert (code, found["verdict"], found["bound"]) == (1, "violated", wanted.bound)
-    assert found["guesses"] == wanted.guesses
-    assert found["provenance"]["made of"] == {words[0]: found["provenance"]["made of"][words[0]]}
+    assert (code, answer["verdict"], answer["bound"]) == (1, "violated", wanted.bound)
+    assert answer["guesses"] == wanted.guesses
+    assert answer["provenance"]["made of"] == {words[0]: answer["provenance"]["made of"][words[0]]}
 
 
 def test_the_files_that_are_written(file, capsys):
@@ -526,7 +526,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--one-run", "c.csv", "--gdp", "1"], "--gdp: does not go with --one-run"),
         (["--one-run", "c.csv", "--epsilon", "1", "--pair", "0", "1"], "--pair: does not go with"),
@@ -563,10 +563,10 @@ def test_a_mechanism_at_the_command_line(here, capsys):
         ),
     ],
 )
-def test_wrong_use_is_told(file, capsys, words, said):
+def test_wrong_use_is_an_error(file, capsys, words, message):
     code, out, err = command(capsys, *words)
     assert (code, out) == (2, "")
-    assert err.startswith(f"epsilometer: {said}"), err
+    assert err.startswith(f"epsilometer: {message}"), err
     assert len(err.splitlines()) == 1
 
 
@@ -585,30 +585,30 @@ COINS = "canaries: 300"
 
 @pytest.fixture
 def audits(config_folder):
-    """Return what writes a file of audits and gives the product of its case."""
+    """Return a function that writes a file of audits and returns the product of its case."""
 
     def write(mechanism="own.py:scores", more=COINS):
         text = ENTRY.format(mechanism=mechanism, more=more)
         (config_folder / "audits/small.yaml").write_text(text)
-        (made,) = [p for p in all_audits(checked("config")) if p.rule == "audit"]
-        return made
+        (product,) = [p for p in all_audits(checked("config")) if p.rule == "audit"]
+        return product
 
     return write
 
 
-def verdicts(made, folder, tmp_path):
-    """Run the job of a case, in a folder with what it names."""
-    file, page, spec = (str(tmp_path / "case.parquet"), str(tmp_path / "case.html"), made.spec())
-    audit.run(file, page, spec, made.made_of(), str(folder), "again", lambda _: None)
-    return verdicts_of(file, spec, made.made_of())
+def verdicts(product, folder, tmp_path):
+    """Run the job of a case, in a folder with the files that it names."""
+    file, page, spec = (str(tmp_path / "case.parquet"), str(tmp_path / "case.html"), product.spec())
+    audit.run(file, page, spec, product.made_of(), str(folder), "again", lambda _: None)
+    return verdicts_of(file, spec, product.made_of())
 
 
 def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(config_folder.parent)
-    made = audits(more="canaries: 300\n    guesses: [30, 30]")
-    assert made.path == "results/smoke/audits/small/one/default/canaries=300.parquet"
-    first, second = verdicts(made, file, tmp_path)
-    seed = made.spec()["audit_seed"]
+    product = audits(more="canaries: 300\n    guesses: [30, 30]")
+    assert product.path == "results/smoke/audits/small/one/default/canaries=300.parquet"
+    first, second = verdicts(product, file, tmp_path)
+    seed = product.spec()["audit_seed"]
     source = sources.load("own.py:scores", folder=file)
     coins, scores = draw_canaries(source, 300, seed=seed)
     origin = {"source": source.description, "digest": source.digest()}
@@ -621,7 +621,7 @@ def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatc
     assert first["source"].startswith("own.py:scores(included")
     assert first["provenance"]["made of"]["own.py"]
     assert second["claim"]["delta"] == 1e-5
-    row = conclude.row({"identity": made.spec(), "expected": None, "path": "p"}, first)
+    row = conclude.row({"identity": product.spec(), "expected": None, "path": "p"}, first)
     assert row["witness"] == "60 of 60 guesses about 300 canaries are right"
     assert (
         conclude.shown({**row, "path": "results/p.parquet"}, {"section": 1}, file)["counts"] == ""
@@ -632,23 +632,23 @@ def test_recorded_canaries_in_the_workflow(
     audits, file, rows, config_folder, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(config_folder.parent)
-    made = audits(RECORDED, "guesses: 100")
-    assert "c.csv=missing" in made.made_of()
-    found = verdicts(made, file, tmp_path)[0]
+    product = audits(RECORDED, "guesses: 100")
+    assert "c.csv=missing" in product.made_of()
+    answer = verdicts(product, file, tmp_path)[0]
     wanted = em.audit_one_run(*rows, em.pure(1.0), alpha=0.025, guesses=100)
-    assert (found["verdict"], found["bound"]) == ("violated", wanted.bound)
-    assert found["source"] == "recorded in c.csv"
+    assert (answer["verdict"], answer["bound"]) == ("violated", wanted.bound)
+    assert answer["source"] == "recorded in c.csv"
 
 
 def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(config_folder.parent)
-    found = verdicts(audits("{one run: c.csv, columns: [canary, score]}", ""), file, tmp_path)[0]
-    assert found["verdict"] == "failed"
-    assert found["reasons"][0].startswith("included must be true or false")
+    answer = verdicts(audits("{one run: c.csv, columns: [canary, score]}", ""), file, tmp_path)[0]
+    assert answer["verdict"] == "failed"
+    assert answer["reasons"][0].startswith("included must be true or false")
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "more", "said"),
+    ("mechanism", "more", "message"),
     [
         ("own.py:scores", "", "one.pairs: is missing"),
         ("own.py:scores", "canaries: 3", "one.canaries: .*greater than or equal to 10"),
@@ -667,8 +667,8 @@ def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp
         ("{one ran: c.csv}", "", "mechanism.one ran: unknown key"),
     ],
 )
-def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, said):
-    with pytest.raises(ConfigError, match=f"config/audits/small.yaml: audits.*{said}"):
+def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, message):
+    with pytest.raises(ConfigError, match=f"config/audits/small.yaml: audits.*{message}"):
         audits(mechanism, more)
 
 

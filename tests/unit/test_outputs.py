@@ -1,4 +1,4 @@
-"""Kinds of output: what mechanisms may say they are, how an entry is held, what it takes."""
+"""Kinds of output: those that mechanisms may declare, the type and memory of an entry."""
 
 from typing import get_args, get_type_hints
 

@@ -88,13 +88,13 @@ def test_other_spellings_of_numbers_are_refused(reader, text):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "-inf", "nan", "Infinity", "1e400", "1e-400"])
-def test_what_is_not_positive_and_finite_is_refused(text):
+def test_numbers_that_are_not_positive_and_finite_are_refused(text):
     with pytest.raises(EpsilometerError, match=r"^epsilon="):
         parsing.positive("epsilon", text)
 
 
 @pytest.mark.parametrize("text", ["1", "0.5", "0", "-2", "-inf", "nan", "Infinity"])
-def test_what_is_not_above_1_is_no_order(text):
+def test_orders_must_be_above_1(text):
     with pytest.raises(EpsilometerError, match=r"^lambda="):
         parsing.order(text)
 
@@ -104,7 +104,7 @@ def test_the_pure_order_is_infinite():
 
 
 @pytest.mark.parametrize("text", ["0", "1.5", "inf", "nan", "1e3", *("9" * 16, "9" * 5000)])
-def test_what_is_not_whole_is_refused(text):
+def test_numbers_that_are_not_whole_are_refused(text):
     with pytest.raises(EpsilometerError, match=r"^runs=.* must be a whole number from 1"):
         parsing.integer("runs", text)
     with pytest.raises(EpsilometerError, match=r"^cells=3 must be a whole number from 4"):

@@ -56,9 +56,9 @@ CASES = [(*row, math.inf, 0.8) for row in TABLE_3] + [(*row, 2.0, 0.9) for row i
 
 @pytest.mark.parametrize(("scale", "gamma", "n", "digits", "m", "order", "delta"), CASES)
 def test_tables_3_and_5_to_the_printed_digits(scale, gamma, n, digits, m, order, delta):
-    asked = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
-    assert planner.histogram_cells(**asked) == m
-    ours = planner.sample_size(**asked, delta=delta, union=False)
+    arguments = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
+    assert planner.histogram_cells(**arguments) == m
+    ours = planner.sample_size(**arguments, delta=delta, union=False)
     assert n in (printed(ours, digits), printed(ours + 1, digits))
 
 
@@ -82,16 +82,16 @@ def test_n_of_table_2_comes_from_c_rounded_to_two_digits():
     union=st.booleans(),
 )
 def test_n_is_the_smallest_that_holds(gamma, delta, lipschitz, order, union):
-    asked = {"gamma": gamma, "lipschitz": lipschitz, "order": order, "union": union}
-    n = planner.sample_size(**asked, delta=delta)
-    assert planner.failure_bound(n, **asked) <= 1 - delta
-    assert n == 1 or planner.failure_bound(n - 1, **asked) > 1 - delta
+    arguments = {"gamma": gamma, "lipschitz": lipschitz, "order": order, "union": union}
+    n = planner.sample_size(**arguments, delta=delta)
+    assert planner.failure_bound(n, **arguments) <= 1 - delta
+    assert n == 1 or planner.failure_bound(n - 1, **arguments) > 1 - delta
 
 
 def test_n_is_stable_up_to_1e12():
     """One draw more or less still tells, and the bound agrees with 60-digit arithmetic."""
-    asked = {"gamma": 0.0008, "lipschitz": 1.0, "union": False}
-    n = planner.sample_size(**asked, delta=0.9)
+    arguments = {"gamma": 0.0008, "lipschitz": 1.0, "union": False}
+    n = planner.sample_size(**arguments, delta=0.9)
     assert 1e12 < n < 1e14
     with localcontext(prec=60):
         m = planner.histogram_cells(gamma=0.0008, lipschitz=1.0)
@@ -100,7 +100,7 @@ def test_n_is_stable_up_to_1e12():
         below = (-n * y * (1 - (-z).exp()) ** 2 / 2).exp()
         missed = (n * (1 - y).ln()).exp()
         exact = 2 * m * missed + 4 * (above + below) / (1 - missed)
-    assert planner.failure_bound(n, **asked) == pytest.approx(float(exact), rel=1e-9)
+    assert planner.failure_bound(n, **arguments) == pytest.approx(float(exact), rel=1e-9)
 
 
 def test_deviation_bound_holds_against_the_exact_binomial():
@@ -123,9 +123,9 @@ def test_ceilings_are_those_of_the_numbers_as_written():
 def test_width_scales_out():
     # stretching outputs by s divides densities by s and slopes by s^2
     for order in (2.0, math.inf):
-        one = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.0, order=order)
+        narrow = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.0, order=order)
         four = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1 / 16, width=4.0, order=order)
-        assert one == four
+        assert narrow == four
 
 
 @pytest.mark.parametrize("order", [2.0, math.inf])
@@ -136,15 +136,15 @@ def test_no_guarantee_for_rough_densities(lipschitz, order):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("arguments", "message"),
     [
         ({"lipschitz": 1.875, "order": 5.0}, "asks for more than 1e.40 samples"),
         ({"lipschitz": 1.9, "order": 5000.0}, "asks for more than 1e.40 cells"),
     ],
 )
-def test_plans_out_of_reach_are_refused(asked, message):
+def test_plans_out_of_reach_are_refused(arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        planner.sample_size(gamma=1.0, delta=0.8, **asked)
+        planner.sample_size(gamma=1.0, delta=0.8, **arguments)
 
 
 def test_a_wide_precision_needs_few_samples():
@@ -205,27 +205,27 @@ def test_the_default_keeps_its_promise_however_many_the_outcomes(outcomes, runs,
 
     The published formula counts on one cell fixed beforehand, and breaks the same promise.
     """
-    asked = {"gamma": 0.5, "delta": 0.8}
+    goal = {"gamma": 0.5, "delta": 0.8}
     p, rng = np.full(outcomes, 1 / outcomes), np.random.default_rng(outcomes)
     shares = {}
     for union, repeated in [(True, runs), (False, tries)]:
         n = planner.finite_sample_size(
-            **asked, outcomes=outcomes, smallest_probability=1 / outcomes, union=union
+            **goal, outcomes=outcomes, smallest_probability=1 / outcomes, union=union
         )
         if union:
             assert n == planner.finite_sample_size(
-                **asked, outcomes=outcomes, smallest_probability=1 / outcomes
+                **goal, outcomes=outcomes, smallest_probability=1 / outcomes
             )
         answers = [
             histogram_estimate(rng.multinomial(n, p), rng.multinomial(n, p))
             for _ in range(repeated)
         ]
-        shares[union] = np.mean([abs(answer.forward) <= asked["gamma"] for answer in answers])
-    assert shares[True] >= asked["delta"]
+        shares[union] = np.mean([abs(answer.forward) <= goal["gamma"] for answer in answers])
+    assert shares[True] >= goal["delta"]
     assert shares[False] < kept
 
 
-def test_estimators_plan_with_the_union_unless_asked_for_what_was_published():
+def test_estimators_plan_with_the_union_unless_the_published_plan_is_requested():
     method, check = HistogramEstimator(0.5), SafetyCheck(0.5, cells_given=2)
     finite = Claims(outcomes=10_000, smallest_probability=1e-4)
     assert method.planned_samples(finite, math.inf, 0.8) == 4_708_421
@@ -243,16 +243,16 @@ def test_estimators_plan_with_the_union_unless_asked_for_what_was_published():
 @pytest.mark.parametrize("order", [1.01, 2.0, 100.0, math.inf])
 @pytest.mark.parametrize("lipschitz", [1e-16, 1e-17, 1e-18, 1e-30, 1e-300])
 def test_densities_as_good_as_flat_take_one_cell(lipschitz, order):
-    asked = {"gamma": 0.5, "lipschitz": lipschitz, "order": order}
-    assert planner.histogram_cells(**asked) == 1
-    assert planner.input_buckets(**asked, lipschitz_input=lipschitz) == 1
-    assert planner.failure_bound(1, **asked) == 0  # every sample lies in the one cell
-    assert planner.sample_size(**asked, delta=0.999) == 1
-    published = planner.sample_size(**asked, delta=0.8, union=False)
-    near = planner.sample_size(**(asked | {"lipschitz": 1e-9}), delta=0.8, union=False)
+    arguments = {"gamma": 0.5, "lipschitz": lipschitz, "order": order}
+    assert planner.histogram_cells(**arguments) == 1
+    assert planner.input_buckets(**arguments, lipschitz_input=lipschitz) == 1
+    assert planner.failure_bound(1, **arguments) == 0  # every sample lies in the one cell
+    assert planner.sample_size(**arguments, delta=0.999) == 1
+    published = planner.sample_size(**arguments, delta=0.8, union=False)
+    near = planner.sample_size(**(arguments | {"lipschitz": 1e-9}), delta=0.8, union=False)
     assert published == pytest.approx(near, abs=1)  # no jump where 1 - C rounds to 1
-    assert planner.failure_bound(published, **asked, union=False) <= 0.2
-    fine = asked | {"gamma": lipschitz / 10}
+    assert planner.failure_bound(published, **arguments, union=False) <= 0.2
+    fine = arguments | {"gamma": lipschitz / 10}
     if lipschitz > 1e-100 and math.isinf(order):
         assert planner.histogram_cells(**fine) in (60, 61)  # 6 C W / (tau_0 gamma)
 

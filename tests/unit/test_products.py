@@ -1,4 +1,4 @@
-"""Every file that the configuration asks for, at every scale: its path knows it, and it its needs.
+"""Every file of the configuration, at every scale: its path names it, and it names its inputs.
 
 Nothing is drawn and nothing is run.
 """
@@ -33,7 +33,7 @@ from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")
-OTHERS = {  # what rules write beside their product's path
+OTHERS = {  # further files of rules, beside their product's path
     "summarise": [paths.RUNS],
     "audit": [paths.with_suffix(paths.AUDIT, ".html")],
     "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
@@ -43,13 +43,13 @@ OTHERS = {  # what rules write beside their product's path
 
 
 def pattern(path: str) -> re.Pattern[str]:
-    """Return what Snakemake makes of a path, with the constraints that the Snakefile gives."""
+    """Return the pattern that Snakemake makes of a path, with the Snakefile's constraints."""
     for name, constraint in paths.ONE_NAME.items():
         path = path.replace(f"{{{name}}}", f"{{{name},{constraint}}}", 1)
     return re.compile(regex_from_filepattern(path))
 
 
-PATTERNS = {  # what each rule writes
+PATTERNS = {  # of the files of each rule
     kind.rule: [pattern(path) for path in (kind.template, *OTHERS.get(kind.rule, []))]
     for kind in KINDS
 }
@@ -73,12 +73,12 @@ def some(real: Study, walk: list[Product]) -> Iterator[Product]:
     by_rule: dict[str, list[Product]] = {}
     for product in walk:
         by_rule.setdefault(product.rule, []).append(product)
-    for made in by_rule.values():
-        yield from made[min(SCALES.index(real.scale), len(made) - 1) :: 5]
+    for products in by_rule.values():
+        yield from products[min(SCALES.index(real.scale), len(products) - 1) :: 5]
 
 
 def job(product: Product) -> tuple[str, str]:
-    """Return what tells jobs apart."""
+    """Return a key that is different for each job."""
     return product.rule, product.path
 
 
@@ -94,9 +94,9 @@ def test_rules_scripts_and_stages_have_one_name():
 def test_a_path_gives_its_product_back(real, walk):
     """As Snakemake takes it apart, with the same spec to the letter: 1 here is not 1.0 there."""
     for product in some(real, walk):
-        found = PATTERNS[product.rule][0].match(product.path)
-        assert found, product.path
-        again = type(product).from_wildcards(real, found.groupdict())
+        match = PATTERNS[product.rule][0].match(product.path)
+        assert match, product.path
+        again = type(product).from_wildcards(real, match.groupdict())
         assert again == product
         assert hash(again) == hash(product)
         assert again.path == product.path
@@ -106,33 +106,35 @@ def test_a_path_gives_its_product_back(real, walk):
 
 def test_a_path_is_of_one_rule(walk):
     for path in {path for product in walk for path in (product.path, product.file)}:
-        rules = [rule for rule, made in PATTERNS.items() if any(p.match(path) for p in made)]
+        rules = [
+            rule for rule, patterns in PATTERNS.items() if any(p.match(path) for p in patterns)
+        ]
         assert len(rules) <= 1, f"{path} may be of {rules}"
     for product in walk:
         assert any(p.match(product.path) for p in PATTERNS[product.rule])
 
 
 def test_every_job_is_in_the_walk_once_and_has_paths_of_its_own(walk):
-    made = [product.path for product in walk]
-    assert len(set(made)) == len(made)
-    assert len({*map(paths.log, made), *made}) == 2 * len(made)
+    outputs = [product.path for product in walk]
+    assert len(set(outputs)) == len(outputs)
+    assert len({*map(paths.log, outputs), *outputs}) == 2 * len(outputs)
 
 
-def test_what_a_job_needs_is_made_before_it(walk):
+def test_inputs_of_a_job_are_made_before_it(walk):
     before: set[tuple[str, str]] = set()
     for product in walk:
-        needed = [one for some in product.needs().values() for one in some]
-        assert {job(one) for one in needed} <= before, product.path
+        needed = [need for some in product.needs().values() for need in some]
+        assert {job(need) for need in needed} <= before, product.path
         before.add(job(product))
 
 
 def test_all_that_is_promised_is_made(real, walk):
-    made = {path for product in walk for path in (product.path, product.file)}
+    outputs = {path for product in walk for path in (product.path, product.file)}
     rules = Rules(real)
     for report in real.wanted:
         targets = set(rules.targets(report))
         assert len(targets) > 3
-        assert targets <= made
+        assert targets <= outputs
 
 
 def test_every_estimate_of_the_grids_that_are_summarised_is_made(real, walk):
@@ -147,22 +149,22 @@ def test_every_experiment_is_in_a_table(real):
         assert shown == set(entry.experiments)
 
 
-def test_a_rule_answers_what_its_product_does(real, walk):
-    """Snakemake asks with wildcards; a job of two files is the same for either."""
+def test_a_rule_agrees_with_its_product(real, walk):
+    """Snakemake calls it with wildcards; a job of two files is the same for either."""
     rules = Rules(real)
     for product in walk[:: len(walk) // 100]:
         rule = getattr(rules, product.rule)
         wildcards = product.wildcards
         assert rule.path.format(**wildcards) == product.path
         assert rule.spec(wildcards) == product.spec()
-        needs = {name: [one.file for one in some] for name, some in product.needs().items()}
+        needs = {name: [need.file for need in some] for name, some in product.needs().items()}
         assert rule.needs(wildcards) == needs
         assert rule.mem_mb(wildcards, 2) == 2 * rule.mem_mb(wildcards, 1) > 0
         assert rule.runtime(wildcards, 2) == 2 * rule.runtime(wildcards, 1) > 0
 
 
-def test_a_spec_is_plain_and_tells_apart(walk):
-    """It goes through a file to the job, and what is made of other things is another one."""
+def test_specs_are_plain_and_differ(walk):
+    """It goes through a file to the job, and other inputs make another spec."""
     specs: dict[tuple[str, str], str] = {}
     for product in walk:
         spec = json.dumps(product.spec(), allow_nan=False, sort_keys=True)
@@ -170,7 +172,7 @@ def test_a_spec_is_plain_and_tells_apart(walk):
 
 
 def test_the_plan_counts_every_job(real):
-    """Of all reports; what is audited is not asked for."""
+    """Of all reports; audits are not among their targets."""
     totals, walk = plan.totals(real), list(all_products(real))
     assert sum(total.jobs for total in totals.values()) == len(walk)
     for rule, total in totals.items():
@@ -195,16 +197,16 @@ def test_every_classifier_has_a_rate_of_its_own(real, walk):
 def test_batches_are_all_runs_once(real, walk):
     for product in walk:
         if isinstance(product, Estimates):
-            batches = [one.batch for one in product.needs()["data"]]
+            batches = [need.batch for need in product.needs()["data"]]
             runs = [run for b in batches for run in range(b.first, b.last + 1)]
             assert runs == list(range(product.runs))
 
 
-def test_what_estimators_read_is_what_is_made_for_them(walk):
+def test_estimators_read_the_reductions_that_are_made_for_them(walk):
     for product in walk:
         if isinstance(product, Estimates):
             reads = product.study.estimator(product.estimator).reads
-            assert {type(one) for one in product.needs()["data"]} == {REDUCTIONS[reads]}
+            assert {type(need) for need in product.needs()["data"]} == {REDUCTIONS[reads]}
 
 
 def test_summaries_run_the_code_of_laws_and_of_the_mechanisms_they_are_of(walk):

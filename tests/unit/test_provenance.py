@@ -1,4 +1,4 @@
-"""Results that were made elsewhere are refused; what was made here, with other settings, is not."""
+"""Results that were made elsewhere are refused; those made here, with other settings, are not."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -25,8 +25,8 @@ def record(kind: str, endtime: float | None) -> None:
     folder = f".snakemake/{kind}"
     Path(folder).mkdir(parents=True)
     name = urlsafe_b64encode(PATH.encode()).decode()
-    found = {"endtime": endtime} if endtime else {"external_jobid": None}
-    Path(folder, name).write_text(json.dumps(found))
+    metadata = {"endtime": endtime} if endtime else {"external_jobid": None}
+    Path(folder, name).write_text(json.dumps(metadata))
 
 
 def test_of_the_same_seed_anything_goes():
@@ -48,7 +48,7 @@ def test_begun_here_with_another_seed():
     refuse_foreign("results/smoke", SEVEN)
 
 
-def test_copied_over_what_was_made_here():
+def test_copied_over_results_made_here():
     record("metadata", Path(PATH).stat().st_mtime - 1000)
     with pytest.raises(DataError, match="seed is 1, not 7"):
         refuse_foreign("results/smoke", SEVEN)

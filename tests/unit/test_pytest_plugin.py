@@ -98,7 +98,7 @@ def kept(pytester):
 
 
 def test_a_violation_fails_with_the_verdict_alone(suite):
-    found = suite("""
+    result = suite("""
 def test_good(audit):
     verdict = audit(good, pairs=PAIRS, claim=em.pure(1.0), samples=500)
     assert verdict.verdict == "not refuted"
@@ -106,8 +106,8 @@ def test_good(audit):
 def test_bad(audit):
     audit(bad, PAIRS, em.pure(1.0), samples=500)
 """)
-    found.assert_outcomes(passed=1, failed=1)
-    found.stdout.fnmatch_lines(
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
         [
             "VIOLATED: epsilon = 1 is claimed, epsilon is at least*",
             "  witness *",
@@ -118,11 +118,11 @@ def test_bad(audit):
             "FAILED test_it.py::test_bad - *VIOLATED*",
         ]
     )
-    found.stdout.no_fnmatch_line("*auditing.py*")
+    result.stdout.no_fnmatch_line("*auditing.py*")
 
 
-def test_what_is_expected_can_be_said(suite):
-    found = suite("""
+def test_an_expected_verdict_can_be_declared(suite):
+    result = suite("""
 @MARK
 def test_bad(audit):
     assert audit(bad, expect="violated").verdict == "violated"
@@ -131,14 +131,14 @@ def test_bad(audit):
 def test_good(audit):
     audit(good, expect="violated")
 """)
-    found.assert_outcomes(passed=1, failed=1)
-    found.stdout.fnmatch_lines(
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
         ["NOT REFUTED: epsilon = 1 (violated was expected)", "*1 violated as expected, 1 not ref*"]
     )
 
 
 def test_undecided_and_invalid_fail_and_an_upper_bound_passes(suite):
-    found = suite("""
+    result = suite("""
 @MARK
 def test_undecided(audit):
     audit(good, detect=1.001)
@@ -151,8 +151,10 @@ def test_invalid(audit):
 def test_holds(audit):
     audit(lambda x, size, rng: rng.integers(2, size=size), outcomes=2)
 """)
-    found.assert_outcomes(passed=1, failed=2)
-    found.stdout.fnmatch_lines(["UNDECIDED: *", "INVALID: *", "*1 invalid, 1 undecided, 1 holds;*"])
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        ["UNDECIDED: *", "INVALID: *", "*1 invalid, 1 undecided, 1 holds;*"]
+    )
 
 
 def test_the_nearest_mark_and_the_call_win(suite):
@@ -199,11 +201,11 @@ WRONG = {
 }
 
 
-def test_wrong_use_is_told_in_a_line(suite):
+def test_wrong_use_is_an_error_of_one_line(suite):
     calls = "".join(
         f"\ndef test_{i}(audit):\n    {call}\n" for i, call in enumerate([*WRONG, "audit"])
     )
-    found = suite(f"""
+    result = suite(f"""
 {calls}
 def test_late(request):
     request.getfixturevalue("audit")
@@ -220,8 +222,8 @@ def test_seed(audit):
 def test_nothing():
     pass
 """)
-    found.assert_outcomes(failed=len(WRONG) + 4, errors=1)
-    found.stdout.fnmatch_lines(
+    result.assert_outcomes(failed=len(WRONG) + 4, errors=1)
+    result.stdout.fnmatch_lines(
         [
             "is marked privacy, but does not take the fixture audit: nothing is audited",
             *WRONG.values(),
@@ -231,7 +233,7 @@ def test_nothing():
             "mark privacy: seed is one for the whole suite; set privacy_seed",
         ]
     )
-    found.stdout.no_fnmatch_line("During handling of the above exception*")
+    result.stdout.no_fnmatch_line("During handling of the above exception*")
 
 
 def test_alpha_is_split_over_selected_tests_and_their_calls(suite, pytester):
@@ -241,9 +243,9 @@ def test_alpha_is_split_over_selected_tests_and_their_calls(suite, pytester):
     assert shares["three-1"] == pytest.approx(0.1 * FIRST / 4)
     assert shares["three-2"] == pytest.approx(0.1 * FIRST / 9)
     assert sum(shares.values()) < 0.3
-    found = suite(THREE, "--privacy-alpha=0.3", "--privacy-seed=1", "-k", "one")
+    result = suite(THREE, "--privacy-alpha=0.3", "--privacy-seed=1", "-k", "one")
     assert kept(pytester)["one-a"]["alpha"] == pytest.approx(0.15 * FIRST)
-    found.stdout.fnmatch_lines(["privacy: 2 audits of 2 tests at alpha = 0.3 together: 2 not *"])
+    result.stdout.fnmatch_lines(["privacy: 2 audits of 2 tests at alpha = 0.3 together: 2 not *"])
 
 
 def test_verdicts_follow_from_the_seed(suite, pytester):
@@ -259,7 +261,7 @@ def test_verdicts_follow_from_the_seed(suite, pytester):
     }
 
 
-def test_a_failure_says_how_to_replay_it(suite):
+def test_a_failure_shows_the_command_to_replay_it(suite):
     text = """
 @MARK
 @pytest.mark.parametrize("name", ["a", "b c"])
@@ -307,9 +309,9 @@ def test_bad(audit):
     times.append(0)
     audit(good if len(times) > 1 else bad)
 """
-    found = suite(text, conftest=RERUNS[again])
-    found.assert_outcomes(failed=2)
-    found.stdout.fnmatch_lines(
+    result = suite(text, conftest=RERUNS[again])
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
         [
             "REFUSED: this test has been audited before in this session, *",
             "VIOLATED: *",
@@ -319,7 +321,7 @@ def test_bad(audit):
 
 
 def test_a_setup_may_be_retried_before_anything_was_audited(suite):
-    found = suite(
+    result = suite(
         """
 @pytest.fixture
 def late(request):
@@ -332,11 +334,11 @@ def test_good(late, audit):
 """,
         conftest=RERUN.format(phases=["setup", "teardown", "setup", "call", "teardown"]),
     )
-    found.assert_outcomes(passed=1, errors=1)
+    result.assert_outcomes(passed=1, errors=1)
 
 
 def test_audits_of_fixtures_count_too(suite):
-    found = suite("""
+    result = suite("""
 @pytest.fixture
 def audited(audit):
     verdict = audit(good, PAIRS, epsilon=1, samples=500)
@@ -346,48 +348,48 @@ def audited(audit):
 def test_it(audited):
     assert audited.verdict == "not refuted"
 """)
-    found.assert_outcomes(passed=1)
-    found.stdout.fnmatch_lines(["privacy: 2 audits of 1 test at alpha = 0.05 together: 2 not *"])
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["privacy: 2 audits of 1 test at alpha = 0.05 together: 2 not *"])
 
 
-def test_draws_that_follow_no_seed_are_told(suite):
-    found = suite(
+def test_draws_that_follow_no_seed_are_reported(suite):
+    result = suite(
         "@MARK\ndef test_anew(audit):\n    assert not audit(unseeded, check_sampler=True).replay"
     )
-    found.assert_outcomes(passed=1)
-    found.stdout.fnmatch_lines(["privacy: test_it.py::test_anew: draws do not follow the seed, *"])
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["privacy: test_it.py::test_anew: draws do not follow the seed, *"])
 
 
 @pytest.mark.parametrize(
     "option", ["--privacy-alpha=1", "--privacy-alpha=nan", "--privacy-seed=-1"]
 )
-def test_what_cannot_be_alpha_or_seed_stops_the_session(suite, option):
-    found = suite("def test_it():\n    pass", option)
-    assert found.ret == pytest.ExitCode.USAGE_ERROR
-    found.stderr.fnmatch_lines([f"ERROR: privacy_{option[10:].split('=')[0]} must *"])
+def test_an_invalid_alpha_or_seed_stops_the_session(suite, option):
+    result = suite("def test_it():\n    pass", option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: privacy_{option[10:].split('=')[0]} must *"])
 
 
-def test_who_audits_nothing_hears_nothing(suite):
-    found = suite("def test_it():\n    pass")
-    found.stdout.no_fnmatch_line("*privacy*")
+def test_a_session_without_audits_has_no_summary(suite):
+    result = suite("def test_it():\n    pass")
+    result.stdout.no_fnmatch_line("*privacy*")
 
 
 def test_processes_of_xdist_find_the_same_shares_and_draws(suite, pytester):
     pytest.importorskip("xdist")
     suite(THREE)
     alone = kept(pytester)
-    found = suite(THREE, "-n2", apart=True)
-    found.assert_outcomes(passed=4)
-    found.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.05 together: 5 not *"])
+    result = suite(THREE, "-n2", apart=True)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.05 together: 5 not *"])
     assert kept(pytester) == alone
 
 
-def test_the_page_tells_what_happens(suite, pytester):
+def test_the_example_of_the_page_has_the_output_of_the_page(suite, pytester):
     (code,) = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)
-    (said,) = re.findall("\\$ pytest\n(.*?)\n", PAGE)
+    (line,) = re.findall("\\$ pytest\n(.*?)\n", PAGE)
     (options,) = re.findall("```toml\n(.*?)```", PAGE, re.DOTALL)
-    found = suite(code)
-    found.assert_outcomes(passed=4)
-    found.stdout.fnmatch_lines([said])
+    result = suite(code)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines([line])
     pytester.makefile(".toml", pyproject=options)
     suite(code, "-k", "recorded").stdout.fnmatch_lines(["privacy: * alpha = 0.01 *, seed 7"])

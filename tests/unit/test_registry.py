@@ -52,7 +52,7 @@ def test_no_other_name_is_found(name):
     assert "\n" not in str(caught.value)
 
 
-def test_a_misspelt_function_is_told_with_the_nearest():
+def test_the_error_of_a_misspelt_function_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match=r"'serches'; did you mean 'searches'\?"):
         BUILDERS.target("gorla2022", "serches")
     with pytest.raises(UnknownNameError, match=r"'searches' \(none is defined\)"):
@@ -64,7 +64,7 @@ def test_a_report_of_any_name_has_no_module_outside(report):
     assert BUILDERS.known(report) == []
 
 
-def test_nothing_is_imported_to_know_a_name():
+def test_names_are_known_without_an_import():
     """Renderers would import Matplotlib, at every start of the workflow."""
     code = (
         "import sys; from epsilometer_workflow.configuration.functions import RENDERERS; "
@@ -78,7 +78,7 @@ def test_nothing_is_imported_to_know_a_name():
     assert RENDERERS.known("gorla2022")
 
 
-def test_a_registry_loads_what_is_asked_for():
+def test_a_registry_loads_only_the_requested_module():
     registry = Registry("thing", {"path": "pathlib:Path", "gone": "pathlib:Gone"})
     assert registry.load("path").__name__ == "Path"
     assert registry.module("path") == "pathlib"

@@ -23,8 +23,8 @@ def exact(p, q, order):
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 7.0, 40.0])
 def test_a_sharp_low_floor_leaves_the_divergence_as_it_is(order):
-    found = rb.divergence(P, Q, order=order, tau=1e-9, beta=1e9)
-    assert found.value == pytest.approx(exact(P, Q, order), rel=1e-9)
+    estimate = rb.divergence(P, Q, order=order, tau=1e-9, beta=1e9)
+    assert estimate.value == pytest.approx(exact(P, Q, order), rel=1e-9)
     assert rb.divergence(P, P, order=order, tau=1e-9, beta=1e9).value == pytest.approx(0, abs=1e-12)
 
 
@@ -35,10 +35,10 @@ def test_the_variance_by_hand():
     first = a**2 * ((P ** (2 * a - 1) * Q ** (2 - 2 * a)).sum() - main**2)
     second = (1 - a) ** 2 * ((Q ** (1 - 2 * a) * P ** (2 * a)).sum() - main**2)
     by_hand = (first + second) / ((a - 1) * main) ** 2
-    found = rb.divergence(P, Q, order=a, tau=1e-9, beta=1e9)
-    assert found.variance == pytest.approx(by_hand, rel=1e-9)
-    bound = found.bound(10_000)
-    assert bound == pytest.approx(found.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
+    estimate = rb.divergence(P, Q, order=a, tau=1e-9, beta=1e9)
+    assert estimate.variance == pytest.approx(by_hand, rel=1e-9)
+    bound = estimate.bound(10_000)
+    assert bound == pytest.approx(estimate.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
 
 
 def test_the_floor_is_smooth_and_from_above():
@@ -52,28 +52,28 @@ def test_the_floor_is_smooth_and_from_above():
     assert slope[-1] == 1.0
 
 
-def test_it_never_overestimates_what_it_is_given():
+def test_it_never_overestimates_the_divergence_of_its_densities():
     rng = np.random.default_rng(0)
     for _ in range(200):
         p, q = rng.dirichlet(np.full(20, 0.2)), rng.dirichlet(np.full(20, 0.2))
         q = np.maximum(q, 1e-12)
         for order in (1.5, 5.0):
-            found = rb.divergence(p, q, order=order, **SHARP)
-            assert found.value <= exact(p, q, order) + 1e-9
+            estimate = rb.divergence(p, q, order=order, **SHARP)
+            assert estimate.value <= exact(p, q, order) + 1e-9
 
 
 @pytest.mark.parametrize("order", [2.0, 5.0, 7.0])
 def test_gaussian_densities_on_a_grid(order):
     z = np.linspace(-60, 61, 4001)
     p, q = stats.norm.pdf(z, 1, 5), stats.norm.pdf(z, 0, 5)
-    found = rb.divergence(p, q, order=order, tau=1e-12, beta=1e12, spacing=z[1] - z[0])
-    assert found.value == pytest.approx(order / 50, rel=1e-6)
+    estimate = rb.divergence(p, q, order=order, tau=1e-12, beta=1e12, spacing=z[1] - z[0])
+    assert estimate.value == pytest.approx(order / 50, rel=1e-6)
 
 
 def test_disjoint_supports_reach_the_floor_and_stay_finite():
-    found = rb.divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), order=2.0, **SHARP)
-    assert found.value == pytest.approx(math.log(1 / (1e-5 + math.log1p(math.exp(-1)) / 1e5)))
-    assert math.isfinite(found.bound(100))
+    estimate = rb.divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), order=2.0, **SHARP)
+    assert estimate.value == pytest.approx(math.log(1 / (1e-5 + math.log1p(math.exp(-1)) / 1e5)))
+    assert math.isfinite(estimate.bound(100))
 
 
 @pytest.mark.parametrize("order", [2.0, 7.0])
@@ -95,23 +95,23 @@ def test_coverage_and_tightness_of_real_outputs():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(1, 5, 50_000), rng.normal(0, 5, 50_000)
-        seen = densities_of(x, y, points=1000, power=1.1)
-        for order, found in bounds.items():
-            found.append(bound_of(bound, seen, order)[0])
-    for order, found in bounds.items():
-        share = np.mean(np.array(found) > order / 50)
+        densities = densities_of(x, y, points=1000, power=1.1)
+        for order, values in bounds.items():
+            values.append(bound_of(bound, densities, order)[0])
+    for order, values in bounds.items():
+        share = np.mean(np.array(values) > order / 50)
         assert share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
-        assert np.median(found) > 0.6 * order / 50
+        assert np.median(values) > 0.6 * order / 50
 
 
-def bound_of(method, found, order, n=50_000, pairs=1):
+def bound_of(method, densities, order, n=50_000, pairs=1):
     """Return both directions' bounds of one pair's densities."""
-    return method.bounds(found, order=order, n=n, pairs=pairs)
+    return method.bounds(densities, order=order, n=n, pairs=pairs)
 
 
 def test_both_directions_are_the_two_divergences():
-    found = Densities(P, Q)
-    forward, reverse = bound_of(rb.RenyiBoundAsPublished(tau=1e-5), found, 3.0)
+    densities = Densities(P, Q)
+    forward, reverse = bound_of(rb.RenyiBoundAsPublished(tau=1e-5), densities, 3.0)
     assert forward == rb.divergence(P, Q, order=3.0, **SHARP).bound(50_000)
     assert reverse == rb.divergence(Q, P, order=3.0, **SHARP).bound(50_000)
 
@@ -137,9 +137,9 @@ def test_coverage_at_that_floor_at_every_n(n, order):
     methods = rb.RenyiBound(draws_at_floor=50), rb.RenyiBoundAsPublished(draws_at_floor=50)
     above = [0, 0]
     for _ in range(400):
-        seen = Densities(rng.multinomial(n, p) / n, rng.multinomial(n, q) / n)
+        densities = Densities(rng.multinomial(n, p) / n, rng.multinomial(n, q) / n)
         for i, method in enumerate(methods):
-            above[i] += bound_of(method, seen, order, n)[0] > exact(p, q, order)
+            above[i] += bound_of(method, densities, order, n)[0] > exact(p, q, order)
     assert max(above) / 400 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
 
 
@@ -154,11 +154,11 @@ def test_the_largest_of_several_pairs_holds_as_a_whole():
     }
     above = dict.fromkeys(methods, 0)
     for _ in range(500):
-        seen = [
+        drawn = [
             Densities(rng.multinomial(n, P) / n, rng.multinomial(n, Q) / n) for _ in range(pairs)
         ]
         for name, method in methods.items():
-            above[name] += max(max(bound_of(method, d, order, n, pairs)) for d in seen) > truth
+            above[name] += max(max(bound_of(method, d, order, n, pairs)) for d in drawn) > truth
     assert above.pop("none") / 500 > 0.2
     for times in above.values():
         assert times / 500 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
@@ -174,7 +174,7 @@ def test_pairs_that_share_samples_have_bonferroni_only():
     rb.RenyiBound(tau=1e-5).check_pairs(3, own_samples=False)
 
 
-MOST = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)  # what 400 runs at a level of 0.05 may show
+MOST = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)  # the most that 400 runs at a level of 0.05 may show
 
 
 def alike(k, n, rng):
@@ -185,15 +185,15 @@ def alike(k, n, rng):
 
 @pytest.mark.parametrize("atoms", [10, 30, 100, 1000, 10_000])
 @pytest.mark.parametrize("n", [1000, 100_000])
-def test_identical_atoms_are_told_apart_no_more_often_than_promised(atoms, n):
+def test_bounds_on_identical_atoms_keep_their_level(atoms, n):
     """The paper's bound lies above 0 in all runs on 100 atoms at n = 100,000."""
     rng, orders = np.random.default_rng(9), (2.0, 7.0, 20.0)
     method, above = rb.RenyiBound(draws_at_floor=50), dict.fromkeys(orders, 0)
     runs = 400 if atoms < 1000 else 40
     for _ in range(runs):
-        seen = alike(atoms, n, rng)
+        densities = alike(atoms, n, rng)
         for order in orders:
-            above[order] += bound_of(method, seen, order, n)[0] > 0
+            above[order] += bound_of(method, densities, order, n)[0] > 0
     assert max(above.values()) / runs <= MOST
 
 
@@ -202,12 +202,12 @@ def test_the_largest_of_identical_pairs_holds():
     rng, n, pairs = np.random.default_rng(3), 20_000, 10
     method, above = rb.LargestRenyiBound(draws_at_floor=50), 0
     for _ in range(400):
-        found = [bound_of(method, alike(30, n, rng), 7.0, n, pairs) for _ in range(pairs)]
-        above += np.max(found) > 0
+        bounds = [bound_of(method, alike(30, n, rng), 7.0, n, pairs) for _ in range(pairs)]
+        above += np.max(bounds) > 0
     assert above / 400 <= MOST
 
 
-def test_identical_reals_are_told_apart_no_more_often_than_promised():
+def test_bounds_on_identical_reals_keep_their_level():
     """The paper's bound on Laplace draws at order 7 lies above 0 in 99.5 % of runs.
 
     In other units it is the same number, as the next test has it.
@@ -215,8 +215,8 @@ def test_identical_reals_are_told_apart_no_more_often_than_promised():
     rng, above = np.random.default_rng(4), 0
     method = rb.RenyiBound(draws_at_floor=50)
     for _ in range(400):
-        seen = reduce_pair(*(rng.laplace(0, 1, (2, 20_000))), method.reduction)
-        above += bound_of(method, seen, 7.0, 20_000)[0] > 0
+        densities = reduce_pair(*(rng.laplace(0, 1, (2, 20_000))), method.reduction)
+        above += bound_of(method, densities, 7.0, 20_000)[0] > 0
     assert above / 400 <= MOST
 
 
@@ -235,7 +235,7 @@ def test_a_bound_has_no_unit_and_fears_no_tail(noise):
         lambda z: z * 2.0**30,
         lambda z: z * 1e-9,
         lambda z: z * 1e3,
-        lambda z: z + 1e8,  # what it rounds together is one output
+        lambda z: z + 1e8,  # outputs that it rounds to one number are one
         np.arctan,
     ]
     plain = bound_of(method, reduce_pair(x, y, method.reduction), 7.0, 100_000)
@@ -256,9 +256,9 @@ def test_it_is_close_to_the_divergence():
     method = rb.RenyiBound(draws_at_floor=50)
     for _ in range(20):
         x, y = rng.laplace(0.7, 1, n), rng.laplace(0, 1, n)
-        seen = reduce_pair(x, y, method.reduction)
-        bounds.append(bound_of(method, seen, 2.0, n)[0])
-        assert method.trusted(seen, order=2.0, n=n)
+        densities = reduce_pair(x, y, method.reduction)
+        bounds.append(bound_of(method, densities, 2.0, n)[0])
+        assert method.trusted(densities, order=2.0, n=n)
     assert np.median(bounds) >= 0.340
     assert np.mean(np.array(bounds) > truth) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 20)
 
@@ -276,10 +276,10 @@ def test_terms_from_counts_are_never_too_high_on_average(order, mean):
         for count, weight in zip(counts, weights, strict=True):
             # beside an outcome of the other side with all n draws, whose factor is 1
             p, q = (count / n, 1.0) if side == "p" else (1.0, count / n)
-            found = rb.unbiased(
+            estimate = rb.unbiased(
                 np.array([p]), np.array([q]), order=order, tau=1e-12, beta=1e12, n=n
             )
-            total += weight * math.exp((order - 1) * found)
+            total += weight * math.exp((order - 1) * estimate)
         truth = share**order if side == "p" else share ** (1 - order)
         assert total <= truth * (1 + 1e-9)
         if mean == 40.0:
@@ -288,10 +288,10 @@ def test_terms_from_counts_are_never_too_high_on_average(order, mean):
 
 @pytest.mark.parametrize(("atoms", "trusted"), [(10, True), (100, True), (10_000, False)])
 def test_too_many_atoms_for_n_are_not_trusted(atoms, trusted):
-    seen = alike(atoms, 100_000, np.random.default_rng(0))
+    densities = alike(atoms, 100_000, np.random.default_rng(0))
     method = rb.RenyiBound(draws_at_floor=50)
-    assert method.trusted(seen, order=7.0, n=100_000) is trusted
-    assert math.isfinite(bound_of(method, seen, 7.0, 100_000)[0])
+    assert method.trusted(densities, order=7.0, n=100_000) is trusted
+    assert math.isfinite(bound_of(method, densities, 7.0, 100_000)[0])
 
 
 @pytest.mark.parametrize(("n", "order"), [(5, 1.1), (5, 2.0), (30, 2.0), (400, 7.0)])
@@ -302,11 +302,11 @@ def test_few_draws_are_not_trusted_whatever_they_show(n, order):
         assert not method.trusted(Densities(x, y), order=order, n=n)
 
 
-def test_where_few_draws_say_all_it_is_not_trusted():
-    seen, method = alike(10, 60, np.random.default_rng(0)), rb.RenyiBound(draws_at_floor=2)
-    assert not method.trusted(seen, order=20.0, n=60)
-    assert not method.trusted(seen, order=60.0, n=60)
-    assert bound_of(method, seen, 60.0, 60) == (0.0, 0.0)  # no atom was seen 60 times
+def test_bounds_from_few_draws_are_not_trusted():
+    densities, method = alike(10, 60, np.random.default_rng(0)), rb.RenyiBound(draws_at_floor=2)
+    assert not method.trusted(densities, order=20.0, n=60)
+    assert not method.trusted(densities, order=60.0, n=60)
+    assert bound_of(method, densities, 60.0, 60) == (0.0, 0.0)  # no atom was seen 60 times
 
 
 def test_the_published_bound_is_not_trusted_where_its_bias_shows():
@@ -321,9 +321,9 @@ def test_the_published_bound_is_not_trusted_where_its_bias_shows():
 
 
 def test_kernel_estimates_are_no_counts():
-    seen = densities_of(*np.random.default_rng(0).normal(size=(2, 500)), points=50, power=1.1)
+    densities = densities_of(*np.random.default_rng(0).normal(size=(2, 500)), points=50, power=1.1)
     with pytest.raises(ArgumentError, match="densities must be relative frequencies"):
-        bound_of(rb.RenyiBound(tau=0.1), seen, 2.0, 500)
+        bound_of(rb.RenyiBound(tau=0.1), densities, 2.0, 500)
 
 
 def test_where_the_grid_is_coarser_than_the_kernel_the_bias_is_of_the_grid():
@@ -339,7 +339,7 @@ def test_where_the_grid_is_coarser_than_the_kernel_the_bias_is_of_the_grid():
 
 
 @pytest.mark.parametrize("order", [2.0, 5.0])
-def test_the_bias_is_what_the_estimates_are_too_high(order):
+def test_the_bias_is_the_mean_error_of_the_estimates(order):
     rng = np.random.default_rng(11)
     n, p, q = 3000, np.full(50, 0.02), np.linspace(0.01, 0.03, 50)
     q /= q.sum()
@@ -375,21 +375,23 @@ def test_hyperparameters_are_checked(arguments, message):
 
 
 def test_discrete_outputs_are_counted():
-    found = densities_of(np.array([0, 0, 1]), np.array([1, 2, 2]), points=9, power=1.0)
-    assert found.p.tolist() == pytest.approx([2 / 3, 1 / 3, 0])
-    assert found.q.tolist() == pytest.approx([0, 1 / 3, 2 / 3])
-    assert found.spacing == 1.0
+    densities = densities_of(np.array([0, 0, 1]), np.array([1, 2, 2]), points=9, power=1.0)
+    assert densities.p.tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert densities.q.tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+    assert densities.spacing == 1.0
 
 
 def test_towards_infinite_order_it_is_the_local_loss():
     """askin2022's violation of the pair, in this direction, from the same frequencies."""
     rng = np.random.default_rng(0)
     x, y = rng.choice(3, 50_000, p=P), rng.choice(3, 50_000, p=Q)
-    found = densities_of(x, y, points=9, power=1.0)
+    densities = densities_of(x, y, points=9, power=1.0)
     chosen, losses = LocalLoss(1e-5).screen([(x, y)], draws=1)
-    loss = float(np.max(np.log(found.p) - np.log(found.q)))
-    assert losses[chosen].loss == pytest.approx(max(loss, float(np.max(np.log(found.q / found.p)))))
-    level = rb.divergence(found.p, found.q, order=2000.0, tau=1e-9, beta=1e9).value
+    loss = float(np.max(np.log(densities.p) - np.log(densities.q)))
+    assert losses[chosen].loss == pytest.approx(
+        max(loss, float(np.max(np.log(densities.q / densities.p))))
+    )
+    level = rb.divergence(densities.p, densities.q, order=2000.0, tau=1e-9, beta=1e9).value
     assert level == pytest.approx(loss, rel=2e-3)
 
 

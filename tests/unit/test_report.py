@@ -1,4 +1,4 @@
-"""The page of all reports: it counts what it says, holds what it shows, tells what is missing."""
+"""The page of all reports: its counts, its figures, its links, and lists of missing tables."""
 
 import json
 import re
@@ -65,25 +65,25 @@ MADE = {
 
 
 class Page(HTMLParser):
-    """What a page refers to, what it is made of, and the text of its body."""
+    """The links, images and scripts of a page, and the text of its body."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: list[str] = []
         self.ids: list[str] = []
         self.images: list[dict[str, str]] = []
-        self.scripts, self.said = 0, ""
+        self.scripts, self.text = 0, ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids += [given["id"]] if "id" in given else []
-        self.links += [given["href"]] if tag == "a" else []
-        self.images += [given] if tag == "img" else []
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if tag == "a" else []
+        self.images += [attributes] if tag == "img" else []
         self.scripts += tag == "script"
 
     def handle_data(self, data):
-        self.said += data
+        self.text += data
 
 
 def png(width: int, height: int) -> bytes:
@@ -116,7 +116,7 @@ def results(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def told(folder: Path, **more):
+def spec_of(folder: Path, **more):
     def artifact(place: str, *, figure: bool = False):
         name = place.partition("/")[2]
         shown = {"id": name, "caption": f"About {name} & more.", "figure": figure, "rows_shown": 40}
@@ -135,8 +135,8 @@ def told(folder: Path, **more):
     }
 
 
-def made(folder: Path, spec) -> Page:
-    places = [a["identity"]["made_of"] for one in spec["reports"] for a in one["artifacts"]]
+def page_of(folder: Path, spec) -> Page:
+    places = [a["identity"]["made_of"] for report in spec["reports"] for a in report["artifacts"]]
     figures = [
         a["identity"]["made_of"] for r in spec["reports"] for a in r["artifacts"] if a["figure"]
     ]
@@ -149,10 +149,16 @@ def made(folder: Path, spec) -> Page:
 
 
 def with_scorecard(folder: Path):
-    spec = told(folder)
-    one = {"id": "scorecard", "caption": "All.", "figure": False, "rows_shown": 1000, "made": MADE}
-    one |= {"identity": COMMON | {"made_of": "scorecard/scorecard"}, "command": "c"}
-    spec["reports"][0] = {"id": "scorecard", "title": "Scorecard", "artifacts": [one]}
+    spec = spec_of(folder)
+    artifact = {
+        "id": "scorecard",
+        "caption": "All.",
+        "figure": False,
+        "rows_shown": 1000,
+        "made": MADE,
+    }
+    artifact |= {"identity": COMMON | {"made_of": "scorecard/scorecard"}, "command": "c"}
+    spec["reports"][0] = {"id": "scorecard", "title": "Scorecard", "artifacts": [artifact]}
     other = spec["reports"][1]["artifacts"][0]
     identity = COMMON | {"made_of": "p1/other"}
     spec["reports"][1]["artifacts"].append(
@@ -161,8 +167,8 @@ def with_scorecard(folder: Path):
     return spec
 
 
-def test_its_figures_are_in_it_and_it_asks_for_nothing(results):
-    page = made(results, told(results))
+def test_its_figures_are_in_it_and_it_loads_nothing_else(results):
+    page = page_of(results, spec_of(results))
     (image,) = page.images
     assert image["src"].startswith("data:image/png;base64,")
     assert (image["width"], image["height"]) == ("40", "20")
@@ -173,8 +179,8 @@ def test_its_figures_are_in_it_and_it_asks_for_nothing(results):
     assert page.scripts == 1
 
 
-def test_links_lead_to_what_is_there(results):
-    page = made(results, with_scorecard(results))
+def test_links_lead_to_existing_targets(results):
+    page = page_of(results, with_scorecard(results))
     assert len(set(page.ids)) == len(page.ids)
     inside = [link[1:] for link in page.links if link.startswith("#")]
     assert (
@@ -184,11 +190,11 @@ def test_links_lead_to_what_is_there(results):
     assert beside == {f"tables/{n}.csv" for n in ("scorecard/scorecard", "p1/fig1", "p1/other")}
 
 
-def test_statements_are_counted_and_lead_to_what_shows_them(results):
-    page = made(results, with_scorecard(results))
-    assert "66.7 %" in page.said
-    assert "2 of the 3 that this scale decides" in page.said
-    assert "1 statements agree as printed. 1 are errata" in page.said.replace("\n", " ")
+def test_statements_are_counted_and_link_to_their_tables(results):
+    page = page_of(results, with_scorecard(results))
+    assert "66.7 %" in page.text
+    assert "2 of the 3 that this scale decides" in page.text
+    assert "1 statements agree as printed. 1 are errata" in page.text.replace("\n", " ")
     rows = re.findall(
         r'<tr id="statement:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
     )
@@ -202,13 +208,13 @@ def test_statements_are_counted_and_lead_to_what_shows_them(results):
 
 
 def test_papers_come_before_other_reports(results):
-    made(results, with_scorecard(results))
+    page_of(results, with_scorecard(results))
     text = (results / "report.html").read_text()
     assert text.index('id="report:p1"') < text.index('id="report:scorecard"')
 
 
-def test_long_tables_are_cut_and_say_so(results):
-    made(results, told(results))
+def test_long_tables_are_cut_with_a_note(results):
+    page_of(results, spec_of(results))
     text = (results / "report.html").read_text()
     assert "100 rows, of which the first 40 are here" in text
     assert text.count("&lt;i&gt;laplace") == 40
@@ -216,10 +222,10 @@ def test_long_tables_are_cut_and_say_so(results):
     assert "snakemake --cores 2 --forceall results/smoke/p1/fig1" in text
 
 
-def test_what_was_not_made_is_told_with_its_command(results):
-    page = made(results, told(results))
-    assert page.said.count("It was not made at this scale.") == 3
-    assert "There is no scorecard among these reports." in page.said
+def test_missing_artifacts_are_listed_with_their_commands(results):
+    page = page_of(results, spec_of(results))
+    assert page.text.count("It was not made at this scale.") == 3
+    assert "There is no scorecard among these reports." in page.text
 
 
 def audited(results: Path, identity) -> dict[str, dict[str, object]]:
@@ -239,26 +245,26 @@ def audited(results: Path, identity) -> dict[str, dict[str, object]]:
 
 
 def test_audits_are_shown_where_they_are(results):
-    page = made(results, told(results, beside=audited(results, COMMON)))
-    assert "2 verdicts, 1 not as expected." in page.said
+    page = page_of(results, spec_of(results, beside=audited(results, COMMON)))
+    assert "2 verdicts, 1 not as expected." in page.text
     assert {"audits/mine.csv", "audits/mine.html"} <= set(page.links)
-    assert page.said.count("It was not made at this scale.") == 2
+    assert page.text.count("It was not made at this scale.") == 2
     text = (results / "report.html").read_text()
     assert re.search(r'data-verdict="violated">.*?<span class="word bad">violated', text)
     assert '<th scope="col" class="">error' not in text  # a column without a word in it
 
 
 def test_audits_of_another_seed_are_not_shown(results):
-    page = made(results, told(results, beside=audited(results, COMMON | {"seed": 1})))
-    assert "is stale: seed is 1, not 2022" in page.said
-    assert "coin" not in page.said
+    page = page_of(results, spec_of(results, beside=audited(results, COMMON | {"seed": 1})))
+    assert "is stale: seed is 1, not 2022" in page.text
+    assert "coin" not in page.text
 
 
 def test_a_table_of_another_study_is_refused(results):
-    spec = told(results)
+    spec = spec_of(results)
     spec["reports"][1]["artifacts"][0]["identity"] |= {"seed": 1}
     with pytest.raises(DataError, match="is stale: seed is 2022, not 1"):
-        made(results, spec)
+        page_of(results, spec)
 
 
 LOG = """2026-01-02 03:04:0{at},000 start {rule} smoke x
@@ -266,7 +272,7 @@ LOG = """2026-01-02 03:04:0{at},000 start {rule} smoke x
 """
 
 
-def test_what_jobs_took_is_read_from_their_logs(results):
+def test_times_of_jobs_are_read_from_their_logs(results):
     logs = results / "logs"
     jobs = [("sample", 1.0, 0.5, 100), ("sample", 3.0, 2.5, 300), ("sample", 9.0, 1.0, 200)]
     for at, (rule, wall, cpu, memory) in enumerate([*jobs, ("page", 0.5, 0.25, 50)]):
@@ -274,7 +280,7 @@ def test_what_jobs_took_is_read_from_their_logs(results):
         text = LOG.format(at=at, rule=rule, wall=wall, cpu=cpu, memory=memory)
         (logs / rule / f"{at}.log").write_text(text)
     (logs / "running.log").write_text("2026-01-02 03:04:00,000 start sample smoke y\n")
-    (logs / "begins-anew.log").symlink_to("just-deleted")  # listed, and then gone
+    (logs / "begins-anew.log").symlink_to("just-deleted")  # listed, and then deleted
     rows = stage.took(logs)
     assert [row["rule"] for row in rows] == ["sample", "page"]
     assert rows[0] == {
@@ -283,16 +289,16 @@ def test_what_jobs_took_is_read_from_their_logs(results):
     }
     assert stage.total(rows)["jobs"] == 4
     assert stage.total([]) == dict.fromkeys(["jobs", "seconds", "cpu", "longest", "megabytes"], 0)
-    page = made(results, told(results))
-    assert "From the logs of 4 jobs" in page.said
-    assert "begun 2026-01-02 03:04" in page.said
+    page = page_of(results, spec_of(results))
+    assert "From the logs of 4 jobs" in page.text
+    assert "begun 2026-01-02 03:04" in page.text
 
 
-def test_it_is_made_again_when_what_is_beside_it_is(config_folder):
+def test_it_is_made_again_when_a_page_beside_it_is(config_folder):
     study = Study("config")
-    asked = reports.Page(study, reports.EVERY)
-    before = asked.spec()
-    assert {name: one["files"] for name, one in before["beside"].items()} == {
+    product = reports.Page(study, reports.EVERY)
+    before = product.spec()
+    assert {name: entry["files"] for name, entry in before["beside"].items()} == {
         **{"audits": {}, "museum": {}, "benchmark": {}}
     }
     museum = Path(paths.MUSEUM.format(scale=study.scale))
@@ -312,19 +318,19 @@ def test_it_is_made_again_when_what_is_beside_it_is(config_folder):
     )
 
 
-def test_it_needs_every_table_and_figure_and_says_how_each_is_made(config_folder):
+def test_it_needs_every_table_and_figure_and_shows_the_command_of_each(config_folder):
     study = Study("config")
-    asked = reports.Page(study, reports.EVERY)
-    shown = [one for about in asked.spec()["reports"] for one in about["artifacts"]]
-    needs = asked.needs()
+    product = reports.Page(study, reports.EVERY)
+    shown = [artifact for about in product.spec()["reports"] for artifact in about["artifacts"]]
+    needs = product.needs()
     assert len(needs["tables"]) == len(shown) > 3
-    assert len(needs["figures"]) == sum(one["figure"] for one in shown) > 0
-    for table, one in zip(needs["tables"], shown, strict=True):
-        assert one["identity"]["made_of"] == table.spec()["identity"]["made_of"]
+    assert len(needs["figures"]) == sum(artifact["figure"] for artifact in shown) > 0
+    for table, artifact in zip(needs["tables"], shown, strict=True):
+        assert artifact["identity"]["made_of"] == table.spec()["identity"]["made_of"]
         path = f"/{table.report}/{table.artifact}"
-        assert path in one["command"]
-        assert "--config scale=smoke seed=2022" in one["command"]
-    grids = [grid for one in shown for grid in one["made"]["experiments"]]
+        assert path in artifact["command"]
+        assert "--config scale=smoke seed=2022" in artifact["command"]
+    grids = [grid for artifact in shown for grid in artifact["made"]["experiments"]]
     search = next(grid for grid in grids if grid["experiment"] == "search")
     assert (search["epsilon"], search["n"], search["runs"]) == (["0.5", "2"], ["1..64"], ["2"])
     assert search["estimates"] == 4

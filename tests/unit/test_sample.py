@@ -47,7 +47,7 @@ class Wide(Returns):
         (Returns(np.array([True, False, True]), "index"), "returned bool, not index outputs"),
     ],
 )
-def test_broken_samplers_are_told_in_one_line(mechanism, message):
+def test_the_error_of_a_broken_sampler_is_one_line(mechanism, message):
     with pytest.raises(MechanismError, match=message) as caught:
         draw(mechanism, 0.25, 3, np.random.default_rng(0), name="mine")
     assert "mechanism 'mine' on input 0.25" in str(caught.value)

@@ -1,4 +1,4 @@
-"""Statements of papers compared with tables: the criteria, the verdicts, and what is refused."""
+"""Statements of papers compared with tables: the criteria, the verdicts, and refusals."""
 
 import csv
 import json
@@ -203,7 +203,7 @@ def test_an_erratum_counts_only_where_ours_is_the_correct_value():
     assert judged(slip(lambda t: t.ours == 4, below=2)).agrees == "no"
 
 
-def test_a_statement_that_differs_says_why():
+def test_a_statement_that_differs_has_a_reason():
     assert judged(number(ROW, "value", high=2, differs="a coarse grid")).reason == "a coarse grid"
     assert judged(number(ROW, "value", high=2)).reason == "ours lies elsewhere"
     assert judged(number(ROW, "value", high=3, differs="a coarse grid")).reason == ""
@@ -244,7 +244,7 @@ def test_several_values_are_refused():
         judged(number(rows("t"), "value", low=0))
 
 
-def test_an_undecided_statement_says_why():
+def test_an_undecided_statement_has_a_reason():
     verdict = judged(undecided("a name"))
     assert (verdict.agrees, verdict.reason, verdict.ours) == ("cannot be decided", "a name", "")
 

@@ -1,4 +1,4 @@
-"""Both stages on files: what is selected is what is confirmed, from fresh draws."""
+"""Both stages on files: the selected pair is confirmed from fresh draws."""
 
 import math
 
@@ -51,16 +51,16 @@ def specs(by, settings, **changed):
     }
 
 
-def run(folder, made):
-    """Run both stages, and return the paths by stage, and what is in the last two files."""
-    paths = {k: str(folder / f"{k}.parquet") for k in made}
-    samples, losses, fresh, evidence = (paths[k] for k in made)
-    sample.run(samples, made["samples"], quiet)
-    screen.run(samples, losses, made["losses"], quiet)
-    confirm.run(losses, fresh, made["fresh"], quiet)
-    weigh.run(fresh, losses, evidence, made["evidence"])
+def run(folder, stages):
+    """Run both stages, and return the paths by stage, and the contents of the last two files."""
+    paths = {k: str(folder / f"{k}.parquet") for k in stages}
+    samples, losses, fresh, evidence = (paths[k] for k in stages)
+    sample.run(samples, stages["samples"], quiet)
+    screen.run(samples, losses, stages["losses"], quiet)
+    confirm.run(losses, fresh, stages["fresh"], quiet)
+    weigh.run(fresh, losses, evidence, stages["evidence"])
     return paths, *(
-        pd.DataFrame(read_columns(paths[k], k, made[k])) for k in ("losses", "evidence")
+        pd.DataFrame(read_columns(paths[k], k, stages[k])) for k in ("losses", "evidence")
     )
 
 
@@ -70,8 +70,8 @@ SCREENS = {"local_loss": {"floor": 1e-3}, "witness": {}}
 @pytest.fixture(params=SCREENS)
 def files(request, tmp_path):
     """Run both stages by each screening method."""
-    made = specs(request.param, SCREENS[request.param])
-    return *run(tmp_path, made), made
+    stages = specs(request.param, SCREENS[request.param])
+    return *run(tmp_path, stages), stages
 
 
 def test_every_pair_has_a_loss_and_one_is_selected(files):
@@ -85,9 +85,9 @@ def test_every_pair_has_a_loss_and_one_is_selected(files):
 
 
 def test_fresh_samples_are_of_the_selected_pair_and_new(files):
-    paths, _, _, made = files
+    paths, _, _, stages = files
     main = {(run, side): out for run, side, out in read_samples(paths["samples"], SAMPLES)}
-    fresh = {(run, side): out for run, side, out in read_samples(paths["fresh"], made["fresh"])}
+    fresh = {(run, side): out for run, side, out in read_samples(paths["fresh"], stages["fresh"])}
     assert set(fresh) == {(run, side) for run in range(3) for side in range(2)}
     for (run, side), outputs in fresh.items():
         assert outputs.size == 3000
@@ -96,12 +96,12 @@ def test_fresh_samples_are_of_the_selected_pair_and_new(files):
 
 
 def test_selected_losses_survive_the_file(files):
-    paths, losses, _, made = files
-    read = screen.selected(paths["losses"], made["losses"])
+    paths, losses, _, stages = files
+    read = screen.selected(paths["losses"], stages["losses"])
     for row in losses[losses["selected"]].itertuples():
-        sides, found = read[row.run]
+        sides, selected = read[row.run]
         assert sides == (row.side_x, row.side_x_prime)
-        assert set(found) in ({"output", "sign"}, {"events"})
+        assert set(selected) in ({"output", "sign"}, {"events"})
     assert losses.loc[~losses["selected"], "found"].isna().all()
 
 
@@ -123,15 +123,15 @@ BOUNDS = {"local_loss": "mpl", "witness": "berger_boos"}
 
 
 def test_estimates_from_either_stage(files):
-    paths, losses, _, made = files
-    (by,) = [k for k in SCREENS if ESTIMATORS[k] == made["losses"]["registered"]]
+    paths, losses, _, stages = files
+    (by,) = [k for k in SCREENS if ESTIMATORS[k] == stages["losses"]["registered"]]
     for reads, estimator, parameters, rows in (
         ("losses", by, SCREENS[by], 9),
         ("losses", by, SCREENS[by] | {"largest": True}, 3),
         ("evidence", BOUNDS[by], {"after": "e"}, 3),
     ):
         spec = {"identity": identity_of(estimator, parameters), "reads": reads}
-        frame = pd.DataFrame(estimates_of([paths[reads]], spec | {"data": [made[reads]]}))
+        frame = pd.DataFrame(estimates_of([paths[reads]], spec | {"data": [stages[reads]]}))
         assert len(frame) == rows
         assert (frame["estimate"] == frame["estimate_reverse"]).all()
         assert frame["fresh"].unique().tolist() == [0 if reads == "losses" else 3000]
@@ -142,7 +142,7 @@ def test_estimates_from_either_stage(files):
             assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
 
 
-def test_an_atom_is_told_by_file_and_run_or_is_an_ordinary_output(tmp_path):
+def test_an_error_names_file_and_run_of_an_atom_or_it_is_an_ordinary_output(tmp_path):
     clipped = {
         "mechanism": "clipped",
         "registered": f"{__name__}:Clipped",
@@ -167,7 +167,7 @@ class Clipped:
 
 
 class TwoCoins:
-    """Shows two coins, the first of which tells; as tuples or, with noise, as vectors."""
+    """Shows two coins, the first by the input; as tuples or, with noise, as vectors."""
 
     dimension = 2
 
@@ -190,12 +190,12 @@ def test_outputs_of_several_entries_go_through_both_stages(tmp_path, by, outputs
         "sides": 2,
         "n": 4000,
     }
-    made = specs(by, {"floor": 0.02} if by == "local_loss" else {}, **two)
-    made["losses"]["region"] = None
-    made["fresh"]["n"] = 20_000
-    paths, _, _ = run(tmp_path, made)
+    stages = specs(by, {"floor": 0.02} if by == "local_loss" else {}, **two)
+    stages["losses"]["region"] = None
+    stages["fresh"]["n"] = 20_000
+    paths, _, _ = run(tmp_path, stages)
     identity = identity_of(BOUNDS[by], {"after": "e"})
-    spec = {"identity": identity, "reads": "evidence", "data": [made["evidence"]]}
+    spec = {"identity": identity, "reads": "evidence", "data": [stages["evidence"]]}
     bound = estimates_of([paths["evidence"]], spec)["estimate"]
     assert (bound < truth + 0.05).all()
     assert (bound > (0.9 * truth if outputs == "tuple" else 0.2)).all()

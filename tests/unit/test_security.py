@@ -48,7 +48,7 @@ def rename(data: dict, old: str, new: str) -> None:
     data[new] = data.pop(old)
 
 
-NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # what becomes a part of a path
+NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # names that become a part of a path
     "mechanism": ("mechanisms.yaml", lambda d, s: rename(d, "laplace", s)),
     "registered mechanism": ("mechanisms.yaml", lambda d, s: d["laplace"].update(mechanism=s)),
     "inputs": ("mechanisms.yaml", lambda d, s: rename(d["truncated-laplace"]["inputs"], "ends", s)),
@@ -118,7 +118,7 @@ def test_yaml_is_data(config_folder, file):
     assert not Path("pwned").exists()
 
 
-def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
+def refusal(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
     """Return why there is no such product; nothing if there is one."""
     try:
         kind.from_wildcards(study, wildcards).spec()
@@ -130,16 +130,16 @@ def told(kind: type[Product], study, wildcards: dict[str, str]) -> str | None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    made = [*all_products(study), Page(study, EVERY), *shown]
-    sound = next(p.wildcards for p in made if p.rule == kind.rule)
-    assert told(kind, study, sound) is None
-    said = {
-        (key, hostile): told(kind, study, sound | {key: text})
+    products = [*all_products(study), Page(study, EVERY), *shown]
+    sound = next(p.wildcards for p in products if p.rule == kind.rule)
+    assert refusal(kind, study, sound) is None
+    messages = {
+        (key, hostile): refusal(kind, study, sound | {key: text})
         for key in sound
         for hostile, text in HOSTILE.items()
     }
-    assert [where for where, line in said.items() if line is None] == []
-    assert [where for where, line in said.items() if "\n" in line] == []
+    assert [where for where, line in messages.items() if line is None] == []
+    assert [where for where, line in messages.items() if "\n" in line] == []
 
 
 def test_a_page_escapes_what_it_shows(tmp_path):

@@ -15,7 +15,7 @@ every_draws = st.one_of(
 )
 runs = st.integers(0, 10**9)
 every_batch = st.tuples(runs, runs).map(lambda ends: Batch(min(ends), max(ends)))
-# what paths are made of, and what people type by mistake
+# parts of paths, and mistakes of users
 texts = st.one_of(st.text(alphabet="0123456789.+-_ e\n١²", max_size=12), st.text(max_size=12))
 
 
@@ -30,7 +30,7 @@ def test_batches_are_read_as_they_are_written(batch):
 
 
 @given(st.sampled_from([Draws, Batch]), texts)
-def test_what_is_read_is_written_alike_or_refused(kind, text):
+def test_text_is_written_as_it_was_read_or_is_refused(kind, text):
     """One size has one path: nothing is read from a text that it is not written as."""
     try:
         size = kind.parse(text)

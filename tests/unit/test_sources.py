@@ -1,4 +1,4 @@
-"""A job's code is what it runs: a changed statement is told, a changed comment is not."""
+"""A job's code is all it runs: a changed statement changes it, a changed comment does not."""
 
 import os
 import shutil
@@ -22,27 +22,27 @@ def names(*starts):
 
 
 def test_a_mechanism_job_uses_its_mechanism_and_no_other():
-    found = names(SCRIPTS / "sample.py", LAPLACE)
-    assert {"truncated_laplace", "seeds", "storage", "sample"} <= found
-    assert not {"truncated_gaussian", "bernoulli_pair", "histogram", "study", "safety"} & found
+    modules = names(SCRIPTS / "sample.py", LAPLACE)
+    assert {"truncated_laplace", "seeds", "storage", "sample"} <= modules
+    assert not {"truncated_gaussian", "bernoulli_pair", "histogram", "study", "safety"} & modules
 
 
 def test_an_estimator_job_uses_its_estimator_and_no_other():
-    found = names(SCRIPTS / "estimate.py", HISTOGRAM)
-    assert {"histogram", "planner", "estimate"} <= found
-    assert not {"safety", "truncated_laplace", "spectrum", "binned", "render"} & found
+    modules = names(SCRIPTS / "estimate.py", HISTOGRAM)
+    assert {"histogram", "planner", "estimate"} <= modules
+    assert not {"safety", "truncated_laplace", "spectrum", "binned", "render"} & modules
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_what_keeps_a_job_or_lists_names_is_not_its_code(script):
-    found = sources.closure(SCRIPTS / f"{script}.py")
-    assert found == sorted(found)
-    assert not [p for p in found if p.parent.name == "runtime" or p.name == "__init__.py"]
+def test_modules_that_run_jobs_or_list_names_are_not_a_jobs_code(script):
+    files = sources.closure(SCRIPTS / f"{script}.py")
+    assert files == sorted(files)
+    assert not [p for p in files if p.parent.name == "runtime" or p.name == "__init__.py"]
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
 def test_nothing_that_is_imported_is_missed(loaded, script):
-    """Import what the script imports, in a fresh interpreter, and compare."""
+    """Import the same modules as the script, in a fresh interpreter, and compare."""
     files = {name: file for name, file in loaded(script).items() if name.startswith("epsilometer")}
     runs = {Path(file) for name, file in files.items() if ".runtime" not in name}
     runs = {path for path in runs if path.name != "__init__.py"}
@@ -95,7 +95,7 @@ class Copy:
 
 
 def forget() -> None:
-    """Forget what was read; a run of the workflow begins like this."""
+    """Forget all files that were read; a run of the workflow begins like this."""
     for remembered in (sources.digest, sources._parsed, sources._statements, sources._imports):
         remembered.cache_clear()
 
@@ -107,15 +107,15 @@ def by_content(function):
     """
     memory = {}
 
-    def found(path):
+    def remembering(path):
         template = path.with_suffix(".html.j2")
         key = path, path.read_bytes(), template.read_bytes() if template.is_file() else b""
         if key not in memory:
             memory[key] = function.__wrapped__(path)
         return memory[key]
 
-    found.cache_clear = lambda: None
-    return found
+    remembering.cache_clear = lambda: None
+    return remembering
 
 
 REMEMBERED = {
@@ -177,8 +177,8 @@ def test_a_library_elsewhere_is_the_same_code(copy):
         ("epsilometer_workflow/products/products.py", "", "X = 1\n"),
     ],
 )
-def test_what_runs_no_other_statement_leaves_the_code_as_it_is(copy, file, old, new):
-    """Comments, docstrings, lines, what keeps jobs, registries, and modules it does not use."""
+def test_edits_that_change_no_statement_leave_the_code_as_it_is(copy, file, old, new):
+    """Comments, docstrings, lines, registries, and modules that run jobs or are not used."""
     copy.edit(file, old, new)
     assert copy.digest(*SAMPLE) == copy.code
 
@@ -213,7 +213,7 @@ def test_when_files_were_written_does_not_matter(copy):
     ],
 )
 def test_another_statement_or_number_is_other_code(copy, file, old, new):
-    """In the script, the stage, the registered module or what these import."""
+    """In the script, the stage, the registered module or the modules these import."""
     copy.edit(file, old, new)
     assert copy.digest(*SAMPLE) != copy.code
 
@@ -241,11 +241,11 @@ def test_relative_and_late_imports_are_followed(copy):
         "    from epsilometer.exact import quadrature\n    digest =",
     )
     forget()
-    found = names(copy.scripts / "sample.py", LAPLACE)
-    assert {"proportions", "gaussian", "quadrature"} <= found
+    modules = names(copy.scripts / "sample.py", LAPLACE)
+    assert {"proportions", "gaussian", "quadrature"} <= modules
 
 
-def test_what_only_type_checkers_import_is_not_followed(copy):
+def test_imports_for_type_checkers_are_not_followed(copy):
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
     copy.edit("epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
     forget()
@@ -277,10 +277,10 @@ def test_libraries_that_compute_count_where_they_are_imported(job, libraries):
 def test_another_version_of_a_library_is_other_code(monkeypatch):
     screen = "screen", ESTIMATORS.module("local_loss")
     before = {job: sources.digest(*job) for job in (SAMPLE, screen)}
-    asked = []
+    libraries = []
 
     def newer(library):
-        asked.append(library)
+        libraries.append(library)
         return "99" if library == "scipy" else real(library)
 
     real = sources.version
@@ -290,5 +290,5 @@ def test_another_version_of_a_library_is_other_code(monkeypatch):
     assert sources.digest(*screen) != before[screen]
     assert versions(*screen)["scipy"] == "99"
     sources.digest("classify", CLASSIFIERS.module("scikit_learn"))
-    assert "scikit-learn" in asked  # as it is called where it is installed
+    assert "scikit-learn" in libraries  # as it is called where it is installed
     forget()

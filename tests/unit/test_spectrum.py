@@ -50,23 +50,23 @@ def test_counting_meets_the_exact_curve_of_atoms(coin):
 def test_the_error_falls_with_n():
     errors = []
     for n in (1000, 16_000, 256_000):
-        found = []
+        estimates = []
         for seed in range(20):
             rng = np.random.default_rng(seed)
-            found.append(Spectrum(**KNN, claims=AT).test(*laplace(n, rng), rng)[0].delta)
-        errors.append(np.sqrt(((np.array(found) - LAPLACE) ** 2).mean()))
+            estimates.append(Spectrum(**KNN, claims=AT).test(*laplace(n, rng), rng)[0].delta)
+        errors.append(np.sqrt(((np.array(estimates) - LAPLACE) ** 2).mean()))
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
 
 
 def test_an_expected_coin_has_less_variance_than_a_drawn_one():
-    found = {"expected": [], "drawn": []}
+    estimates = {"expected": [], "drawn": []}
     for seed in range(60):
         rng = np.random.default_rng(seed)
         samples = laplace(4000, rng)
-        for coin, deltas in found.items():
+        for coin, deltas in estimates.items():
             deltas.append(Spectrum(**KNN, coin=coin, claims=[0.6]).test(*samples, rng)[0].delta[0])
-    assert np.std(found["expected"]) < 0.95 * np.std(found["drawn"])
-    assert np.mean(found["expected"]) == pytest.approx(np.mean(found["drawn"]), abs=0.01)
+    assert np.std(estimates["expected"]) < 0.95 * np.std(estimates["drawn"])
+    assert np.mean(estimates["expected"]) == pytest.approx(np.mean(estimates["drawn"]), abs=0.01)
 
 
 @pytest.mark.parametrize("coin", ["expected", "drawn"])
@@ -80,9 +80,9 @@ def test_identical_inputs_and_disjoint_supports(coin):
 
 
 def test_delta_and_risk_by_hand():
-    one = np.ones(2)
+    ones = np.ones(2)
     claims = np.array([0.0, math.log(2)])
-    tested = sp.Tested(claims, 10 * one, 100 * one, 5 * one, 50 * one, np.exp(-claims))
+    tested = sp.Tested(claims, 10 * ones, 100 * ones, 5 * ones, 50 * ones, np.exp(-claims))
     assert tested.risk.tolist() == pytest.approx([(0.1 + 0.1) / 2, (0.05 + 0.1) / 2])
     assert tested.delta.tolist() == pytest.approx([0.8, 1 - 2 * 2 * 0.075])
     assert sp.delta_of_risk([0.0, 0.0], [0.25, 0.7]).tolist() == [0.5, 0.0]
@@ -90,7 +90,7 @@ def test_delta_and_risk_by_hand():
 
 @pytest.mark.parametrize("interval", ["clopper-pearson", "hoeffding", "bootstrap"])
 @pytest.mark.parametrize("n", [60, 2000])
-def test_intervals_hold_for_what_the_classifier_achieves(interval, n):
+def test_intervals_hold_for_the_achieved_delta_of_the_classifier(interval, n):
     """400 runs of a fixed classifier, whose error rates are known."""
     rng = np.random.default_rng(4)
     rate, rate_prime, claims = 0.15, 0.05, np.array([0.0, 0.5])
@@ -146,7 +146,7 @@ def geometric(n, rng):
 
 
 def of_cells(edges):
-    """Return the exact curve of Laplace noise that tells between which edges it lies."""
+    """Return the exact curve of Laplace noise of which only the interval between edges is known."""
     p, q = (np.diff(stats.laplace.cdf([-np.inf, *edges, np.inf], at)) for at in (0, 1))
     return np.array([np.maximum(p - math.exp(e) * q, 0).sum() for e in AT])
 
@@ -164,20 +164,20 @@ TIED = {
 
 
 @pytest.mark.parametrize("name", TIED)
-def test_numbers_that_tie_are_told_apart_as_well_as_others(name):
+def test_numbers_that_tie_are_classified_as_well_as_others(name):
     """200 seeds: the lower end above the exact curve no more often than promised, and near it."""
     draw, truth = TIED[name]
-    method, above, missed, found = Spectrum(**KNN, claims=AT), np.zeros(4), np.zeros(4), []
+    method, above, missed, estimates = Spectrum(**KNN, claims=AT), np.zeros(4), np.zeros(4), []
     for seed in range(200):
         rng = np.random.default_rng(seed)
         for tested in method.test(*draw(2000, rng), rng):
             low, high = tested.interval("clopper-pearson", 0.05, rng)
             above += low > truth
             missed += high < truth
-            found.append(tested.delta)
+            estimates.append(tested.delta)
     assert (above / 400 <= 0.025).all()
     assert (missed / 400 <= 0.1).all()  # not promised, as the classifier achieves less than delta
-    assert np.abs(np.mean(found, axis=0) - truth).max() < 0.035
+    assert np.abs(np.mean(estimates, axis=0) - truth).max() < 0.035
 
 
 def test_identical_inputs_that_tie_are_not_accused():
@@ -200,7 +200,7 @@ def test_the_unit_does_not_matter(unit):
 
 
 def test_a_bootstrap_promises_nothing():
-    """Uniforms that overlap by 0.005: no error among the test draws says delta = 1 for sure."""
+    """Uniforms that overlap by 0.005: no error among the test draws is no proof of delta = 1."""
     truth, above = 0.995, {"clopper-pearson": 0, "bootstrap": 0}
     for kind in above:
         assert Spectrum(**KNN, interval=kind).guarantee == (
@@ -288,8 +288,8 @@ def test_error_bounds_by_hand():
 
 def test_claims_as_a_list_or_a_range():
     assert Spectrum(**KNN).grid.tolist() == pytest.approx(np.arange(301) / 100)
-    given = Spectrum(**KNN, claims={"from": 0.1, "to": 0.3, "by": 0.1}).grid
-    assert given.tolist() == [0.1, 0.2, 0.3]
+    grid = Spectrum(**KNN, claims={"from": 0.1, "to": 0.3, "by": 0.1}).grid
+    assert grid.tolist() == [0.1, 0.2, 0.3]
     assert Spectrum(**KNN, claims=[0, 2]).grid.tolist() == [0.0, 2.0]
     short = Spectrum(**KNN, claims={"from": 0, "to": 1, "by": 0.6}).grid
     assert short.tolist() == [0.0, 0.6]  # never beyond its end
@@ -341,7 +341,7 @@ def test_coverage_of_the_binomial_is_exact():
         assert weights.ravel()[(low <= truth) & (truth <= high)].sum() >= 1 - alpha
 
 
-def test_what_is_nothing_but_rounding_is_0():
+def test_differences_from_rounding_alone_are_0():
     claims = Spectrum(**KNN).grid
     n = np.full(claims.size, 1000)
     tested = sp.Tested(claims, n, n, 0 * n, n, np.exp(-claims))  # nothing is ever taken for x

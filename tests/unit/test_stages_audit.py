@@ -50,7 +50,7 @@ COMMON = {"seed": 1, "scale": "smoke", "version": em.__version__}
 
 
 def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **changed):
-    """Return what a job of a case is told."""
+    """Return the spec of a job of a case."""
     return COMMON | {
         **{"audits": "a", "entry": "e", "set": "s", "arguments": {}, "given": {}},
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
@@ -65,27 +65,27 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **chang
 def verdicts_of(file, spec, made_of="of nothing"):
     """Return the verdicts that a job wrote, in the order of the claims."""
     columns = read_columns(file, "verdict", {**spec, "made_of": made_of})
-    found = [json.loads(text) for text in columns["json"]]
-    assert [one["verdict"] for one in found] == list(columns["verdict"])
-    assert [one["claimed"] for one in found] == list(columns["claimed"])
-    return found
+    answers = [json.loads(text) for text in columns["json"]]
+    assert [answer["verdict"] for answer in answers] == list(columns["verdict"])
+    assert [answer["claimed"] for answer in answers] == list(columns["claimed"])
+    return answers
 
 
 @pytest.fixture
 def audited(tmp_path):
-    """Return what audits all claims about a mechanism of a folder, and gives the verdicts."""
+    """Return a function that audits all claims about a mechanism, and returns the verdicts."""
     folder, file, page = (tmp_path / name for name in ("own", "case.parquet", "case.html"))
     folder.mkdir()
     (folder / "own.py").write_text(MODULE)
 
     def run(spec, environment=None):
-        told = (spec, "of nothing", str(folder), "again")
-        audit.run(str(file), str(page), *told, lambda _: None, environment)
+        arguments = (spec, "of nothing", str(folder), "again")
+        audit.run(str(file), str(page), *arguments, lambda _: None, environment)
         text = page.read_text()
         assert text.startswith("<!DOCTYPE html>")
-        found = verdicts_of(str(file), spec)
-        assert text.count("<h1 id=") in (0, len(found))
-        return found
+        answers = verdicts_of(str(file), spec)
+        assert text.count("<h1 id=") in (0, len(answers))
+        return answers
 
     run.folder, run.file, run.page = folder, file, page
     return run
@@ -103,7 +103,7 @@ def audited(tmp_path):
 def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, claims):
     spec = spec_of(function, claims, failures=function == "words")
     source = load(f"own.py:{function}", folder=audited.folder, failures=spec["failures"])
-    for claim, found in zip(claims, audited(spec), strict=True):
+    for claim, answer in zip(claims, audited(spec), strict=True):
         live = em.audit(
             source,
             {name: (x, y) for name, x, y in PAIRS},
@@ -112,11 +112,11 @@ def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, cla
             seed=5,
         ).to_plain()
         for key in ("verdict", "bound", "bounds", "witness", "pair", "direction", "name"):
-            assert found[key] == live[key], key
+            assert answer[key] == live[key], key
         for key in ("detectable", "p_value", "draws", "outputs", "estimates", "source", "checks"):
-            assert found[key] == live[key], key
-        assert found["provenance"]["made of"] == source.digest()
-        assert found["replay"] == "again"
+            assert answer[key] == live[key], key
+        assert answer["provenance"]["made of"] == source.digest()
+        assert answer["replay"] == "again"
 
 
 class Counting:
@@ -140,7 +140,7 @@ class Counting:
         pass
 
 
-def test_what_was_drawn_is_given_again_to_whoever_asks_for_the_same():
+def test_equal_requests_get_the_same_draws():
     source = Counting()
     remembered = audit.Remembered(source)
     x, y = 1000, 2000
@@ -151,7 +151,7 @@ def test_what_was_drawn_is_given_again_to_whoever_asks_for_the_same():
     assert source.calls == 4
 
 
-def test_a_mechanism_that_failed_is_not_asked_again():
+def test_a_mechanism_that_failed_is_not_called_again():
     source = Counting(fails_at=2)
     remembered = audit.Remembered(source)
     remembered.draw(0, 5, 7)
@@ -173,25 +173,25 @@ def test_claims_share_draws_that_follow_no_seed(audited, monkeypatch, pairs):
     monkeypatch.setattr(audit, "source_of", counting)
     pairs = [[name, float(i), float(i + 1)] for i, (name, *_) in enumerate(pairs)]
     claims = [{"epsilon": 0.5}, {"epsilon": 0.5, "delta": 1e-9}, {"epsilon": 0.500001}]
-    found = audited(spec_of(claims=claims, pairs=pairs))
-    assert [one["draws"] for one in found] == [2000] * 3
+    answers = audited(spec_of(claims=claims, pairs=pairs))
+    assert [answer["draws"] for answer in answers] == [2000] * 3
     audited(spec_of(claims=claims[:1], pairs=pairs))
     assert sources[0].calls == sources[1].calls
 
 
 def test_a_claim_that_cannot_be_audited_fails_alone(audited):
     claims = [{"epsilon": 1.0}, {"zcdp": 0.5}, {"epsilon": 3.0}]
-    found = audited(spec_of(claims=claims, method="exact", as_reals=True))
-    assert [one["verdict"] for one in found] == ["not refuted", "failed", "not refuted"]
-    assert "method exact does not go with zcdp" in found[1]["reasons"][0]
-    assert [one["claimed"][:3] for one in found] == ["eps", "rho", "eps"]
-    assert found[0]["seconds"] > 0
+    answers = audited(spec_of(claims=claims, method="exact", as_reals=True))
+    assert [answer["verdict"] for answer in answers] == ["not refuted", "failed", "not refuted"]
+    assert "method exact does not go with zcdp" in answers[1]["reasons"][0]
+    assert [answer["claimed"][:3] for answer in answers] == ["eps", "rho", "eps"]
+    assert answers[0]["seconds"] > 0
 
 
 def test_draws_follow_the_seed_of_a_mechanism_that_takes_none(audited):
     def counts(**changed):
-        (found,) = audited(spec_of("own_state", **changed))
-        return found["witness"]
+        (answer,) = audited(spec_of("own_state", **changed))
+        return answer["witness"]
 
     assert counts() == counts() != counts(audit_seed=6)
 
@@ -211,16 +211,14 @@ def test_draws_follow_the_seed_of_a_mechanism_that_takes_none(audited):
         ({"samples": 30}, "failed", "samples must be at least"),
     ],
 )
-def test_what_is_wrong_with_a_mechanism_takes_the_place_of_its_verdict(
-    audited, changed, word, message
-):
+def test_the_failure_of_a_mechanism_takes_the_place_of_its_verdict(audited, changed, word, message):
     claims = [{"epsilon": 1.0}, {"gdp": 1.0}]
     spec = spec_of(changed.pop("function", "laplace"), claims) | changed
-    for found in audited(spec):
-        assert found["verdict"] == word
-        (reason,) = [reason for reason in found["reasons"] if message in reason]
+    for answer in audited(spec):
+        assert answer["verdict"] == word
+        (reason,) = [reason for reason in answer["reasons"] if message in reason]
         assert "\n" not in reason
-        assert found["bound"] is None
+        assert answer["bound"] is None
 
 
 def test_recorded_outputs_are_audited(audited):
@@ -228,25 +226,25 @@ def test_recorded_outputs_are_audited(audited):
     recorded = {"x": rng.normal(0, 1, 3000), "y": rng.normal(0.7, 1, 3000)}
     np.save(audited.folder / "both.npy", np.stack(list(recorded.values())))
     place = {"outputs": ["both.npy"], "columns": None}
-    found, other = audited(
+    answer, other = audited(
         spec_of(claims=[{"epsilon": 0.5}, {"zcdp": 1.0}], mechanism=place) | {"pairs": None}
     )
     assert (other["verdict"], other["method"]) == ("not refuted", "anytime")
     live = em.audit_outputs(tuple(recorded.values()), em.pure(0.5), seed=5).to_plain()
     for key in ("verdict", "bounds", "witness", "detectable", "draws", "method", "checks"):
-        assert found[key] == live[key], key
-    assert found["verdict"] == "violated"
-    assert found["source"] == "recorded in both.npy"
-    assert list(found["provenance"]["made of"]) == ["both.npy"]
+        assert answer[key] == live[key], key
+    assert answer["verdict"] == "violated"
+    assert answer["source"] == "recorded in both.npy"
+    assert list(answer["provenance"]["made of"]) == ["both.npy"]
 
 
 def test_a_job_that_was_stopped_leaves_its_cause(tmp_path):
     spec, file = spec_of(claims=[{"epsilon": 1.0}, {"gdp": 1.0}]), str(tmp_path / "case.parquet")
     cause = "took longer than its limit of 3 minutes"
     audit.write_failure(file, str(tmp_path / "case.html"), spec, "of nothing", cause)
-    found = verdicts_of(file, spec)
-    assert [(one["verdict"], one["draws"]) for one in found] == [("failed", 0)] * 2
-    assert [one["reasons"] for one in found] == [[cause]] * 2
+    answers = verdicts_of(file, spec)
+    assert [(answer["verdict"], answer["draws"]) for answer in answers] == [("failed", 0)] * 2
+    assert [answer["reasons"] for answer in answers] == [[cause]] * 2
 
 
 def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
@@ -254,22 +252,22 @@ def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
         raise ValueError("no figure")
 
     monkeypatch.setattr("epsilometer.auditing.rendering.page.html_of", broken)
-    (found,) = audited(spec_of(as_reals=True))
-    assert found["verdict"] == "not refuted"
+    (answer,) = audited(spec_of(as_reals=True))
+    assert answer["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in audited.page.read_text()
 
 
 def test_long_inputs_are_kept_in_words(audited):
     pairs = [["long", [0] * 300, [0] * 299 + [1]]]
-    (found,) = audited(spec_of(pairs=pairs, claims=[{"epsilon": 0.1}]))
-    assert all(len(x) <= 400 and x.endswith("...]") for x in found["pair"])
+    (answer,) = audited(spec_of(pairs=pairs, claims=[{"epsilon": 0.1}]))
+    assert all(len(x) <= 400 and x.endswith("...]") for x in answer["pair"])
 
 
 def test_outputs_may_stand_for_reals(audited):
     for as_reals, verdict in ((False, "violated"), (True, "not refuted")):
-        (found,) = audited(spec_of(as_reals=as_reals, claims=[{"epsilon": 1.1}]))
-        assert found["verdict"] == verdict
-        assert ("--as-reals" in str(found["witness"]["note"])) == (not as_reals)
+        (answer,) = audited(spec_of(as_reals=as_reals, claims=[{"epsilon": 1.1}]))
+        assert answer["verdict"] == verdict
+        assert ("--as-reals" in str(answer["witness"]["note"])) == (not as_reals)
 
 
 def test_verdicts_of_another_spec_are_refused(audited):

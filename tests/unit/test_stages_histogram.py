@@ -33,7 +33,7 @@ def quiet(_):
 
 
 def counted(folder, samples, **how):
-    """Return the draws by run and side, and what the histograms of them hold."""
+    """Return the draws by run and side, and the contents of their histograms."""
     drawn, output = str(folder / "s.parquet"), str(folder / "h.parquet")
     spec = COMMON | {"samples": samples} | how
     sample.run(drawn, samples, quiet)
@@ -49,14 +49,14 @@ def counted(folder, samples, **how):
     ids=["interval", "outcomes"],
 )
 def test_every_run_side_and_prefix_is_counted(tmp_path, n, stops, samples, support, bins):
-    draws, found = counted(tmp_path, samples, n=n, cells=5, support=support)
+    draws, columns = counted(tmp_path, samples, n=n, cells=5, support=support)
     keys = [(run, side, stop) for run in (2, 3) for side in range(3) for stop in stops]
-    assert list(zip(found["run"], found["side"], found["n"], strict=True)) == keys
-    for (run, side, stop), counts in zip(keys, found["counts"], strict=True):
+    assert list(zip(columns["run"], columns["side"], columns["n"], strict=True)) == keys
+    for (run, side, stop), counts in zip(keys, columns["counts"], strict=True):
         assert counts.tolist() == np.histogram(draws[run, side][:stop], bins)[0].tolist()
 
 
-def test_outputs_outside_the_claimed_support_are_told_with_run_and_side(tmp_path):
+def test_the_error_of_outputs_outside_the_claimed_support_names_run_and_side(tmp_path):
     with pytest.raises(
         DataError, match=r"s.parquet: run 2, side 0: sample has \d+ outputs outside"
     ):

@@ -66,7 +66,7 @@ def test_samples_round_trip_by_run_and_side(samples):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_outputs_of_several_entries_round_trip_in_any_order_of_memory(tmp_path, order):
-    """A mechanism may return the transpose of what it drew."""
+    """A mechanism may return the transpose of its draws."""
     path, identity = tmp_path / "vectors.parquet", IDENTITY | {"n": 5}
     arrays = [np.asarray(np.random.default_rng(i).normal(size=(5, 3)), order=order) for i in (0, 1)]
     with SampleWriter(path, "vector", 3, identity | {"runs": [3, 3]}) as writer:
@@ -81,15 +81,15 @@ def test_samples_describe_themselves(samples):
     path, _ = samples
     file = pq.ParquetFile(path)
     assert file.num_row_groups == 4
-    found = json.loads(file.schema_arrow.metadata[b"epsilometer"])
-    assert found == {"kind": "samples", **IDENTITY}
+    metadata = json.loads(file.schema_arrow.metadata[b"epsilometer"])
+    assert metadata == {"kind": "samples", **IDENTITY}
 
 
 def read_all(path, identity=None):
     return list(read_samples(str(path), identity or IDENTITY))
 
 
-def test_a_truncated_file_is_told(samples):
+def test_a_truncated_file_is_an_error(samples):
     path, _ = samples
     whole = path.read_bytes()
     for size in (0, 3, 100, len(whole) // 2, len(whole) - 1):
@@ -98,7 +98,7 @@ def test_a_truncated_file_is_told(samples):
             read_all(path)
 
 
-def test_every_flipped_bit_is_told(tmp_path):
+def test_every_flipped_bit_is_an_error(tmp_path):
     """In data, page headers, footer, digest and length alike, in any of the eight bits."""
     path = tmp_path / "small.parquet"
     identity = IDENTITY | {"n": 6, "runs": [0, 1]}
@@ -116,7 +116,7 @@ def test_every_flipped_bit_is_told(tmp_path):
             read_all(path, identity)
 
 
-def test_bytes_that_change_places_are_told(samples):
+def test_bytes_that_change_places_are_an_error(samples):
     path, _ = samples
     whole = bytearray(path.read_bytes())
     whole[1000:1008], whole[2000:2008] = whole[2000:2008], whole[1000:1008]
@@ -131,7 +131,7 @@ def test_sealed_files_are_plain_parquet(samples):
     assert (read == np.concatenate(arrays)).all()
 
 
-def test_a_foreign_file_is_told(tmp_path):
+def test_a_foreign_file_is_an_error(tmp_path):
     path = tmp_path / "foreign.parquet"
     pd.DataFrame({"output": [1.0]}).to_parquet(path)
     with pytest.raises(DataError, match="is not an epsilometer file"):
@@ -151,7 +151,7 @@ def test_a_foreign_file_is_told(tmp_path):
     ("key", "value"),
     [("seed", 2), ("epsilon", 0.2), ("version", "1"), ("parameters", {}), ("n", 10)],
 )
-def test_a_stale_file_is_told_with_the_key(samples, key, value):
+def test_the_error_of_a_stale_file_names_the_key(samples, key, value):
     path, _ = samples
     with pytest.raises(DataError, match=f"is stale: {key} is"):
         read_all(path, IDENTITY | {key: value})
@@ -189,13 +189,13 @@ def test_counts_round_trip(tmp_path):
 
 def test_tables_round_trip_and_are_reproducible(tmp_path):
     frame = pd.DataFrame({"epsilon": [0.1, np.nan], "mechanism": ["a", "b"], "n": [1, 2**40]})
-    one, two = str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet")
-    for path in (one, two):
+    first, second = str(tmp_path / "one.parquet"), str(tmp_path / "two.parquet")
+    for path in (first, second):
         write_table(frame, path, "table", {"seed": 1, "caption": "é"})
-    pd.testing.assert_frame_equal(read_table(one, "table", {"seed": 1}), frame)
-    assert Path(one).read_bytes() == Path(two).read_bytes()
+    pd.testing.assert_frame_equal(read_table(first, "table", {"seed": 1}), frame)
+    assert Path(first).read_bytes() == Path(second).read_bytes()
     with pytest.raises(DataError, match="is not an epsilometer file of summary"):
-        read_table(one, "summary", {"seed": 1})
+        read_table(first, "summary", {"seed": 1})
 
 
 DTYPES = [*(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
@@ -204,7 +204,7 @@ DTYPES += ["float16", "float32", "float64", "bool"]
 
 @pytest.fixture
 def there_and_back(tmp_path):
-    """Return what is read of columns that were written."""
+    """Return columns as they are read after they were written."""
 
     def read(columns):
         path = str(tmp_path / "columns.parquet")
@@ -270,7 +270,7 @@ TEXT = [
 
 @pytest.mark.parametrize("text", [TEXT, [*TEXT, None], [None, *TEXT, None], [None, None], [""], []])
 @pytest.mark.parametrize("kind", [list, tuple])
-def test_columns_of_text_come_back_with_what_is_missing(there_and_back, text, kind):
+def test_columns_of_text_come_back_with_missing_values(there_and_back, text, kind):
     """An empty text is none that is missing."""
     assert there_and_back({"x": kind(text)})["x"] == text
 
@@ -285,12 +285,12 @@ def test_columns_of_lists_come_back_one_by_one(there_and_back, lengths, dtype):
     lists = [rng.integers(0, 2, n).astype(dtype) for n in lengths]
     read = there_and_back({"x": lists, "length": np.array(lengths)})["x"]
     assert len(read) == len(lists)
-    for one, other in zip(read, lists, strict=True):
-        same(one, other)
+    for row, other in zip(read, lists, strict=True):
+        same(row, other)
 
 
 def test_lists_of_plain_numbers_are_lists_too(there_and_back):
-    """As `epsilometer_workflow.stages.weigh` writes what each run says of several events."""
+    """As `epsilometer_workflow.stages.weigh` writes each run's answers about several events."""
     read = there_and_back({"whole": [[1, 2], [3]], "real": [(0.5, 1.5), (2.5,)]})
     assert [part.tolist() for part in read["whole"]] == [[1, 2], [3]]
     assert [part.tolist() for part in read["real"]] == [[0.5, 1.5], [2.5]]
@@ -317,7 +317,7 @@ def test_any_column_comes_back(tmp_path_factory, column):
 
 
 def test_columns_are_together_as_a_table_reads_them(tmp_path):
-    """Names, order and types are what pandas sees, as whoever collects estimates does."""
+    """Names, order and types are those of pandas, by which estimates are collected."""
     path = str(tmp_path / "losses.parquet")
     columns = {
         "run": np.array([4, 5], np.int32),
@@ -422,7 +422,7 @@ def test_nothing_is_left_behind_by_a_failure(tmp_path):
     assert path.read_text() == "new"
 
 
-def test_damage_that_hides_what_a_file_is_is_still_damage(tmp_path):
+def test_damage_that_hides_the_kind_of_a_file_is_still_damage(tmp_path):
     """Only a file that never was ours is left for its owner to delete."""
     path = tmp_path / "densities.parquet"
     identity = IDENTITY | {"registered": "epsilometer.mechanisms.laplace:Laplace"}

@@ -1,4 +1,4 @@
-"""The configuration that `make sweep` writes is sound, and as large as was asked for."""
+"""The configuration that `make sweep` writes is sound, and of the requested size."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from tests.cluster.sweep import write_sweep
 
 
 @pytest.mark.parametrize("jobs", [30, 2500])
-def test_a_sweep_has_as_many_jobs_as_asked_for(tmp_path: Path, monkeypatch, jobs: int):
+def test_a_sweep_has_the_requested_number_of_jobs(tmp_path: Path, monkeypatch, jobs: int):
     epsilons = write_sweep(tmp_path / "config", jobs)
     monkeypatch.chdir(tmp_path)
     study = checked("config", {"scale": "smoke"})
-    found = totals(study)
-    assert sum(one.jobs for one in found.values()) == pytest.approx(jobs, rel=0.15, abs=10)
-    assert found["sample"].jobs == 5 * epsilons
+    by_rule = totals(study)
+    assert sum(total.jobs for total in by_rule.values()) == pytest.approx(jobs, rel=0.15, abs=10)
+    assert by_rule["sample"].jobs == 5 * epsilons
     assert len(study.reports) == 1 + epsilons // 81
 
 

@@ -105,7 +105,7 @@ def test_sample_sizes_by_hand():
     assert strict["n_pr"].tolist() == [4]
 
 
-def test_lipschitz_constants_mark_what_is_guaranteed():
+def test_lipschitz_constants_mark_guarantees():
     table = tables.lipschitz_constants(scales=[0.8, 1.0], sigmas=[0.5, 0.6])
     assert table["guaranteed"].tolist() == [False, True, False, True]
     assert table["epsilon"].tolist() == pytest.approx([1.25, 1.0, 2.0, 1.3889], abs=1e-4)
@@ -166,7 +166,7 @@ def test_safety_check_counts_the_passes():
     assert table["high"].tolist()[1] == pytest.approx(0.3085, abs=1e-4)
 
 
-def test_impossibility_counts_what_is_not_within():
+def test_impossibility_counts_answers_that_are_not_within_gamma():
     table = tables.impossibility(
         summary(parameters=['{"budget": 1000, "delta": 0.7}'], share_within=[0.3], share_low=[0.2])
     )
@@ -378,7 +378,7 @@ def test_the_density_estimate_is_of_the_draws_shown():
             askin2022.density_estimate(other, points=201, reach=4.0)
 
 
-def test_the_empirical_loss_is_largest_where_it_says():
+def test_the_empirical_loss_is_largest_at_the_output_in_the_table():
     options = {"region": [-1.0, 2.0], "points": 61, "floor": 1e-3}
     table = askin2022.empirical_loss(draws(5000), **options)
     first = table.iloc[0]
@@ -437,9 +437,11 @@ def test_spectra_of_one_run_keep_its_interval():
 
 
 def test_spectra_of_the_larger_direction():
-    one = curve([0.0], [0.5], [0.45])
-    one = one.assign(estimate_reverse=0.6, low_reverse=0.58, high_reverse=0.59, truth_reverse=0.4)
-    (row,) = lu2022.spectra([one], panels={"laplace": "L"}, larger=True).to_dict("records")
+    frame = curve([0.0], [0.5], [0.45])
+    frame = frame.assign(
+        estimate_reverse=0.6, low_reverse=0.58, high_reverse=0.59, truth_reverse=0.4
+    )
+    (row,) = lu2022.spectra([frame], panels={"laplace": "L"}, larger=True).to_dict("records")
     assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.6, 0.58, 0.6))
     assert row["truth"] == pytest.approx(0.45)
     assert row["above"] == 1.0
@@ -527,7 +529,7 @@ def test_curves_are_inverted_with_their_intervals():
     assert row["truth"] == pytest.approx(1.25)
 
 
-def test_a_listing_is_what_the_configuration_says():
+def test_a_listing_agrees_with_the_configuration():
     table = lu2022.listing(columns=["a", "b"], rows=[["1", "2"]])
     assert table.to_dict("records") == [{"a": "1", "b": "2"}]
     with pytest.raises(ArgumentError, match="rows must hold 2 entries each"):

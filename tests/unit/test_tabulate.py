@@ -88,8 +88,8 @@ def test_a_printed_row_without_a_match_is_an_error():
         join_paper(ours.drop(columns="kind"), PAPER, "f", "here")
 
 
-def told(builder, data, **more):
-    """Return what a job of a builder of this module is told."""
+def spec_of(builder, data, **more):
+    """Return the spec of a job of a builder of this module."""
     spec = {"builder": f"{__name__}:{builder}", "options": {}, "paper": None, "caption": "é"}
     identity = {"report": "r", "artifact": "fig1", "made_of": "0"}
     return {"identity": identity, "data": data} | spec | more
@@ -101,7 +101,7 @@ def outputs(tmp_path):
 
 
 def test_a_table_is_the_same_as_csv_and_parquet_with_the_papers_numbers(outputs):
-    spec = told("free", [], options={"k": 4}, paper=PAPER)
+    spec = spec_of("free", [], options={"k": 4}, paper=PAPER)
     tabulate.run([], *outputs, spec)
     parquet = read_table(outputs[1], "table", spec["identity"] | {"caption": "é"})
     assert parquet.to_dict("records") == [{"epsilon": 0.2, "kind": "a", "n": 4, "paper_n": 5}]
@@ -109,7 +109,7 @@ def test_a_table_is_the_same_as_csv_and_parquet_with_the_papers_numbers(outputs)
 
 
 def test_files_of_each_experiment_are_read_in_order(tmp_path, outputs):
-    """Two experiments, the second of two files: each file must be what its place promises."""
+    """Two experiments, the second of two files: each file must be of its place's experiment."""
     identities = [{"seed": i} for i in range(3)]
     files = [str(tmp_path / f"{i}.parquet") for i in range(3)]
     for i, (file, identity) in enumerate(zip(files, identities, strict=True)):
@@ -117,7 +117,7 @@ def test_files_of_each_experiment_are_read_in_order(tmp_path, outputs):
     parts = [identities[:1], identities[1:]]
     read = tabulate.read(files, parts, several)
     assert [frame["a"].tolist() for frame in read] == [[0], [1, 2]]
-    tabulate.run(files, *outputs, told("several", parts))
+    tabulate.run(files, *outputs, spec_of("several", parts))
     assert pd.read_csv(outputs[0])["a"].tolist() == [0, 1, 2]
     with pytest.raises(DataError, match="is stale: seed is 2, not 0"):
         tabulate.read(files[::-1], parts, several)
@@ -147,6 +147,6 @@ def test_draws_are_a_row_each(tmp_path):
     assert all((frame[key] == value).all() for key, value in same.items())
 
 
-def test_options_that_a_builder_refuses_are_told_with_the_reports_file(outputs):
+def test_the_error_of_options_that_a_builder_refuses_names_the_reports_file(outputs):
     with pytest.raises(ConfigError, match=r"^config/reports/r.yaml: artifacts.fig1.table.options"):
-        tabulate.run([], *outputs, told("none", [], options={"k": -1}))
+        tabulate.run([], *outputs, spec_of("none", [], options={"k": -1}))

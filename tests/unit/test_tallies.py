@@ -9,20 +9,20 @@ from epsilometer.events.tallies import FOLDS, Tally, fifths
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("low", [0, 5, -40])
-def test_a_tally_is_what_sorting_finds(dtype, low):
+def test_a_tally_agrees_with_sorting(dtype, low):
     rng = np.random.default_rng(0)
     x, y = (rng.binomial(60, p, n) + low for p, n in ((0.2, 500), (0.6, 401)))
     x, y = x.astype(dtype), y.astype(dtype)
     tally = Tally.of(x, y)
-    seen, times = np.unique(np.concatenate([x, y]), return_counts=True)
+    values, times = np.unique(np.concatenate([x, y]), return_counts=True)
     assert tally.values.dtype == dtype
-    np.testing.assert_array_equal(tally.values, seen)
+    np.testing.assert_array_equal(tally.values, values)
     np.testing.assert_array_equal(tally.times, times)
     ranks = np.arange(901)
     np.testing.assert_array_equal(tally.ranked(ranks), np.sort(np.concatenate([x, y])))
     for folds, side in zip(tally.folds, (x, y), strict=True):
         for counts, part in zip(folds, fifths(side.size), strict=True):
-            assert counts.tolist() == [int((side[part] == value).sum()) for value in seen]
+            assert counts.tolist() == [int((side[part] == value).sum()) for value in values]
 
 
 def test_cells_of_a_tally_are_those_of_the_draws():

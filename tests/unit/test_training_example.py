@@ -1,4 +1,4 @@
-"""The example of a training does what it says, right and with each fault, and is audited so."""
+"""The example of a training is as described, right and with each fault, and is audited so."""
 
 import functools
 import math
@@ -16,7 +16,7 @@ from epsilometer_workflow.configuration.cases import Audits
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
-EPSILON = 1.505  # of dp-accounting 0.6.0 at delta = 1e-5; the lock's environment asks it
+EPSILON = 1.505  # of dp-accounting 0.6.0 at delta = 1e-5; computed in the lock's environment
 FAULTS = ("no clipping", "noise of one microbatch", "sampling not accounted for")
 
 
@@ -37,10 +37,10 @@ def scores(training):
 def test_rows_are_taken_each_with_its_probability(training):
     row, count = np.zeros(50), []
     for seed in range(40):
-        made = training["_sample"](200, 50, 0.1, np.random.default_rng(seed))
-        assert (np.diff(made[0] * 50 + made[1]) > 0).all()
-        row += np.bincount(made[1], minlength=50)
-        count += np.bincount(made[0], minlength=200).tolist()
+        sampled = training["_sample"](200, 50, 0.1, np.random.default_rng(seed))
+        assert (np.diff(sampled[0] * 50 + sampled[1]) > 0).all()
+        row += np.bincount(sampled[1], minlength=50)
+        count += np.bincount(sampled[0], minlength=200).tolist()
     assert np.abs(row / 8000 - 0.1).max() < 5 * math.sqrt(0.09 / 8000)
     assert np.var(count) == pytest.approx(50 * 0.09, rel=0.1)
 
@@ -62,14 +62,14 @@ def test_gradients_are_clipped_one_by_one(training, clip):
     for t, i in zip(which, row, strict=True):
         gradient = (1 / (1 + math.exp(-rows[i] @ weights[t])) - labels[i]) * rows[i]
         wanted[t] += gradient * min(1, clip / np.linalg.norm(gradient))
-    found = training["_clipped_sum"](weights, rows, labels, which, row, clip)
-    assert found == pytest.approx(wanted)
+    clipped = training["_clipped_sum"](weights, rows, labels, which, row, clip)
+    assert clipped == pytest.approx(wanted)
 
 
 def test_it_learns(training):
     rows, labels = training["table"]()
-    made = training["_trained"]([1], 20, np.random.default_rng(1), "none", **SETTING)
-    for weights, _ in made:
+    steps = training["_trained"]([1], 20, np.random.default_rng(1), "none", **SETTING)
+    for weights, _ in steps:
         right = ((rows @ weights.T > 0) == labels[:, None]).mean(axis=0)
         assert right.min() > 0.94
 
@@ -83,7 +83,7 @@ def test_it_learns(training):
         ("sampling not accounted for", 80 * 0.05, 1.5 * math.sqrt(80)),
     ],
 )
-def test_a_canary_moves_what_is_released_as_its_fault_has_it(scores, fault, moved, spread):
+def test_a_canary_moves_the_released_model_according_to_its_fault(scores, fault, moved, spread):
     without, with_it = (scores([bit], 800, seed, fault) for seed, bit in ((1, 0), (2, 1)))
     assert without.shape == (800, 3)
     assert without[:, 0].std() == pytest.approx(spread, rel=0.12)
@@ -97,9 +97,9 @@ def test_a_canary_moves_what_is_released_as_its_fault_has_it(scores, fault, move
 def test_each_canary_has_a_score_of_its_own(training):
     included = [1, 0] * 40
     rng = np.random.default_rng(3)
-    found = training["scores_in_one_run"](included, 3, rng, "no clipping", **SETTING)
-    assert found.shape == (3, 80)
-    mean = found.mean(axis=0)
+    table = training["scores_in_one_run"](included, 3, rng, "no clipping", **SETTING)
+    assert table.shape == (3, 80)
+    mean = table.mean(axis=0)
     assert mean[::2].mean() > mean[1::2].mean() + 1
 
 
@@ -107,8 +107,8 @@ def test_each_canary_has_a_score_of_its_own(training):
 
 
 @pytest.mark.parametrize(("fault", "samples"), [("none", 1200), *((f, 1500) for f in FAULTS)])
-def test_faults_are_found_and_the_right_one_is_not_refuted(training, fault, samples):
-    found = em.audit(
+def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fault, samples):
+    verdict = em.audit(
         functools.partial(training["scores"], fault=fault, **SETTING),
         {"a canary": ([0], [1])},
         em.approximate(EPSILON, 1e-5),
@@ -118,22 +118,22 @@ def test_faults_are_found_and_the_right_one_is_not_refuted(training, fault, samp
         check_sampler=False,
         details=False,
     )
-    assert found.verdict == ("not refuted" if fault == "none" else "violated")
+    assert verdict.verdict == ("not refuted" if fault == "none" else "violated")
 
 
 @pytest.mark.parametrize("fault", ["none", *FAULTS])
-def test_one_training_finds_them_too(training, fault):
+def test_one_training_detects_them_too(training, fault):
     score = "batch" if fault == FAULTS[2] else "steps"
     function = training["scores_in_one_run"]
     mechanism = functools.partial(function, fault=fault, score=score, **SETTING)
     claim = em.approximate(EPSILON, 1e-5)
     coins, scores = draw_canaries(callable_source(mechanism), 2000, seed=1)
-    found = em.audit_one_run(scores, coins, claim, seed=1, alpha=0.01)
-    assert found.verdict == ("not refuted" if fault == "none" else "violated")
+    verdict = em.audit_one_run(scores, coins, claim, seed=1, alpha=0.01)
+    assert verdict.verdict == ("not refuted" if fault == "none" else "violated")
 
 
 @pytest.mark.parametrize("name", ["dp-sgd", "dp-sgd-in-one-run"])
-def test_files_of_audits_say_what_is_expected_and_who_claims(name):
+def test_files_of_audits_have_expected_verdicts_and_an_accountant(name):
     file = Audits(FOLDER / f"{name}.yaml", "quick", ["quick"], FOLDER)
     cases = file.all_cases()
     assert {case.arguments["fault"] for case in cases} == {"none", *FAULTS}
@@ -143,15 +143,15 @@ def test_files_of_audits_say_what_is_expected_and_who_claims(name):
     for case in cases:
         assert case.expected == ("not refuted" if case.arguments["fault"] == "none" else "violated")
         assert {key: case.arguments[key] for key in SETTING} == SETTING
-        (said,) = case.claims
-        asked = said["claim"]["epsilon"]
-        assert asked["function"] == "accountant.py:epsilon"
-        assert asked["given"].items() >= {**SETTING, "delta": 1e-5}.items()
+        (entry,) = case.claims
+        epsilon = entry["claim"]["epsilon"]
+        assert epsilon["function"] == "accountant.py:epsilon"
+        assert epsilon["given"].items() >= {**SETTING, "delta": 1e-5}.items()
         assert case.accountants[0]["environment"] == "dp-sgd"
 
 
-def test_the_example_and_its_page_tell_the_same_setting():
+def test_the_example_and_its_page_have_the_same_setting():
     text = (FOLDER.parents[2] / "docs/training.md").read_text()
     assert re.search(r"epsilon = 1\.505 and delta = 1e-5", text)
-    said = (FOLDER / "dp-sgd.yaml").read_text()
-    assert f"# {EPSILON}" in said
+    example = (FOLDER / "dp-sgd.yaml").read_text()
+    assert f"# {EPSILON}" in example

@@ -1,4 +1,4 @@
-"""A job that is watched: whatever becomes of it, its cause is told and nothing of it is left."""
+"""A job that is watched: the cause of any failure is reported and nothing of the job is left."""
 
 import os
 import re
@@ -56,7 +56,7 @@ def run(body: str, limits: str = "", **environment: str) -> "subprocess.Complete
         ("while True: print('x' * 999)", "", "printed more than 1 MB"),
     ],
 )
-def test_the_cause_is_told(body, limits, cause):
+def test_the_cause_is_reported(body, limits, cause):
     began = time.monotonic()
     done = run(body, limits)
     assert f"CAUSE {cause}" in done.stdout
@@ -79,8 +79,8 @@ os.wait()
     "end", ["x = b'1' * 200_000_000; time.sleep(60)", "ctypes.string_at(0)", "done()"]
 )
 def test_nothing_of_it_is_left_in_another_session(end):
-    told = run(f"{LEAVES}\n{end}", "megabytes=150")
-    pids = re.search(r"PIDS (\d+) (\d+)", told.stdout)
+    result = run(f"{LEAVES}\n{end}", "megabytes=150")
+    pids = re.search(r"PIDS (\d+) (\d+)", result.stdout)
     assert not [pid for pid in pids.groups() if Path("/proc", pid).exists()]
 
 
@@ -90,14 +90,14 @@ def test_a_job_that_is_done_is_no_failure():
     assert done.returncode == 0
 
 
-def test_a_job_that_told_why_it_failed_is_not_told_again():
+def test_a_cause_that_the_job_has_printed_is_not_repeated():
     done = run("os.write(terminal, b'because'); failed()")
     assert done.stdout.strip() == "CAUSE None"
     assert done.stderr == "because"
     assert done.returncode == 1
 
 
-def test_what_is_printed_is_kept_and_harmless():
+def test_printed_text_is_kept_and_harmless():
     done = run("print('hello'); os.write(2, bytes([0xff, 0xfe, 10])); os.system('echo deep')")
     assert done.returncode == 0
     assert "hello" in done.stdout
@@ -122,7 +122,7 @@ def gone(pid: int, seconds: float = 10) -> bool:
     return True
 
 
-def test_what_a_job_started_is_stopped_with_it(tmp_path):
+def test_processes_started_by_a_job_are_stopped_with_it(tmp_path):
     pids = tmp_path / "pids"
     body = f"p = subprocess.Popen(['sleep', '99']); open({str(pids)!r}, 'w').write(str(p.pid))\n"
     run(body + "time.sleep(60)", "minutes=0.01")
@@ -140,7 +140,7 @@ def started(pids: Path) -> int:
     return int(pids.read_text())
 
 
-def test_a_job_ends_with_the_run_that_asked_for_it(tmp_path):
+def test_a_job_ends_with_its_run(tmp_path):
     pids = tmp_path / "pid"
     with subprocess.Popen(["sleep", "99"]) as asking:
         environment = {**os.environ, RUN: str(asking.pid)}
@@ -192,18 +192,18 @@ def test_without_descriptors_of_processes_it_looks_by_turns(tmp_path):
         assert gone(child)
 
 
-def test_a_terminated_job_says_so():
+def test_the_cause_of_a_terminated_job():
     with subprocess.Popen(script("time.sleep(60)"), stdout=-1, text=True) as watcher:
         time.sleep(1)
         watcher.terminate()
         assert "CAUSE was terminated" in watcher.communicate(timeout=20)[0]
 
 
-def test_what_is_printed_word_by_word_is_kept_in_lines():
+def test_text_printed_word_by_word_is_kept_in_lines():
     body = """
 for word in (b"in ", b"sample", b"\\n", b"and ", b"more"):
     os.write(1, word)
 """
-    said = run(body).stdout
-    assert "'in sample\\n'" in said
-    assert "'and more'" in said
+    output = run(body).stdout
+    assert "'in sample\\n'" in output
+    assert "'and more'" in output

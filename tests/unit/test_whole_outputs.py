@@ -1,4 +1,4 @@
-"""Outputs are looked at whole, or it is said: labels, ends, words, types, signs, messages."""
+"""Outputs are audited whole, or the rest is noted: labels, ends, words, types, signs, messages."""
 
 import collections
 import dataclasses
@@ -36,8 +36,8 @@ def mostly(x, rng):
 
 
 def histogram(x, rng):
-    found = {"a": 3 + rng.laplace(), "b": 2 + rng.laplace()}
-    return found | ({"c": 1.0} if mostly(x, rng) else {})
+    output = {"a": 3 + rng.laplace(), "b": 2 + rng.laplace()}
+    return output | ({"c": 1.0} if mostly(x, rng) else {})
 
 
 def messages(x, rng):
@@ -145,7 +145,7 @@ def test_texts_without_a_digit_are_looked_at():
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_anywhere_in_outputs_is_a_violation(name, seed):
     samples, mechanism = LEAKS[name]
-    found = em.audit(
+    verdict = em.audit(
         mechanism,
         [(0, 1)],
         em.pure(1.0),
@@ -155,7 +155,7 @@ def test_a_leak_anywhere_in_outputs_is_a_violation(name, seed):
         check_sampler=False,
         details=False,
     )
-    assert found.verdict == "violated"
+    assert verdict.verdict == "violated"
 
 
 def hidden(x, size, rng):
@@ -163,12 +163,12 @@ def hidden(x, size, rng):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-def test_what_is_not_looked_at_leaves_the_audit_open(seed):
-    found = em.audit(
+def test_ignored_parts_of_outputs_leave_the_audit_open(seed):
+    verdict = em.audit(
         hidden, [(0, 1)], em.pure(1.0), samples=300, seed=seed, check_sampler=False, details=False
     )
-    assert found.detectable is None
-    assert [check["name"] for check in found.checks] == ["outputs"]
+    assert verdict.detectable is None
+    assert [check["name"] for check in verdict.checks] == ["outputs"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_is_not_looked_at_leaves_the_audit_open(seed):
         ({f"k{i}": {"a": 1, "b": 2} for i in range(200)}, "256 of 400 columns"),
     ],
 )
-def test_what_is_not_looked_at_is_noted(output, words):
+def test_ignored_parts_of_outputs_are_noted(output, words):
     layout = learn([output] * 5)
     assert words in "; ".join(layout.left_out)
     sets = learn([set(), *[set(range(300))] * 5])
@@ -201,7 +201,7 @@ def test_what_is_not_looked_at_is_noted(output, words):
         [{"a": i, "b": (i, "w")} for i in range(300)],
     ],
 )
-def test_nothing_is_left_out_where_columns_say_all(outputs):
+def test_nothing_is_left_out_where_columns_determine_the_output(outputs):
     layout = learn(outputs)
     assert layout.left_out == ()
     rows = layout.encode(outputs).reshape(len(outputs), -1)
@@ -216,14 +216,14 @@ def test_reals_have_neither_signs_nor_types():
 
 
 @pytest.mark.parametrize("value", [object(), pd.Categorical(["a"]), pd.Interval(1, 2)])
-def test_what_is_not_understood_is_refused(value):
+def test_values_of_unknown_types_are_refused(value):
     with pytest.raises(Broken, match=f"type {type(value).__name__}; return numbers, words"):
         plain(value)
 
 
 def test_labels_that_are_there_twice_are_kept():
-    found = plain(pd.Series([1, 2], index=["a", "a"]))
-    assert found[1:] == (("a", 1), ("a", 2))
+    output = plain(pd.Series([1, 2], index=["a", "a"]))
+    assert output[1:] == (("a", 1), ("a", 2))
     frame = pd.DataFrame([[1, 2]], columns=["a", "a"])
     assert plain(frame)[1][0] == "a"
     assert len(rows(frame)[0]) == 3
@@ -239,7 +239,7 @@ def test_plain_values_cross_the_protocol(value):
 
 
 class Frame:
-    """What Polars has."""
+    """The interface of a Polars frame."""
 
     schema, columns = "a: Int64", ("a",)
 
@@ -258,7 +258,7 @@ class Column:
 
 
 class Labelled:
-    """What xarray has."""
+    """The interface of an xarray array."""
 
     coords, dtype = ("t",), "float64"
 

@@ -21,8 +21,8 @@ def screen(pairs, draws=50_000, **options):
 
 def events(x, x_prime, draws=50_000):
     """Return the events of one pair, as they come back from a file."""
-    found = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].found, allow_nan=False))
-    return [(Event.from_plain(e["event"]), e["sign"], e["share"]) for e in found["events"]]
+    selected = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].found, allow_nan=False))
+    return [(Event.from_plain(e["event"]), e["sign"], e["share"]) for e in selected["events"]]
 
 
 def bound(draw, n, fresh, seed):
@@ -72,14 +72,14 @@ def test_sides_may_be_exchanged():
 
 
 def test_an_atom_within_noise_has_a_cell_of_its_own():
-    """One draw in 200 goes out without noise: nothing else tells the sides apart."""
+    """One draw in 200 goes out without noise: nothing else differs between the sides."""
 
     def draw(side, n, rng):
         noisy = rng.laplace(0, 1, n)
         return np.where((rng.random(n) < 0.005) & (side == 0), 0.25, noisy)
 
-    found = bounds(draw, 20_000, 50_000, runs=10)
-    assert np.median(found) > 4
+    lower = bounds(draw, 20_000, 50_000, runs=10)
+    assert np.median(lower) > 4
 
 
 @pytest.mark.parametrize("at", [-500, 500])
@@ -89,15 +89,15 @@ def test_an_atom_among_many_numbers_of_either_sign(at, kind):
         numbers = rng.integers(-(10**6), 10**6, n).astype(kind)
         return np.where(rng.random(n) < (0.001 if side else 0.006), kind(at), numbers)
 
-    found = bounds(draw, 20_000, 40_000, runs=6)
-    assert np.median(found) > 1.3  # of ln 6 = 1.79
+    lower = bounds(draw, 20_000, 40_000, runs=6)
+    assert np.median(lower) > 1.3  # of ln 6 = 1.79
 
 
 @pytest.mark.parametrize(("n", "least"), [(2000, 1.0), (10_000, 3.0)])
-def test_an_answer_that_only_one_side_gives_is_found_however_rare(n, least):
+def test_an_answer_of_one_side_only_is_detected_however_rare(n, least):
     """One in 200: no promise that can be relied on, and worth a share of alpha."""
-    found = bounds(lambda side, n, rng: (rng.random(n) < 0.005 * side).astype(np.int32), n, 2 * n)
-    assert np.median(found) > least
+    lower = bounds(lambda side, n, rng: (rng.random(n) < 0.005 * side).astype(np.int32), n, 2 * n)
+    assert np.median(lower) > least
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def geometric_pair(scale):
 
 
 def bits(side, n, rng):
-    """A bit of 61 tells, the lowest of a row of 1s: as floats all would be the same number."""
+    """One bit of 61 differs, the lowest of a row of 1s: as floats all would be the same number."""
     flipped = rng.random(n) < 1 / (1 + math.exp(1.5))
     return (np.int64(2**60) + (flipped ^ bool(side))).astype(np.int64)
 
 
 def far_bits(side, n, rng):
-    """Of 60 coins the 58th tells; hardly any number occurs twice."""
+    """Of 60 coins the 58th differs; hardly any number occurs twice."""
     coins = rng.random((n, 60)) < 0.35
     coins[:, 58] ^= bool(side)
     return (coins.astype(np.int64) << np.arange(60)).sum(axis=1)
@@ -176,9 +176,9 @@ EXACT = {
 def test_bounds_hold_and_are_worth_having(name):
     draw, truth, least = EXACT[name]
     runs = 8 if name == "far bits" else 20
-    found = bounds(draw, runs=runs)
-    assert (found > truth).sum() <= runs / 4  # of 20, more than 5 have chance 3e-4
-    assert np.median(found) > least
+    lower = bounds(draw, runs=runs)
+    assert (lower > truth).sum() <= runs / 4  # of 20, more than 5 have chance 3e-4
+    assert np.median(lower) > least
 
 
 @pytest.mark.parametrize(
@@ -209,18 +209,18 @@ def test_more_fresh_draws_are_no_reason_for_a_rare_event():
     assert medians[1] > medians[0] - 0.02
 
 
-def test_one_pair_among_a_hundred_is_found():
-    found = 0
+def test_one_pair_among_a_hundred_is_selected():
+    hits = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
         distances = np.full(100, 0.2)
         distances[seed * 7] = 0.7
         pairs = [(rng.laplace(0, 1, 1000), rng.laplace(d, 1, 1000)) for d in distances]
         chosen, losses = screen(pairs, 1000)
-        found += chosen == seed * 7
+        hits += chosen == seed * 7
         assert [loss.found is None for loss in losses].count(False) == 1
         assert losses[chosen].loss == max(loss.loss for loss in losses)
-    assert found >= 9
+    assert hits >= 9
 
 
 def test_few_draws_answer_without_an_exception():
@@ -234,7 +234,7 @@ def test_few_draws_answer_without_an_exception():
     assert nothing.loss == 0
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_arguments_are_errors():
     x = np.zeros(5)
     with pytest.raises(ArgumentError, match="pairs must not be empty"):
         screen([])

@@ -19,7 +19,7 @@ from tests.sharing import made_once
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
-SECONDS = (  # what was measured, and what shows it
+SECONDS = (  # measured times, and tables that show them
     "askin2022/table2.",
     "kutta2022/table1.",
     "matrix/timed.",
@@ -32,9 +32,9 @@ SECONDS = (  # what was measured, and what shows it
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
 
 
-def told(said: str) -> list[str]:
+def our_lines(text: str) -> list[str]:
     """Return our own lines; Snakemake, printing at the same time, may have begun them."""
-    return re.findall(r"epsilometer: [^\n]*", said)
+    return re.findall(r"epsilometer: [^\n]*", text)
 
 
 @dataclass
@@ -95,12 +95,12 @@ class Project:
     def tables(self, scale: str = "smoke") -> dict[str, bytes]:
         """Return every table's bytes by its path, but for those of measured seconds."""
         base = self.folder / "results" / scale / "tables"
-        found = {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*.*"))}
-        return {name: made for name, made in found.items() if not name.startswith(SECONDS)}
+        contents = {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*.*"))}
+        return {name: content for name, content in contents.items() if not name.startswith(SECONDS)}
 
 
 def copy_project(folder: Path, config: Path | None = None) -> Project:
-    """Copy what is needed to run, with another configuration if one is given; caches stay."""
+    """Copy all that is needed to run, with another configuration if one is given; caches stay."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = config if config and part == "config" else ROOT / part
@@ -113,11 +113,11 @@ def copy_project(folder: Path, config: Path | None = None) -> Project:
 
 
 def undisturbed(folder: Path) -> Project:
-    """Return a copy in which the smoke scale is done; what this checkout has made is not remade."""
+    """Return a copy in which the smoke scale is done; results of this checkout are not remade."""
     project = copy_project(folder)
-    for made in ("results/smoke", ".snakemake/metadata"):
-        if (ROOT / made).is_dir():
-            shutil.copytree(ROOT / made, folder / made)
+    for part in ("results/smoke", ".snakemake/metadata"):
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part)
     every = ("all", "results/smoke/report.html", "--config", "scale=smoke")
     run = project.snakemake(*every, cores=os.cpu_count() or 1)
     assert run.returncode == 0, run.stderr[-3000:]

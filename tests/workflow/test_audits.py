@@ -1,4 +1,4 @@
-"""A file of audits through the workflow: what breaks stops only itself, an edit reruns its own."""
+"""A file of audits through the workflow: a failure stops only itself, an edit reruns its own."""
 
 import os
 import re
@@ -54,18 +54,22 @@ def project(tmp_path: Path) -> Project:
 
 
 def audits(project: Project, *options: str, cores: int = 2) -> str:
-    """Make the audits; return what was said."""
+    """Make the audits; return the output."""
     run = project.snakemake("audits", *options, "--config", "audits=../mine/mine.yaml", cores=cores)
     assert run.returncode == 0, run.stderr[-3000:]
     return run.stdout + run.stderr
 
 
-def test_a_file_of_audits_is_a_table_and_what_breaks_is_a_row(project: Project, tmp_path: Path):
-    said = audits(project)
-    told = "audits: 1 not refuted, 1 violated, 1 failed, 1 invalid: results/smoke/audits/mine.html"
-    assert told in said
-    assert "    violated: wrong, adjacent: epsilon = 1: epsilon is at least " in said
-    assert "    failed: raises, adjacent: epsilon = 1: right.py:raises: ValueError: no bud" in said
+def test_a_file_of_audits_is_a_table_and_a_failure_is_a_row(project: Project, tmp_path: Path):
+    output = audits(project)
+    summary = (
+        "audits: 1 not refuted, 1 violated, 1 failed, 1 invalid: results/smoke/audits/mine.html"
+    )
+    assert summary in output
+    assert "    violated: wrong, adjacent: epsilon = 1: epsilon is at least " in output
+    assert (
+        "    failed: raises, adjacent: epsilon = 1: right.py:raises: ValueError: no bud" in output
+    )
     table = pd.read_csv(project.folder / f"{RESULTS}.csv").set_index("audit")
     words = ["not refuted", "violated", "failed", "invalid"]
     assert table["verdict"].tolist() == words
@@ -94,7 +98,7 @@ def test_a_file_of_audits_is_a_table_and_what_breaks_is_a_row(project: Project, 
         os.utime(file)
     assert "Nothing to be done" in audits(project, "-n", cores=1)
     (tmp_path / "mine" / "wrong_scale.py").write_text("SCALE = 2.0\n")
-    said = audits(project, "--quiet", "host")
-    assert len(re.findall(r"reason: Params have changed.*before: '.* wrong_scale.py=", said)) == 1
-    assert re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said)[:2] == ["audit", "conclude"]
-    assert "audits: 2 not refuted, 1 failed, 1 invalid" in said
+    output = audits(project, "--quiet", "host")
+    assert len(re.findall(r"reason: Params have changed.*before: '.* wrong_scale.py=", output)) == 1
+    assert re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output)[:2] == ["audit", "conclude"]
+    assert "audits: 2 not refuted, 1 failed, 1 invalid" in output

@@ -1,4 +1,4 @@
-"""What Snakemake makes of bad input: our line, exit code not 0, no traceback, nothing half-written.
+"""Snakemake with bad input: our line, exit code not 0, no traceback, nothing half-written.
 
 All that may be wrong is in tests/unit/test_bad_config.py and test_bad_paths.py.
 """
@@ -12,28 +12,28 @@ import pytest
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.stages import sample
-from tests.workflow.conftest import SMALL, Project, copy_project, told
+from tests.workflow.conftest import SMALL, Project, copy_project, our_lines
 
 HISTOGRAM = "truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
 
 
-def said_by(run) -> str:
-    """Return what a run said that failed as it should."""
-    said = run.stderr + run.stdout
+def output_of(run) -> str:
+    """Return the output of a run that failed as it should."""
+    output = run.stderr + run.stdout
     assert run.returncode != 0
-    assert "Traceback (most recent call last)" not in said
-    return said
+    assert "Traceback (most recent call last)" not in output
+    return output
 
 
 def test_a_bad_configuration_is_shown_and_nothing_is_written(small: Project):
     with small.changed("config/mechanisms.yaml", "truncated_laplace", "truncated_laplas"):
-        said = said_by(small.snakemake())
-    assert "config/mechanisms.yaml: truncated-laplace.mechanism: unknown mechanism" in said
+        output = output_of(small.snakemake())
+    assert "config/mechanisms.yaml: truncated-laplace.mechanism: unknown mechanism" in output
     assert not (small.folder / "results").exists()
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("arguments", "message"),
     [
         (
             [f"results/smoke/estimates/{HISTOGRAM.replace('lace', 'las')}/n=9_runs=2.parquet"],
@@ -43,9 +43,9 @@ def test_a_bad_configuration_is_shown_and_nothing_is_written(small: Project):
     ],
     ids=["mechanism", "scale"],
 )
-def test_what_cannot_be_asked_for_is_shown(small: Project, asked, message):
-    said = said_by(small.snakemake("-n", *asked))
-    assert any(message in line for line in said.splitlines()), said
+def test_the_error_of_an_unknown_target_is_shown(small: Project, arguments, message):
+    output = output_of(small.snakemake("-n", *arguments))
+    assert any(message in line for line in output.splitlines()), output
     assert not (small.folder / "results").exists()
 
 
@@ -56,7 +56,7 @@ DAMAGE = {
 }
 
 
-def test_a_bad_file_of_samples_is_told(tmp_path: Path):
+def test_the_error_of_a_bad_file_of_samples_is_shown(tmp_path: Path):
     """One cut short, one of something else, one of another seed, in place behind Snakemake."""
     project = copy_project(tmp_path, SMALL)
     drawn = {
@@ -69,7 +69,7 @@ def test_a_bad_file_of_samples_is_told(tmp_path: Path):
     }
     assert project.snakemake(*drawn.values()).returncode == 0
     files = {kind: tmp_path / path for kind, path in drawn.items()}
-    made = {kind: file.stat().st_mtime_ns for kind, file in files.items()}
+    times = {kind: file.stat().st_mtime_ns for kind, file in files.items()}
     files["truncated"].write_bytes(files["truncated"].read_bytes()[:-200])
     pd.DataFrame({"output": [0.5, 0.7]}).to_parquet(files["foreign"])
     wildcards = {"scale": "smoke", "mechanism": "truncated-laplace", "epsilon": "1"}
@@ -77,10 +77,10 @@ def test_a_bad_file_of_samples_is_told(tmp_path: Path):
     seven = Samples.from_wildcards(Study(SMALL, {"seed": 7}), wildcards)
     sample.run(str(files["stale"]), seven.spec(), lambda _: None)
     for kind, file in files.items():
-        os.utime(file, ns=(made[kind], made[kind]))
-    said = said_by(project.snakemake(*wanted.values()))
-    assert len(set(told(said))) == len(DAMAGE)
+        os.utime(file, ns=(times[kind], times[kind]))
+    output = output_of(project.snakemake(*wanted.values()))
+    assert len(set(our_lines(output))) == len(DAMAGE)
     for kind, message in DAMAGE.items():
-        (line,) = {line for line in told(said) if drawn[kind] in line}
+        (line,) = {line for line in our_lines(output) if drawn[kind] in line}
         assert message in line
         assert not (tmp_path / wanted[kind]).exists()

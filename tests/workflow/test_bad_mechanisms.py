@@ -1,10 +1,10 @@
-"""Mechanisms that crash, flood, meddle or break their contract: told why, and others go on."""
+"""Mechanisms that crash, flood, meddle or break their contract: the cause is shown, others run."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from tests.workflow.conftest import SMALL, Project, copy_project, told
+from tests.workflow.conftest import SMALL, Project, copy_project, our_lines
 
 MECHANISM = '''"""What no mechanism should do."""
 
@@ -100,28 +100,28 @@ def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
     return {kind: path.format(kind) + ".parquet" for kind in kinds}
 
 
-def test_causes_are_told_and_siblings_go_on(tmp_path: Path):
+def test_causes_are_shown_and_other_jobs_go_on(tmp_path: Path):
     project = copy_project(tmp_path, SMALL)
     causes = CAUSES | BROKEN
     targets = with_bad_mechanisms(project, [*causes, "prints", "sound"])
     limit = ("--set-resources", "sample:mem_mb=600")
     run = project.snakemake(*targets.values(), *SMOKE, *limit, cores=2)
     assert run.returncode != 0
-    said = run.stdout + run.stderr
-    assert "Traceback" not in said
+    output = run.stdout + run.stderr
+    assert "Traceback" not in output
     for kind, cause in causes.items():
-        (line,) = {line for line in told(said) if f" {kind} " in line}
+        (line,) = {line for line in our_lines(output) if f" {kind} " in line}
         assert cause in line
-        (ended,) = [x for x in said.splitlines() if x.startswith("Failed:") and f" {kind} " in x]
+        (ended,) = [x for x in output.splitlines() if x.startswith("Failed:") and f" {kind} " in x]
         assert cause in ended
-        assert f"Missing: {targets[kind]}" in said
+        assert f"Missing: {targets[kind]}" in output
         assert not (tmp_path / targets[kind]).exists()
         samples = tmp_path / f"results/smoke/samples/{kind}/epsilon=1/coins/n=99/runs=0-0.parquet"
         assert samples.exists() == (kind == "outside")
     for kind in ("prints", "sound"):
         assert len(pd.read_parquet(tmp_path / targets[kind])) == 1
-        assert f"Missing: {targets[kind]}" not in said
-    assert "hello" not in said
+        assert f"Missing: {targets[kind]}" not in output
+    assert "hello" not in output
     log = "results/smoke/logs/samples/prints/epsilon=1/coins/n=99/runs=0-0.log"
     assert "printed: hello" in (tmp_path / log).read_text()
     crash = "results/smoke/logs/samples/crashes/epsilon=1/coins/n=99/runs=0-0.log"

@@ -47,7 +47,7 @@ def version(name):
 
 
 def again(finished: Project, folder: Path) -> Project:
-    """Return a copy of what is done, with the times of its files."""
+    """Return a copy of a finished project, with the times of its files."""
     shutil.copytree(finished.folder, folder)
     return Project(folder)
 
@@ -59,7 +59,7 @@ def counted(run) -> dict[str, int]:
     return {rule: int(count) for rule, count in rows}
 
 
-def test_every_table_and_figure_of_the_papers_is_asked_for():
+def test_every_table_and_figure_of_the_papers_is_configured():
     for paper, artifacts in PRINTED.items():
         assert artifacts <= set(REPORTS[paper]["artifacts"])
 
@@ -83,13 +83,13 @@ def test_everything_promised_is_there(finished: Project, report):
 
 def test_every_claim_that_does_not_agree_has_a_paragraph(finished: Project):
     """At the scale that is here; none is undecided without being listed."""
-    made = pd.read_csv(finished.folder / "results/smoke/tables/scorecard/scorecard.csv")
-    told = (ROOT / "docs/scorecard.md").read_text()
-    assert len(made) == 795
-    assert made["agrees"].isin(["yes", "erratum"]).sum() > 400
-    for name in made.loc[made["agrees"].isin(["no", "cannot be decided"]), "id"]:
-        assert f"`{name}`" in told, name
-    assert made.loc[made["agrees"] != "yes", "reason"].notna().all()
+    table = pd.read_csv(finished.folder / "results/smoke/tables/scorecard/scorecard.csv")
+    text = (ROOT / "docs/scorecard.md").read_text()
+    assert len(table) == 795
+    assert table["agrees"].isin(["yes", "erratum"]).sum() > 400
+    for name in table.loc[table["agrees"].isin(["no", "cannot be decided"]), "id"]:
+        assert f"`{name}`" in text, name
+    assert table.loc[table["agrees"] != "yes", "reason"].notna().all()
 
 
 def test_every_job_has_a_log_and_a_benchmark(finished: Project):
@@ -97,11 +97,11 @@ def test_every_job_has_a_log_and_a_benchmark(finished: Project):
     kinds = ["samples", "losses", "confirmations", "evidence", "timings"]
     kinds += ["histograms", "densities", "verdicts"]
     for folder in [*kinds, "estimates", "summaries", "tables", "figures"]:
-        made = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
+        outputs = {p.relative_to(results).with_suffix("") for p in (results / folder).rglob("*.*")}
         for kind in ("logs", "benchmarks"):
             base = results / kind
-            found = {p.relative_to(base).with_suffix("") for p in (base / folder).rglob("*")}
-            assert made <= found, kind
+            files = {p.relative_to(base).with_suffix("") for p in (base / folder).rglob("*")}
+            assert outputs <= files, kind
     log = next((results / "logs" / "samples").rglob("*.log")).read_text()
     assert "start sample" in log
     assert re.search(r"took [0-9.]+ s, [0-9.]+ s of CPU, [0-9]+ MB", log)
@@ -147,7 +147,7 @@ def test_tables_hold_the_papers_numbers_and_every_key(finished: Project):
     assert caption["caption"].startswith("Table III.")
 
 
-def test_a_promised_file_that_is_gone_is_made_again(miniature: Project, tmp_path):
+def test_a_missing_output_file_is_made_again(miniature: Project, tmp_path):
     copy = again(miniature, tmp_path / "copy")
     base = copy.folder / "results/smoke"
     lost = ["tables/gorla2022/table1.csv", "tables/gorla2022/fig2.parquet"]
@@ -208,8 +208,8 @@ def test_tables_are_equal_for_any_cores_batches_and_order(miniature: Project, tm
 
 
 @pytest.mark.smoke
-def test_the_plan_lists_what_snakemake_would_run():
-    """What is estimated and shown is the same at every scale; only how much is drawn differs."""
+def test_the_plan_lists_the_jobs_of_a_dry_run():
+    """Estimates and tables are the same at every scale; only the number of draws differs."""
     dry_runs = {}
     for scale in SCALES:
         run = Project(ROOT).snakemake("-n", "--forceall", "--config", f"scale={scale}")
@@ -223,7 +223,7 @@ def test_the_plan_lists_what_snakemake_would_run():
         assert len({jobs[rule] for jobs in dry_runs.values()}) == 1, rule
 
 
-def test_the_plan_as_a_user_asks_for_it(project: Project):
+def test_the_plan_on_the_command_line(project: Project):
     def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "epsilometer_workflow.products.plan", *arguments],
@@ -235,11 +235,11 @@ def test_the_plan_as_a_user_asks_for_it(project: Project):
         )
 
     before = sorted(project.folder.rglob("*.yaml"))
-    said = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
+    output = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
     once = report(checked(project.folder / "config", {"scale": "paper"}), 1, 2)
-    jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (said, once)]
+    jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (output, once)]
     assert jobs[0] == 10 * jobs[1] > 0
-    assert said.strip().endswith("samples are deleted as they are read")
+    assert output.strip().endswith("samples are deleted as they are read")
     assert not (project.folder / "results").exists()
     assert sorted(project.folder.rglob("*.yaml")) == before
     none = plan("--cores", "0")
@@ -250,8 +250,8 @@ def test_the_plan_as_a_user_asks_for_it(project: Project):
     assert wrong.stderr.strip().endswith("unknown scale 'papr'; did you mean 'paper'?")
 
 
-def test_samples_are_temporary_where_the_scale_says_so(tmp_path):
-    """Of the study in miniature; the real one says so at paper scale only."""
+def test_samples_are_temporary_where_the_scale_sets_it(tmp_path):
+    """Of the study in miniature; the real one sets it at paper scale only."""
     real = yaml.safe_load((CONFIG / "config.yaml").read_text())["scales"]
     kept = {scale for scale, about in real.items() if not about["temporary_samples"]}
     assert kept == set(SCALES) - {"paper"}
@@ -270,7 +270,7 @@ def test_samples_are_temporary_where_the_scale_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("report", ["kutta2022", "scorecard"])
-def test_one_report_can_be_asked_for(finished: Project, report):
+def test_one_report_can_be_requested(finished: Project, report):
     run = finished.snakemake("-n", "--forceall", report, *SMOKE)
     assert run.returncode == 0
     assert counted(run)["page"] == 1
@@ -281,7 +281,7 @@ def test_one_report_can_be_asked_for(finished: Project, report):
     assert others or counted(run)["tabulate"] == len(artifacts)
 
 
-def test_any_combination_can_be_asked_for_by_path(project: Project):
+def test_any_combination_can_be_requested_by_path(project: Project):
     """Also one that is in no configured grid: another epsilon, order, size, mechanism."""
     targets = [
         f"results/smoke/estimates/{target}.parquet"
@@ -299,7 +299,7 @@ def test_any_combination_can_be_asked_for_by_path(project: Project):
     assert all(len(pd.read_parquet(project.folder / path)) > 0 for path in targets)
 
 
-def test_an_edit_reruns_what_uses_it_and_nothing_else(finished: Project, tmp_path):
+def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
     for path in (*copy.folder.glob("src/**/*.py"), *copy.folder.glob("workflow/**/*.*")):
         path.touch()  # as in a fresh checkout
@@ -325,7 +325,7 @@ def test_an_edit_reruns_what_uses_it_and_nothing_else(finished: Project, tmp_pat
     assert "params have changed since last execution" in run.stdout + run.stderr
 
 
-def test_an_upgraded_library_reruns_what_computes_with_it_and_says_so(finished: Project, tmp_path):
+def test_an_upgraded_library_reruns_its_jobs_and_gives_the_reason(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
     sources = "src/epsilometer_workflow/products/sources.py"
     copy.replace(sources, "from importlib.metadata import version\n", UPGRADED)
@@ -333,7 +333,7 @@ def test_an_upgraded_library_reruns_what_computes_with_it_and_says_so(finished: 
     jobs = counted(run)
     assert set(jobs) - {"all", "total"} == {"tabulate", "render", "page"}
     assert jobs["render"] == 4  # the figures of kutta2022, and the scorecard's
-    assert jobs["tabulate"] == 3  # what those show, whether it agrees, and the shares
+    assert jobs["tabulate"] == 3  # the table of those, whether it agrees, and the shares
     assert "seaborn=999" in run.stdout + run.stderr
 
 

@@ -1,4 +1,4 @@
-"""Every figure at smoke scale: axes say what they show, legends hide nothing, text is text."""
+"""Every figure at smoke scale: axes have labels, legends hide nothing, text is text."""
 
 from pathlib import Path
 
@@ -13,39 +13,41 @@ from tests.workflow.conftest import ROOT, Project
 FIGURES = Page(Study(ROOT / "config", {"scale": "smoke"}), EVERY).needs()["figures"]
 
 
-@pytest.fixture(params=FIGURES, ids=lambda one: f"{one.report}-{one.artifact}", scope="module")
-def asked(request) -> Figure:
+@pytest.fixture(
+    params=FIGURES, ids=lambda figure: f"{figure.report}-{figure.artifact}", scope="module"
+)
+def figure_product(request) -> Figure:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def drawn(asked: Figure, finished: Project):
+def drawn(figure_product: Figure, finished: Project):
     """The figure, drawn again from its table."""
     import matplotlib.pyplot as plt
 
-    table = pd.read_parquet(finished.folder / asked.table.file)
-    figure = load(asked.spec()["renderer"])(table)
+    table = pd.read_parquet(finished.folder / figure_product.table.file)
+    figure = load(figure_product.spec()["renderer"])(table)
     figure.canvas.draw()
     yield figure
     plt.close(figure)
 
 
-def said(axis) -> list[str]:
-    """Return what is written at the ticks of an axis."""
+def tick_labels(axis) -> list[str]:
+    """Return the visible text at the ticks of an axis."""
     texts = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
     return [text for text in texts if text]
 
 
 def are_numbers(texts: list[str]) -> bool:
-    """Tell whether ticks are of a scale, and do not say themselves what they are."""
+    """Tell whether ticks are numbers of a scale, and so need a label of the axis."""
     plain = [text.replace("−", "-").replace(",", "").strip("$") for text in texts]
     return all(text.startswith(("-", *"0123456789.", r"\mathdefault")) for text in plain)
 
 
-def test_every_axis_says_what_it_shows(drawn):
-    for axes in (one for one in drawn.axes if one.axison):
+def test_every_axis_has_a_label_or_words_as_ticks(drawn):
+    for axes in (panel for panel in drawn.axes if panel.axison):
         for axis in (axes.xaxis, axes.yaxis):
-            texts = said(axis)
+            texts = tick_labels(axis)
             assert not texts or axis.get_label_text() or not are_numbers(texts), texts
 
 
@@ -53,7 +55,7 @@ def test_legends_lie_beside_all_panels_and_within_the_figure(drawn):
     from matplotlib.legend import Legend
 
     renderer = drawn.canvas.get_renderer()
-    assert not [one for axes in drawn.axes for one in axes.findobj(Legend)]
+    assert not [inside for axes in drawn.axes for inside in axes.findobj(Legend)]
     for legend in drawn.legends:
         place = legend.get_window_extent(renderer)
         panels = [axes.get_tightbbox(renderer) for axes in drawn.axes]
@@ -62,7 +64,7 @@ def test_legends_lie_beside_all_panels_and_within_the_figure(drawn):
         assert drawn.bbox.y0 - 1 <= place.y0
 
 
-def test_text_in_pdfs_is_text(asked: Figure, finished: Project):
-    pdf = Path(finished.folder / asked.path).read_bytes()
+def test_text_in_pdfs_is_text(figure_product: Figure, finished: Project):
+    pdf = Path(finished.folder / figure_product.path).read_bytes()
     assert b"/FontFile2" in pdf  # TrueType, as `pdf.fonttype: 42` embeds it
     assert b"/Type3" not in pdf

@@ -20,23 +20,23 @@ def project(tmp_path: Path) -> Project:
 
 
 def museum(project: Project, *options: str) -> str:
-    """Visit it; return what was said."""
+    """Run the target ``museum``; return the output."""
     run = project.snakemake("museum", "--quiet", "host", *options, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
     return run.stdout + run.stderr
 
 
-def made(said: str) -> list[str]:
+def finished_rules(output: str) -> list[str]:
     """Return the rules of the jobs that were done."""
-    return sorted(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", said))
+    return sorted(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", output))
 
 
-def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project):
-    said = museum(project)
+def test_a_museum_shows_results_beside_expectations(project: Project):
+    output = museum(project)
     line = "  museum: 2 of 3 as expected, 0 not, 1 missing: results/smoke/museum/museum.html\n"
-    assert line + "    missing: never-flips, lock = no-such-wheel, " in said
+    assert line + "    missing: never-flips, lock = no-such-wheel, " in output
     every = ["audit"] * 3 + ["environment"] * 2 + ["exhibit", "museum"]
-    assert made(said) == every
+    assert finished_rules(output) == every
     table = pd.read_csv(project.folder / TABLE)
     assert table["verdict"].tolist() == ["violated", "missing", "not refuted"]
     assert table["expected"].tolist() == ["violated", "violated", "not refuted"]
@@ -48,22 +48,24 @@ def test_a_museum_says_what_was_found_beside_what_was_expected(project: Project)
     assert len(links) == 4
     assert all((page.parent / link.partition("#")[0]).is_file() for link in links)
 
-    # what is there stays; another lock is another environment
+    # existing environments stay; another lock is another environment
     assert "Nothing to be done" in museum(project, "-n")
     (nothing,) = (project.folder / "results/environments").glob("nothing~*")
-    told = json.loads((nothing / "environment.json").read_text())
-    assert told["packages"] == {}
-    assert (project.folder / told["python"]).is_file()
+    environment = json.loads((nothing / "environment.json").read_text())
+    assert environment["packages"] == {}
+    assert (project.folder / environment["python"]).is_file()
     lock = project.folder / "config/audits/museum/envs/no-such-wheel.txt"
     lock.write_text("# now without any\n--no-index\n")
-    said = museum(project)
-    assert made(said) == ["audit", "environment", "exhibit", "museum"]
-    assert "museum: 3 of 3 as expected, 0 not: results" in said
+    output = museum(project)
+    assert finished_rules(output) == ["audit", "environment", "exhibit", "museum"]
+    assert "museum: 3 of 3 as expected, 0 not: results" in output
 
-    # one that is gone is made again where it is needed; what is not as it was expected is told
+    # a missing one is made again where it is needed; unexpected verdicts are reported
     shutil.rmtree(nothing)
     project.replace("config/audits/museum/exhibits.py", "< keep else", "< 0.99 else")
-    said = museum(project, "--config", "exhibits=[right]")
-    assert made(said) == ["audit", "environment", "exhibit", "museum"]
-    assert "museum: 0 of 1 as expected, 1 not: results" in said
-    assert "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: " in said
+    output = museum(project, "--config", "exhibits=[right]")
+    assert finished_rules(output) == ["audit", "environment", "exhibit", "museum"]
+    assert "museum: 0 of 1 as expected, 1 not: results" in output
+    assert (
+        "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: " in output
+    )

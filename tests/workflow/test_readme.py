@@ -1,4 +1,4 @@
-"""The commands of README, docs/workflow.md and docs/mechanisms.md do what these pages say."""
+"""The commands of README, docs/workflow.md and docs/mechanisms.md do as these pages write."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_its_paths_can_be_asked_for(project: Project):
+def test_its_paths_can_be_requested(project: Project):
     targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', WORKFLOW, re.M)
     assert len(targets) == 4
     run = project.snakemake(*targets, cores=2)
@@ -55,7 +55,7 @@ def test_a_mechanism_in_the_workflow(project: Project):
 
 
 def test_its_audit_word_for_word(tmp_path):
-    """The module, three lines of Python, and the command: what they print, but for the seconds."""
+    """The module, three lines of Python, and the command: their output, but for the seconds."""
     module, lines = blocks(README, "python")
     (shell,) = blocks(README, "console")
     first, *printed = shell.splitlines()
@@ -63,9 +63,9 @@ def test_its_audit_word_for_word(tmp_path):
     (tmp_path / "lines.py").write_text(lines)
     python = [sys.executable, "lines.py"]
     command = [*python[:1], "-m", *shlex.split(first.removeprefix("$ "))]
-    for asked, code in ((python, 0), (command, 1)):
-        run = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    for arguments, code in ((python, 0), (command, 1)):
+        run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
-        found = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
-        assert found == printed[: len(found)]
-        assert len(found) >= len(printed) - 1  # Python has no command to replay
+        output = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
+        assert output == printed[: len(output)]
+        assert len(output) >= len(printed) - 1  # Python has no command to replay

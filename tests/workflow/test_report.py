@@ -31,25 +31,25 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def made(finished: Project) -> Path:
+def report(finished: Project) -> Path:
     """The page, where the smoke scale is done."""
     return finished.folder / "results/smoke/report.html"
 
 
 @pytest.fixture(scope="module")
-def alone(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page in a folder of its own, as one sends it."""
-    return Path(shutil.copy(made, tmp_path_factory.mktemp("alone") / "report.html"))
+    return Path(shutil.copy(report, tmp_path_factory.mktemp("alone") / "report.html"))
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
-    """A browser without a window that logs all it asks for."""
+    """A browser without a window that logs all requests."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(PROGRAMS[0])
     arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
     if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # which Chromium asks root for
+        arguments.append("--no-sandbox")  # which Chromium requires of root
     for argument in arguments:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -60,7 +60,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 class Reader:
-    """Somebody who reads the page."""
+    """A reader of the page, in a browser."""
 
     def __init__(self, browser: webdriver.Chrome, page: Path, width: int, height: int) -> None:
         self.browser = browser
@@ -70,16 +70,15 @@ class Reader:
         browser.get_log("performance")
         browser.get_log("browser")
         browser.get(page.as_uri())
-        self.until(lambda: self.said("document.readyState") == "complete")
-        self.asked_for: list[str] = []
+        self.until(lambda: self.evaluate("document.readyState") == "complete")
 
     def all(self, css: str) -> list[WebElement]:
         return self.browser.find_elements(By.CSS_SELECTOR, css)
 
-    def one(self, css: str) -> WebElement:
+    def find(self, css: str) -> WebElement:
         return self.browser.find_element(By.CSS_SELECTOR, css)
 
-    def said(self, script: str, *arguments):
+    def evaluate(self, script: str, *arguments):
         return self.browser.execute_script(f"return {script}", *arguments)
 
     def shown(self, css: str) -> int:
@@ -87,33 +86,33 @@ class Reader:
         count = (
             "[...document.querySelectorAll(arguments[0])].filter(e => e.getClientRects().length)"
         )
-        return self.said(f"{count}.length", css)
+        return self.evaluate(f"{count}.length", css)
 
     def until(self, condition) -> None:
         WebDriverWait(self.browser, 30).until(lambda _: condition())
 
     def search(self, text: str) -> None:
-        """Type words, and wait for what is found."""
-        field = self.one("#search")
+        """Type words, and wait for the results."""
+        field = self.find("#search")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
-        self.until(lambda: self.one("#found").get_attribute("data-words") == text)
+        self.until(lambda: self.find("#found").get_attribute("data-words") == text)
 
     def chip(self, text: str) -> WebElement:
-        if not self.one("#filters").is_displayed():
-            self.one("#more").click()
+        if not self.find("#filters").is_displayed():
+            self.find("#more").click()
         return next(chip for chip in self.all(".chip") if chip.text == text)
 
     def clear(self) -> None:
-        self.one("#clear").click()
-        self.until(lambda: not self.one("#found").is_displayed())
+        self.find("#clear").click()
+        self.until(lambda: not self.find("#found").is_displayed())
 
     def fits(self) -> bool:
         """Tell whether the page is no wider than the window."""
-        return self.said("document.documentElement.scrollWidth <= innerWidth")
+        return self.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     def requests(self) -> list[str]:
-        """Return all that was asked for since the last time, but for what is in the page."""
+        """Return all URLs requested since the last call, but for data within the page."""
         messages = [
             json.loads(e["message"])["message"] for e in self.browser.get_log("performance")
         ]
@@ -127,7 +126,7 @@ class Reader:
 
 @pytest.fixture(params=WIDTHS)
 def reader(request, browser: webdriver.Chrome, alone: Path) -> Iterator[Reader]:
-    """Whatever is done, the page asks for itself alone, is not too wide, and nothing goes wrong."""
+    """Any action loads nothing but the page, which is not too wide, and logs no error."""
     reader = Reader(browser, alone, *WIDTHS[request.param])
     yield reader
     assert {url.partition("#")[0] for url in reader.requests()} <= {alone.as_uri()}
@@ -135,13 +134,13 @@ def reader(request, browser: webdriver.Chrome, alone: Path) -> Iterator[Reader]:
     assert reader.fits()
 
 
-def test_it_is_one_file_of_reasonable_size(made: Path):
-    assert 500_000 < made.stat().st_size < LARGEST
+def test_it_is_one_file_of_reasonable_size(report: Path):
+    assert 500_000 < report.stat().st_size < LARGEST
 
 
-def test_every_figure_is_there_and_loads(reader: Reader, made: Path):
-    figures = list((made.parent / "figures").rglob("*.png"))
-    sizes = reader.said(
+def test_every_figure_is_there_and_loads(reader: Reader, report: Path):
+    figures = list((report.parent / "figures").rglob("*.png"))
+    sizes = reader.evaluate(
         "[...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth])"
     )
     assert len(sizes) == len(figures) > 30
@@ -154,58 +153,58 @@ def test_words_find_captions_names_and_rows(reader: Reader):
     everything = reader.shown(".item")
     reader.search("fig3a")
     assert 0 < reader.shown(".item") < everything / 4
-    assert reader.one("[id='gorla2022/fig3a']").is_displayed()
-    assert not reader.one("[id='kutta2022/fig1']").is_displayed()
-    assert not reader.one("#top").is_displayed()
+    assert reader.find("[id='gorla2022/fig3a']").is_displayed()
+    assert not reader.find("[id='kutta2022/fig1']").is_displayed()
+    assert not reader.find("#top").is_displayed()
     reader.search("Rényi kutta2022 violins")  # of a caption: all words must be there
-    assert not reader.one("[id='gorla2022/fig3a']").is_displayed()
+    assert not reader.find("[id='gorla2022/fig3a']").is_displayed()
     reader.search("counting-exponential")  # of rows
-    shown = reader.said(
+    shown = reader.evaluate(
         "[...document.querySelectorAll('.item:not([hidden]) .data > tbody > tr:not([hidden])')]"
         ".map(r => [r.textContent, r.closest('.item').textContent])"
     )
     assert shown
     assert all("counting-exponential" in (row + item).lower() for row, item in shown)
     reader.search("no such thing anywhere")
-    assert reader.one("#none").is_displayed()
+    assert reader.find("#none").is_displayed()
     assert reader.shown(".item") == 0
     reader.clear()
     assert reader.shown(".item") == everything
-    assert not reader.one("#none").is_displayed()
+    assert not reader.find("#none").is_displayed()
 
 
 def test_chips_filter_by_paper_kind_and_verdict(reader: Reader):
     reader.chip("lu2022").click()
     assert reader.chip("lu2022").get_attribute("aria-pressed") == "true"
     papers = "[...document.querySelectorAll('.item:not([hidden])')].map(i => i.dataset.paper || '')"
-    assert set(reader.said(papers)) == {"lu2022", ""}  # the scorecard is of all
+    assert set(reader.evaluate(papers)) == {"lu2022", ""}  # the scorecard is of all
     rows = "[...document.querySelectorAll('.statements tbody tr:not([hidden])')]"
-    assert set(reader.said(f"{rows}.map(r => r.dataset.paper)")) == {"lu2022"}
+    assert set(reader.evaluate(f"{rows}.map(r => r.dataset.paper)")) == {"lu2022"}
     reader.chip("figures").click()
-    assert set(reader.said(papers)) == {"lu2022"}
-    assert set(reader.said(papers.replace("paper", "kind"))) == {"figure"}
+    assert set(reader.evaluate(papers)) == {"lu2022"}
+    assert set(reader.evaluate(papers.replace("paper", "kind"))) == {"figure"}
     reader.clear()
     reader.chip("yes").click()
-    verdicts = reader.said(f"{rows}.map(r => r.dataset.verdict)")
+    verdicts = reader.evaluate(f"{rows}.map(r => r.dataset.verdict)")
     assert set(verdicts) == {"yes"}
-    assert f"{len(verdicts)} statements" in reader.one("#count").text
+    assert f"{len(verdicts)} statements" in reader.find("#count").text
     reader.chip("gorla2022").click()
-    assert 0 < len(reader.said(f"{rows}.map(r => r.id)")) < len(verdicts)
-    reader.one("#search").send_keys(Keys.ESCAPE)
-    assert not reader.one("#found").is_displayed()
+    assert 0 < len(reader.evaluate(f"{rows}.map(r => r.id)")) < len(verdicts)
+    reader.find("#search").send_keys(Keys.ESCAPE)
+    assert not reader.find("#found").is_displayed()
 
 
 def test_tables_open_and_scroll_within_themselves(reader: Reader):
-    item = reader.one("[id='gorla2022/table3']")
+    item = reader.find("[id='gorla2022/table3']")
     for details in item.find_elements(By.TAG_NAME, "details"):
         if not details.get_attribute("open"):
             details.find_element(By.TAG_NAME, "summary").click()
     assert item.find_element(By.CSS_SELECTOR, "table.data").is_displayed()
     assert "--config scale=smoke seed=2022" in item.text
     assert "made of" in item.text.lower()
-    reader.said("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    reader.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     assert reader.fits()
-    wide = reader.said(
+    wide = reader.evaluate(
         "[...document.querySelectorAll('table')]"
         ".filter(t => t.getBoundingClientRect().right > innerWidth)"
         ".filter(t => getComputedStyle(t.parentElement).overflowX !== 'auto')"
@@ -220,47 +219,51 @@ def test_a_column_sorts_by_keyboard(reader: Reader):
     cells = "[...document.querySelectorAll('#run tbody tr')].map(row => row.cells[1].textContent)"
     numbers = f"{cells}.map(text => +text.replaceAll(',', ''))"
     head.send_keys(Keys.ENTER)
-    rising = reader.said(numbers)
+    rising = reader.evaluate(numbers)
     assert rising == sorted(rising)
     head.send_keys(Keys.ENTER)
-    assert reader.said(numbers) == rising[::-1] or reader.said(numbers) == sorted(
+    assert reader.evaluate(numbers) == rising[::-1] or reader.evaluate(numbers) == sorted(
         rising, reverse=True
     )
     assert head.get_attribute("aria-sort") == "descending"
 
 
-def test_every_link_leads_somewhere_and_shows_it(reader: Reader, made: Path):
-    links = reader.said("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+def test_every_link_leads_somewhere_and_shows_it(reader: Reader, report: Path):
+    links = reader.evaluate("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
     inside = {unquote(link[1:]) for link in links if link.startswith("#")}
-    missing = reader.said("arguments[0].filter(id => !document.getElementById(id))", sorted(inside))
+    missing = reader.evaluate(
+        "arguments[0].filter(id => !document.getElementById(id))", sorted(inside)
+    )
     assert missing == []
     beside = {link for link in links if not link.startswith("#")}
     assert beside
-    assert [link for link in sorted(beside) if not (made.parent / link).is_file()] == []
+    assert [link for link in sorted(beside) if not (report.parent / link).is_file()] == []
 
     reader.chip("kutta2022").click()
-    row = reader.one(".statements tbody tr:not([hidden]) th a")
+    row = reader.find(".statements tbody tr:not([hidden]) th a")
     target = unquote(row.get_attribute("href").partition("#")[2])
-    reader.chip("statements").click()  # so that what it leads to is hidden
-    assert not reader.one(f"[id='{target}']").is_displayed()
+    reader.chip("statements").click()  # so that its target is hidden
+    assert not reader.find(f"[id='{target}']").is_displayed()
     row.click()
-    reader.until(reader.one(f"[id='{target}']").is_displayed)
-    top = reader.said("document.getElementById(arguments[0]).getBoundingClientRect().top", target)
-    bar = reader.said("document.querySelector('.bar').getBoundingClientRect().bottom")
+    reader.until(reader.find(f"[id='{target}']").is_displayed)
+    top = reader.evaluate(
+        "document.getElementById(arguments[0]).getBoundingClientRect().top", target
+    )
+    bar = reader.evaluate("document.querySelector('.bar').getBoundingClientRect().bottom")
     assert bar - 1 <= top < WIDTHS["telephone"][1]  # in sight, below the bar
-    assert not reader.one("#found").is_displayed()
+    assert not reader.find("#found").is_displayed()
 
 
 def test_it_can_be_used_without_a_mouse(reader: Reader):
-    reader.one("body").send_keys("/")
-    assert reader.said("document.activeElement.id") == "search"
+    reader.find("body").send_keys("/")
+    assert reader.evaluate("document.activeElement.id") == "search"
     reader.search("laplace")
     reader.browser.switch_to.active_element.send_keys(Keys.TAB)
-    assert reader.said("document.activeElement.id") == "more"
-    scrolled = reader.said(
+    assert reader.evaluate("document.activeElement.id") == "more"
+    scrolled = reader.evaluate(
         "[...document.querySelectorAll('.table, .picture')]"
         ".every(e => e.tabIndex === 0 && e.ariaLabel)"
     )
     assert scrolled
     reader.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
-    assert not reader.one("#found").is_displayed()
+    assert not reader.find("#found").is_displayed()

@@ -12,11 +12,11 @@ REST = "epsilon=1/ends/lambda=inf/histogram-gamma=1/n=10_runs=1.parquet"
 
 
 @pytest.mark.parametrize("hostile", ["up", "substitution"])
-def test_a_path_that_is_asked_for_leads_nowhere(small: Project, hostile):
-    given = {p.name for p in small.folder.iterdir()}
+def test_a_hostile_path_as_target_leads_nowhere(small: Project, hostile):
+    before = {p.name for p in small.folder.iterdir()}
     run = small.snakemake(f"results/smoke/estimates/{HOSTILE[hostile]}/{REST}")
     assert run.returncode != 0
-    assert {p.name for p in small.folder.iterdir()} - ALLOWED == given - ALLOWED
+    assert {p.name for p in small.folder.iterdir()} - ALLOWED == before - ALLOWED
     assert {p.name for p in small.folder.parent.iterdir()} == {small.folder.name}
     assert not list(small.folder.rglob("*pwned*"))
 

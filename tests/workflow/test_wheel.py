@@ -1,4 +1,4 @@
-"""The wheel, in an environment that has what its core asks for and nothing else."""
+"""The wheel, in an environment that has the dependencies of its core and nothing else."""
 
 import json
 import shutil
@@ -24,18 +24,18 @@ def vector(x, size, rng):
     return x + rng.normal(0, 1, (size, 2))
 """
 MECHANISM = "def noisy(x, size, rng):\n    return rng.laplace(x, {scale}, size)\n"
-TOLD = """
+AUDIT = """
 import json, sys
 
 import epsilometer as em
 
 imported = set(sys.modules)
-found = em.audit(
+verdict = em.audit(
     lambda x, size, rng: rng.laplace(x, 1.0, size),
     pairs=[(0.0, 1.0)], claim=em.pure(0.3), samples=5000, details=False,
 )
 print(json.dumps({
-    "verdict": found.to_plain()["verdict"], "at first": sorted(imported & {"numpy", "scipy"}),
+    "verdict": verdict.to_plain()["verdict"], "at first": sorted(imported & {"numpy", "scipy"}),
     "at last": sorted({"numba", "numpy", "pyarrow", "scipy"} & set(sys.modules)),
     "needed": em.samples_needed(em.pure(1.0), detect=1.2, pairs=20),
 }))
@@ -62,15 +62,15 @@ def run(command: list[object], folder: Path, code: int = 0) -> str:
 
 def needed_by(requirements: list[str]) -> set[str]:
     """Return the distributions that are needed, and those that they need, without extras."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(requirements)
     while waiting:
         requirement = Requirement(waiting.pop())
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            if requirement.name not in found:
+            if requirement.name not in names:
                 waiting += distribution(requirement.name).requires or []
-            found.add(requirement.name)
-    return found
+            names.add(requirement.name)
+    return names
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def distribution_at(metadata: Path) -> list[str]:
-    """Return what a distribution needs."""
+    """Return all requirements of a distribution."""
     lines = (metadata / "METADATA").read_text().partition("\n\n")[0].splitlines()
     return [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
 
@@ -101,7 +101,7 @@ def python(folder: Path, *arguments: object, code: int = 0) -> str:
     return run([folder / "venv/bin/python", "-I", *arguments], folder, code)
 
 
-def test_an_audit_needs_four_packages_and_what_they_need(installed: Path):
+def test_an_audit_needs_four_packages_and_their_dependencies(installed: Path):
     (metadata,) = installed.glob("venv/lib/*/site-packages/epsilometer-*.dist-info")
     wanted = {"llvmlite", "numba", "numpy", "pyarrow", "scipy"}
     assert needed_by(distribution_at(metadata)) == wanted
@@ -113,18 +113,18 @@ def test_an_audit_needs_four_packages_and_what_they_need(installed: Path):
 
 
 def test_an_audit_in_python(installed: Path):
-    told = json.loads(python(installed, "-W", "error", "-c", TOLD))
-    assert (told["verdict"], told["at first"]) == ("violated", [])
-    assert told["at last"] == ["numpy", "scipy"]
-    assert 1000 < told["needed"] < 100_000
+    answer = json.loads(python(installed, "-W", "error", "-c", AUDIT))
+    assert (answer["verdict"], answer["at first"]) == ("violated", [])
+    assert answer["at last"] == ["numpy", "scipy"]
+    assert 1000 < answer["needed"] < 100_000
 
 
 def test_the_command_line(installed: Path):
     (installed / "mech.py").write_text(MECHANISM.format(scale=0.5))
     assert "audit" in run([installed / "venv/bin/epsilometer", "--help"], installed)
     audit = ["-m", "epsilometer", "audit", "mech.py:noisy", "--pair", "0", "1"]
-    said = python(installed, *audit, "--epsilon", "1", "--samples", "5000", code=1)
-    assert said.startswith("VIOLATED: epsilon = 1 is claimed")
+    output = python(installed, *audit, "--epsilon", "1", "--samples", "5000", code=1)
+    assert output.startswith("VIOLATED: epsilon = 1 is claimed")
 
 
 def test_outputs_of_every_kind_need_no_more(installed: Path):
@@ -132,5 +132,5 @@ def test_outputs_of_every_kind_need_no_more(installed: Path):
     (installed / "kinds.py").write_text(KINDS)
     for kind in ("word", "whole", "vector"):
         audit = ["-m", "epsilometer", "audit", f"kinds.py:{kind}", "--pair", "0", "1"]
-        said = python(installed, *audit, "--epsilon", ".1", "--samples", "2000", code=1)
-        assert said.startswith("VIOLATED: epsilon = 0.1 is claimed")
+        output = python(installed, *audit, "--epsilon", ".1", "--samples", "2000", code=1)
+        assert output.startswith("VIOLATED: epsilon = 0.1 is claimed")
