@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 
-def made_once(make: Callable[[Path], object], name: str, factory: pytest.TempPathFactory) -> Path:
-    """Return a path at which the first worker makes something, and all others find it."""
+def build_once(build: Callable[[Path], object], name: str, factory: pytest.TempPathFactory) -> Path:
+    """Return a path that the first worker builds, and the others read."""
     base = factory.getbasetemp()
     path = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -17,6 +17,6 @@ def made_once(make: Callable[[Path], object], name: str, factory: pytest.TempPat
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = Path(f"{path}.done")
         if not done.exists():
-            make(path)
+            build(path)
             done.touch()
     return path

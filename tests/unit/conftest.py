@@ -10,7 +10,7 @@ import pytest
 
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from tests.sharing import made_once
+from tests.sharing import build_once
 from tests.unit.loading import loaded_by_script
 
 CONFIG = Path(__file__).parents[1] / "data" / "config"
@@ -42,6 +42,6 @@ def loaded(
         def make(file: Path) -> None:
             file.write_text(json.dumps(loaded_by_script(script)))
 
-        return json.loads(made_once(make, f"loaded/{script}", tmp_path_factory).read_text())
+        return json.loads(build_once(make, f"loaded/{script}", tmp_path_factory).read_text())
 
     return loaded

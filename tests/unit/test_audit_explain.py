@@ -23,7 +23,7 @@ from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, MechanismError
-from tests.sharing import made_once
+from tests.sharing import build_once
 
 IMPORTS = """
 import ctypes, math, os, random, secrets, time
@@ -79,7 +79,7 @@ print(json.dumps(recorded))
 def recorded(tmp_path_factory):
     """Recordings of all mechanisms below, by name: in one process, as each start takes time."""
     return json.loads(
-        (made_once(record, "recorded", tmp_path_factory) / "recorded.json").read_text()
+        (build_once(record, "recorded", tmp_path_factory) / "recorded.json").read_text()
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sharing import made_once
+from tests.sharing import build_once
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
@@ -149,13 +149,13 @@ def project(tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which the smoke scale is done, for all workers; tests leave it as it is."""
-    return Project(made_once(undisturbed, "finished", tmp_path_factory))
+    return Project(build_once(undisturbed, "finished", tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
 def miniature(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which a study in miniature is done, for all workers; tests leave it as it is."""
-    return Project(made_once(small_study, "miniature", tmp_path_factory))
+    return Project(build_once(small_study, "miniature", tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
