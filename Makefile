@@ -3,8 +3,8 @@
 #   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
 #   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
-#   make test                              all tests but the next five
-#   make test-smoke                        what needs the whole smoke scale, which it makes if it is not there
+#   make test                              the library, and each part of the workflow
+#   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
@@ -24,7 +24,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-smoke examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -49,12 +49,12 @@ benchmark: .venv/run
 test: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal
 
-# These compare with the smoke scale, which is made, or found, in this folder, once for all of them.
+# Many of these compare with the smoke scale, which is made, or found, in this folder, once for all of them.
 smoke: .venv/develop
 	@$(BIN)/snakemake --cores $(CORES) --config scale=smoke
 
-test-smoke: smoke
-	$(BIN)/pytest -n $(CORES) --dist worksteal -m smoke tests/workflow
+test-workflow: smoke
+	$(BIN)/pytest -n $(CORES) --dist worksteal tests/workflow
 
 examples: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit

@@ -132,14 +132,6 @@ def small_study(folder: Path) -> Project:
     return project
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """Mark the tests that need the whole smoke scale."""
-    for item in items:
-        if "finished" in getattr(item, "fixturenames", ()):
-            item.add_marker("smoke")
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A fresh copy for one test."""

@@ -1,7 +1,6 @@
 """The real DAG: what it makes, that it is done then, and that it is reproducible.
 
-What needs all reports compares with the smoke scale (`make test-smoke`), the rest with a study in
-miniature.
+Tests of all reports compare with the smoke scale, the others with a study in miniature.
 """
 
 import json
@@ -207,7 +206,6 @@ def test_tables_are_equal_for_any_cores_batches_and_order(miniature: Project, tm
     assert {name: ours[name] for name in tables} == {name: theirs[name] for name in tables}
 
 
-@pytest.mark.smoke
 def test_the_plan_lists_the_jobs_of_a_dry_run():
     """Estimates and tables are the same at every scale; only the number of draws differs."""
     dry_runs = {}
