@@ -35,6 +35,7 @@ import numpy as np
 from epsilometer.arrays import Floats
 
 _STEPS, _HALVINGS = 200, 30
+_STALLED, _POLISHING = 30, 3  # steps without progress, and steps after the tolerance is reached
 _INSIDE = 0.95  # of the way to where a weight is 0
 _CENTRING = (0.02, 0.5)  # share of the gap to aim at, after long steps and after short steps
 _SMALLEST = 1e-200
@@ -66,11 +67,14 @@ def maximise(
     best, gaps = theta.copy(), np.full(claims, np.inf)
     step = np.zeros(claims)
     diagonal = np.arange(constraints)
+    left = np.full(claims, _STALLED)
     for _ in range(_STEPS):
         gap = np.maximum(at.means.max(axis=1) * theta.sum(axis=1) - 2, 0.0)
         better = gap < gaps
+        left = np.where(gap < gaps / 2, _STALLED, left - 1)
+        left = np.where(gap <= tolerance, np.minimum(left, _POLISHING), left)
         best[better], gaps[better] = theta[better], gap[better]
-        if (gaps <= tolerance).all():
+        if (left <= 0).all():
             break
         share = np.where(step > 0.5, *_CENTRING)
         aim = (share * (theta * slack).sum(axis=1) / constraints)[:, None]
@@ -96,6 +100,26 @@ def maximise(
         slack = np.maximum(slack + _inside(slack, slack_move)[:, None] * slack_move, _SMALLEST)
         theta, at = new, there
     return best * (2 / best.sum(axis=1, keepdims=True)), gaps
+
+
+def completed(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return masses of shape ``(..., k)`` with sum 1 from masses with smaller sums.
+
+    What is missing has weight 0 where a law has no mass, so that the minimum leaves it open. It
+    goes first to where the other law has more, then to both laws alike: no f-divergence rises.
+    """
+    total, other = x.sum(axis=-1, keepdims=True), y.sum(axis=-1, keepdims=True)
+    more, less = np.maximum(y - x, 0.0), np.maximum(x - y, 0.0)
+    x = x + more * _ratio(np.maximum(other - total, 0.0), more.sum(axis=-1, keepdims=True))
+    y = y + less * _ratio(np.maximum(total - other, 0.0), less.sum(axis=-1, keepdims=True))
+    both = (x + y) / (x + y).sum(axis=-1, keepdims=True)
+    rest = np.maximum(1 - np.maximum(total, other), 0.0)
+    x, y = x + rest * both, y + rest * both
+    return x / x.sum(axis=-1, keepdims=True), y / y.sum(axis=-1, keepdims=True)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def _inside(values: Floats, moves: Floats) -> Floats:

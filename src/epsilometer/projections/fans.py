@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from epsilometer.arrays import Floats, Integers
-from epsilometer.projections.dual import Growth, maximise
+from epsilometer.projections.dual import Growth, completed, maximise
 
 
 class Fan:
@@ -115,13 +115,11 @@ class Fan:
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.where(on, slope * y_on, np.where(self.p > 0, self.p / a, 0.0))
             y = np.where(on, y_on, np.where(self.q > 0, self.q / b, 0.0))
-        # what is left of a law costs nothing in cells without its mass, up to the nearest ray
-        lowest = (piece == 0) & (self.p == 0)
-        highest = (piece == 2 * j) & (self.q == 0)
-        x = x + _filled(1 - x.sum(axis=1), np.where(lowest, self.slopes[:, :1] * y, 0.0))
-        y = y + _filled(1 - y.sum(axis=1), np.where(highest, x / self.slopes[:, -1:], 0.0))
+        # what is missing of a law costs nothing in cells without its mass, in the outer pieces
+        x = x + _spread(1 - x.sum(axis=1), np.where((self.p == 0) & (x == 0), y, 0.0))
+        y = y + _spread(1 - y.sum(axis=1), np.where((self.q == 0) & (y == 0), x, 0.0))
         results = np.empty((4, m, self.ratios.size))
-        results[:, :, self.order] = f, g, x, y
+        results[:, :, self.order] = f, g, *completed(x, y)
         return results[0], results[1], results[2], results[3]
 
 
@@ -189,8 +187,8 @@ def _times_log(weights: Floats, values: Floats) -> Floats:
     return weights * np.log(np.where(weights > 0, values, 1.0))
 
 
-def _filled(missing: Floats, room: Floats) -> Floats:
-    """Return the missing masses, of shape ``(m,)``, spread like the room, ``(m, k)``."""
+def _spread(missing: Floats, room: Floats) -> Floats:
+    """Return the missing masses, of shape ``(m,)``, in proportion to the room, ``(m, k)``."""
     total = room.sum(axis=1)
     share = np.divide(missing, total, out=np.zeros_like(total), where=(total > 0) & (missing > 0))
     return share[:, None] * room
