@@ -11,8 +11,8 @@ alone, f rises and g falls. The minimum in a cell is where
     log f(z) + z - log g(z) = log p/q,
 
 whose left side rises by at least 1 for each unit of z. It is tabulated; two Newton steps
-between neighbours of the table are left with an error of some 1e-12. By (1) of `dual` this error costs
-growth, in second order, and never validity.
+between neighbours of the table are left with an error of some 1e-12. By (1) of `dual` this
+error costs growth, in second order, and never validity.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Orders:
                 excess = np.log(f) + z - np.log(g) - self.ratios
                 step = excess / (rise / f + 1 + rise * np.exp(z) / g)
             z = np.where(np.isfinite(step), np.clip(z - step, first, last), z)
-        return z
+        return np.asarray(z)
 
     def _ends(self, weights: Floats) -> tuple[float, float]:
         """Return the lowest point where f is positive, and the highest where g is."""

@@ -126,4 +126,4 @@ def _inside(values: Floats, moves: Floats) -> Floats:
     """Return the largest step, at most 1, that keeps positive values positive."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.where(moves < 0, -values / moves, np.inf)
-    return np.minimum(_INSIDE * ends.min(axis=1), 1.0)
+    return np.asarray(np.minimum(_INSIDE * ends.min(axis=1), 1.0))

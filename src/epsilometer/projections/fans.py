@@ -15,6 +15,8 @@ of running sums, and one evaluation takes time O(constraints x log cells).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from epsilometer.arrays import Floats, Integers
@@ -143,7 +145,8 @@ def solved(
     Masses have shape ``(k,)``; epsilons and deltas have shape ``(m, j)``.
     """
     fan = Fan(p, q, *rays(epsilons, deltas))
-    theta, gaps = maximise(fan.growth, *fan.costs.shape, tolerance)
+    claims, constraints = fan.costs.shape
+    theta, gaps = maximise(fan.growth, claims, constraints, tolerance)
     return fan.payoffs(theta), gaps
 
 
@@ -155,12 +158,13 @@ def largest_sum(f: Floats, g: Floats, epsilon: float, delta: float) -> float:
     every cell f X + g Y is at most a X + b Y + mu (X - s Y)+ + nu (Y - s X)+, which need only be
     so on the rays of the four pieces. So with s = e^epsilon
 
-        mu >= max f - a,    nu >= max g - b,    a s + b >= max (s f + g),    a + b s >= max (f + s g),
+        mu >= max f - a,    a s + b >= max (s f + g),
+        nu >= max g - b,    a + b s >= max (f + s g),
 
     and a and b are at a corner of these. For delta = 0 mu and nu are free, and the sum is
     (max (s f + g) + max (f + s g)) / (1 + s).
     """
-    shrink = np.exp(-epsilon)  # both sides of the last two are divided by s
+    shrink = math.exp(-epsilon)  # both sides of the last two are divided by s
     first, second = float((f + shrink * g).max()), float((shrink * f + g).max())
     if delta == 0:
         return (first + second) / (1 + shrink)
@@ -178,17 +182,18 @@ def largest_sum(f: Floats, g: Floats, epsilon: float, delta: float) -> float:
     sums = [np.inf]
     for a, b in corners:
         raised = max(first - a - shrink * b, second - shrink * a - b, 0.0) / (1 + shrink)
-        a, b = a + raised, b + raised  # a corner outside, or its rounding
-        sums.append(a + b + delta * (max(top - a, 0.0) + max(top_prime - b, 0.0)))
+        # of a corner outside, or of its rounding
+        free = max(top - a - raised, 0.0) + max(top_prime - b - raised, 0.0)
+        sums.append(a + b + 2 * raised + delta * free)
     return float(np.nanmin(sums))
 
 
 def _times_log(weights: Floats, values: Floats) -> Floats:
-    return weights * np.log(np.where(weights > 0, values, 1.0))
+    return np.asarray(weights * np.log(np.where(weights > 0, values, 1.0)))
 
 
 def _spread(missing: Floats, room: Floats) -> Floats:
     """Return the missing masses, of shape ``(m,)``, in proportion to the room, ``(m, k)``."""
     total = room.sum(axis=1)
     share = np.divide(missing, total, out=np.zeros_like(total), where=(total > 0) & (missing > 0))
-    return share[:, None] * room
+    return np.asarray(share[:, None] * room)
