@@ -306,6 +306,7 @@ def fewest_draws(
 
     >>> from epsilometer.auditing.statistics.claims import pure
     >>> fewest_draws(pure(1.0), detect=1.2)
+    480
     """
     checks.between_0_and_1("power", power)
     checks.between_0_and_1("alpha", alpha)
