@@ -318,7 +318,10 @@ def fewest_draws(
     p, q = p / p.sum(), q / q.sum()
     rough = project(p, q, single, _ROUGH)
     kl_inf = project(p, q, single, _ROUGH * max(rough.growth, 1e-9)).kl_inf
-    return math.ceil(least_draws(kl_inf, alpha, power))
+    draws = least_draws(kl_inf, alpha, power)
+    if draws > _MOST_SAMPLES:
+        raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+    return math.ceil(draws)
 
 
 def _single(claim: AnyClaim, detect: float) -> Claim:
