@@ -448,7 +448,10 @@ def test_samples_needed_prints_the_number(run, monkeypatch):
     monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; tests/unit/test_forecasts.py
     code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
     assert (code, err) == (0, "")
-    draws, words = out.split(maxsplit=1)
+    first, second = out.splitlines()
+    draws, words = first.split(maxsplit=1)
+    assert second.startswith("no audit of outputs can do with fewer than ")
+    assert 0 < int(second.split()[-1]) < int(draws)
     assert words.startswith("draws of each side find 1.5, where epsilon = 1 is claimed")
     more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 20 --event .01")[1]
     assert int(more.split()[0]) > int(draws)

@@ -244,7 +244,7 @@ def _needed(argv: Sequence[str]) -> int:
     claim = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
-    from epsilometer.auditing.statistics.power import POWER, samples_needed
+    from epsilometer.auditing.statistics.power import POWER, fewest_draws, samples_needed
 
     settings = chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
@@ -252,6 +252,9 @@ def _needed(argv: Sequence[str]) -> int:
         f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
         f"with probability {settings.get('power', POWER):g}"
     )
+    settings.pop("pairs", None)
+    with contextlib.suppress(ArgumentError):  # the cells of the model mechanism show no violation
+        _print(f"no audit of outputs can do with fewer than {fewest_draws(claim, **settings)}")
     return 0
 
 

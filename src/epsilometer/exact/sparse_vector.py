@@ -194,13 +194,18 @@ class ExactSparseVectorMixed:
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the divergence: one atom, and a density for every query."""
+        return levels.renyi(order, self.compare(x, x_prime))
+
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
+        """Return the masses of the atom, and of each query's density at nodes of a quadrature."""
         kinks = np.unique([*x, *x_prime, self._threshold])
         v, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
         log_p, log_q, loss = self._released(v, x, x_prime)
         areas = log_p + np.log(weights), log_q + np.log(weights), loss
         atom = self._nothing(x, x_prime)
-        parts = (np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
-        return levels.renyi(order, Comparison(*parts))
+        return Comparison(
+            *(np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
+        )
 
 
 def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Comparison:

@@ -23,6 +23,8 @@ from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.errors import ArgumentError
 from epsilometer.events.candidates import expected_level
+from epsilometer.projections.draws import least_draws
+from epsilometer.projections.project import project
 from epsilometer.seeds import generator
 
 POWER = 0.9
@@ -33,7 +35,9 @@ _RISE = 2.4  # of the normal quantile of power, for e times as many draws
 _CAUTION = 0.4  # standard deviations added to the approximate formula
 _MARGIN = 0.3  # of that quantile, for the error of so few audits
 _TAIL = 4.5  # standard deviations beyond which a Gaussian's divergence needs too many draws
-_CELLS = 64
+_CELLS, _REACH = 64, 3.0  # cells of a model mechanism, and how far beyond its inputs they reach
+_FINE_CELLS, _FAR = 4096, 8.0  # the same for the least number of draws
+_ROUGH = 1e-3  # of KL_inf
 _CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
 _LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
 _LITTLE = 1.5  # standard deviations of an optimistic estimate of a rare event
@@ -43,7 +47,13 @@ _RARE_VALUE = 0.3  # output of a rare event, within the range of the noise
 _FEW = 0.05  # of the draws; smaller rounds are left out
 
 
-def attaining(claim: Claim, levels: Floats, event: float | None = None) -> tuple[Floats, Floats]:
+def attaining(
+    claim: Claim,
+    levels: Floats,
+    event: float | None = None,
+    cells: int = _CELLS,
+    reach: float = _REACH,
+) -> tuple[Floats, Floats]:
     """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
     if event is not None:
         p, q = _event(claim, levels, event)
@@ -55,7 +65,7 @@ def attaining(claim: Claim, levels: Floats, event: float | None = None) -> tuple
         half = np.exp(-np.abs(z)) / 2
         return np.asarray(ndtr(z) if gaussian else np.where(z < 0, half, 1 - half))
 
-    ends = np.linspace(-3, 3, _CELLS // 2) + distance[:, None] * [[[0]], [[1]]]
+    ends = np.linspace(-reach, reach, cells // 2) + distance[:, None] * [[[0]], [[1]]]
     ends = np.sort(np.concatenate(ends, axis=1), axis=1)
     sides = cdf(ends), cdf(ends - distance[:, None])
     p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
@@ -258,12 +268,7 @@ def samples_needed(
     checks.integer("pairs", pairs)
     if event is not None:
         checks.between_0_and_1("event", event)
-    claims = parts(claim)
-    if len(claims) > 1:
-        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
-    (single,) = claims
-    if not checks.real("detect", detect) > single.level:
-        raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
+    single = _single(claim, detect)
     level = np.array([detect])
     least = low = high = least_samples(pairs)
 
@@ -282,6 +287,51 @@ def samples_needed(
         high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
+
+
+def fewest_draws(
+    claim: AnyClaim,
+    *,
+    detect: float,
+    power: float = POWER,
+    alpha: float = 0.05,
+    event: float | None = None,
+) -> int:
+    """Return how many draws of a side any audit of outputs needs to detect a violation.
+
+    It is kl(power, alpha) / KL_inf (`epsilometer.projections.draws`) for the mechanism that
+    `samples_needed` audits, which knows neither it nor its outputs' laws. Parameters and errors are
+    those of `samples_needed`; draws of other pairs come on top.
+
+    >>> from epsilometer.auditing.statistics.claims import pure
+    >>> fewest_draws(pure(1.0), detect=1.2)
+    480
+    """
+    checks.between_0_and_1("power", power)
+    checks.between_0_and_1("alpha", alpha)
+    single = _single(claim, detect)
+    if event is not None:
+        checks.between_0_and_1("event", event)
+    sides = attaining(single, np.array([detect]), event, _FINE_CELLS, _FAR)
+    p, q = (np.maximum(side[0], 0.0) for side in sides)
+    p, q = p / p.sum(), q / q.sum()
+    rough = project(p, q, single, _ROUGH)
+    kl_inf = project(p, q, single, _ROUGH * max(rough.growth, 1e-9)).kl_inf
+    draws = least_draws(kl_inf, alpha, power)
+    if draws > _MOST_SAMPLES:
+        raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+    return math.ceil(draws)
+
+
+def _single(claim: AnyClaim, detect: float) -> Claim:
+    """Return the claim, which must be of one number below ``detect``."""
+    claims = parts(claim)
+    if len(claims) > 1:
+        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
+    (single,) = claims
+    if not checks.real("detect", detect) > single.level:
+        raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
+    return single
 
 
 def _audited(
