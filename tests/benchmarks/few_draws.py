@@ -50,6 +50,10 @@ def shifted(noise: str, distance: float, unit: float, side: int, n: int, rng: Rn
     return unit * getattr(rng, noise)(distance * side, 1, n)
 
 
+def cauchy(side: int, n: int, rng: Rng) -> Any:
+    return rng.standard_cauchy(n) + 2 * side
+
+
 def geometric(epsilon: float, side: int, n: int, rng: Rng) -> Any:
     p = 1 - math.exp(-epsilon)
     return rng.geometric(p, n) - rng.geometric(p, n) + side
@@ -89,7 +93,7 @@ ROWS = [
 OTHERS = [
     Row("Laplace 2 for 1", 1, partial(shifted, "laplace", 2, 1e-5)),
     Row("Gaussian shift 1 for .1", 0.1, partial(shifted, "normal", 1, 1e6)),
-    Row("Cauchy shift 2 for .1", 0.1, lambda s, n, rng: rng.standard_cauchy(n) + 2 * s),
+    Row("Cauchy shift 2 for .1", 0.1, cauchy),
     Row("geometric 2 for 1", 1, partial(geometric, 2)),
     Row("randomised response 2 for 1", 1, partial(response, 2)),
     Row("two peaks for .1", 0.1, partial(two_peaks, 3)),
@@ -161,18 +165,14 @@ def main() -> int:
     print("| claim | floor | at most | mean draws a side | standard error |", flush=True)
     print("|---|---:|---:|---:|---:|", flush=True)
     met = True
-    if chosen.cores == 1:
+    with ProcessPoolExecutor(chosen.cores) as pool:
         for row in rows:
             most = chosen.draws if row.holds else MOST
-            draws = [stopping(row, seed, most) for seed in range(chosen.runs)]
-            line, good = text(row, np.array(draws))
+            numbers = range(chosen.runs)
+            found = pool.map(partial(stopping, row, most=most), numbers, chunksize=20)
+            line, good = text(row, np.array(list(found)))
             print(line, flush=True)
             met &= good
-    else:
-        with ProcessPoolExecutor(chosen.cores, initializer=os.nice, initargs=(10,)) as pool:
-            for i, row in enumerate(rows):
-                each = pool.map(partial(_numbered, rows.index(row)), range(chosen.runs))
-                raise NotImplementedError(i, each)
     print(f"\nCPU: {1e3 * seconds(500):.0f} ms for 500 draws a side,", end=" ")
     print(f"{1e3 * seconds(50_000):.0f} ms for 50,000")
     return int(not met)

@@ -49,10 +49,12 @@ POINTS = 512  # a side
 _EACH = 30  # draws until which each is learned from before the next
 _FEWEST = 2  # draws a side that are learned from
 _NODES, _SPACING = 5, 1.0  # of locations and of log scales, in standard errors
-_SIDE = 20  # edges of cells a side
+_SIDE = 16  # edges of cells a side
 _FARTHEST = 6.0  # edge, in mean absolute deviations
 _QUANTILES, _WIDTH, _SHRINKAGE = 19, 0.75, 8.0  # a side; of kernels; draws of both sides' mean
 _LEAVES = 32  # of the tree, besides values that repeat
+_STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
+_STRENGTH_SHARES = (0.6, 0.2, 0.2)
 _FLOOR = 0.03  # of both sides' mean in each predicted probability
 _NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
@@ -72,16 +74,14 @@ class Points:
     @classmethod
     def of(cls, draws: Sample) -> Points:
         """Return the points of draws of shape ``(n,)``; NaN is infinite."""
-        values, weights = np.unique(_numbers(draws), return_counts=True)
-        return cls(values, weights.astype(np.float64)).thinned()
+        return cls(np.empty(0), np.empty(0)).with_draws(draws)
 
     def with_draws(self, draws: Sample) -> Points:
         """Return these points and those of further draws."""
-        values, inverse = np.unique(
-            np.concatenate([self.values, _numbers(draws)]), return_inverse=True
-        )
-        weights = np.concatenate([self.weights, np.ones(len(draws))])
-        return Points(values, np.bincount(inverse, weights)).thinned()
+        size = self.values.size + len(draws)
+        values, weights = np.empty(size), np.empty(size)
+        k = _merge(self.values, self.weights, np.sort(_numbers(draws)), values, weights)
+        return Points(values[:k], weights[:k]).thinned()
 
     def thinned(self) -> Points:
         """Return at most about `POINTS` points: light neighbours are joined in their mean."""
@@ -156,14 +156,9 @@ def kernels(x: Points, x_prime: Points) -> Prediction | None:
 
 def tree(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    values = np.concatenate([x.values, x_prime.values])
-    order = np.argsort(values, kind="stable")
-    weights = np.zeros((2, values.size))
-    weights[0, : x.values.size] = x.weights
-    weights[1, x.values.size :] = x_prime.weights
     edges = np.empty(4 * _LEAVES + 8)
     p, q = np.empty(edges.size + 1), np.empty(edges.size + 1)
-    k = _tree(values[order], weights[0][order], weights[1][order], _LEAVES, edges, p, q)
+    k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
     return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
 
 
@@ -171,20 +166,11 @@ def _finite(points: Points) -> bool:
     return bool(np.isfinite(points.values[0]) and np.isfinite(points.values[-1]))
 
 
-def factors(
-    prediction: Prediction, epsilons: Floats, deltas: Floats
-) -> tuple[Floats, Floats]:
-    """Return f and g of the cells, of shape ``(m, k)``, for m claims (epsilon, delta)."""
-    f = np.empty((epsilons.size, prediction.p.size))
-    g = np.empty_like(f)
-    p, q = _floored(prediction.p, prediction.q), _floored(prediction.q, prediction.p)
-    _factors(p, q, np.exp(epsilons), deltas, f, g)
-    return f, g
-
-
-def _floored(p: Floats, q: Floats) -> Floats:
-    mixed = (1 - _FLOOR / 2) * p + _FLOOR / 2 * q + 1e-12
-    return np.asarray(mixed / mixed.sum())
+def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
+    """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta)."""
+    logs = np.empty((2, prediction.p.size, epsilons.size))
+    _factors(prediction.p, prediction.q, epsilons, deltas, logs[0], logs[1])
+    return logs[0], logs[1]
 
 
 @dataclass(eq=False)
@@ -197,18 +183,20 @@ class Mixture:
 
     epsilons: Floats
     deltas: Floats
-    predictors: Sequence[Predictor] = (families, tree)
-    shares: Sequence[float] = (0.8, 0.2)
+    predictors: Sequence[Predictor] = (families, kernels, tree)
+    shares: Sequence[float] = (0.6, 0.25, 0.15)
     past: tuple[Points, Points] | None = None
     draws: int = 0
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
     _fitted: int = 0
     _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
+    _log_shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.logs = np.zeros((len(self.predictors), self.epsilons.size))
         self._bets = [None] * len(self.predictors)
+        self._log_shares = np.log(np.array(self.shares) / sum(self.shares))
 
     def record(self, x: Sample, x_prime: Sample) -> Floats:
         """Bet on fresh draws of both sides, ``(n,)``; return the log wealth after each, (n, m)."""
@@ -218,12 +206,14 @@ class Mixture:
         while start < len(x):
             end = min(len(x), start + self._ahead())
             fresh = x[start:end], x_prime[start:end]
-            paths = np.stack([
-                self._path(bets, log, fresh)
-                for bets, log in zip(self._bets, self.logs, strict=True)
-            ])
+            paths = np.empty((len(self.predictors), end - start, self.epsilons.size))
+            for i, bets in enumerate(self._bets):
+                if bets is None:
+                    paths[i] = self.logs[i]
+                else:
+                    _grow(*bets, self.logs[i], *fresh, paths[i])
             self.logs = paths[:, -1]
-            wealth[start:end] = _log_mean(paths, self.shares)
+            _log_mean(paths, self._log_shares, wealth[start:end])
             self._learn(*fresh)
             start = end
         return wealth
@@ -232,15 +222,6 @@ class Mixture:
         """Return the number of draws until the next fit."""
         until = self._fitted + max(self._fitted // 10, 1) if self._fitted >= _EACH else 0
         return max(until - self.draws, 1)
-
-    def _path(
-        self, bets: tuple[Floats, Floats, Floats] | None, log: Floats, fresh: tuple[Floats, Floats]
-    ) -> Floats:
-        if bets is None:
-            return np.broadcast_to(log, (fresh[0].size, log.size))
-        edges, f, g = bets
-        cells, cells_prime = (np.searchsorted(edges, side) for side in fresh)
-        return log + np.cumsum(f[cells] + g[cells_prime], axis=0)
 
     def _learn(self, x: Floats, x_prime: Floats) -> None:
         self.draws += x.size
@@ -257,18 +238,53 @@ class Mixture:
             self._bets[i] = None
             prediction = predictor(*self.past)
             if prediction is not None:
-                f, g = factors(prediction, self.epsilons, self.deltas)
-                self._bets[i] = prediction.edges, np.log(f).T, np.log(g).T
-
-
-def _log_mean(paths: Floats, shares: Sequence[float]) -> Floats:
-    """Return the logs of the means of wealths over the first axis."""
-    logs = paths + np.log(np.asarray(shares) / np.sum(shares))[:, None, None]
-    top = logs.max(axis=0)
-    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)))
+                logs = factors(prediction, self.epsilons, self.deltas)
+                self._bets[i] = prediction.edges, *logs
 
 
 # --- loops ----------------------------------------------------------------------------------------
+
+
+@compiled
+def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped-def]
+    """Set the points of earlier points and of draws, both in order; return their number."""
+    i, j, k = 0, 0, -1
+    while i < values.size or j < draws.size:
+        if j >= draws.size or (i < values.size and values[i] <= draws[j]):
+            value, weight = values[i], weights[i]
+            i += 1
+        else:
+            value, weight = draws[j], 1.0
+            j += 1
+        if k >= 0 and new[k] == value:
+            new_weights[k] += weight
+        else:
+            k += 1
+            new[k], new_weights[k] = value, weight
+    return k + 1
+
+
+@compiled
+def _grow(edges, f, g, start, x, y, logs):  # type: ignore[no-untyped-def]
+    """Set log wealths after each draw, of shape ``(n, m)``."""
+    for n in range(x.size):
+        i, j = np.searchsorted(edges, x[n]), np.searchsorted(edges, y[n])
+        for m in range(start.size):
+            logs[n, m] = (logs[n - 1, m] if n else start[m]) + f[i, m] + g[j, m]
+
+
+@compiled
+def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
+    """Set the logs of the means of wealths, over the first axis of their logs."""
+    for n in range(out.shape[0]):
+        for m in range(out.shape[1]):
+            top = -math.inf
+            for i in range(shares.size):
+                top = max(top, logs[i, n, m] + shares[i])
+            total = 0.0
+            for i in range(shares.size):
+                total += math.exp(logs[i, n, m] + shares[i] - top)
+            out[n, m] = top + math.log(total)
 
 
 @compiled
@@ -505,39 +521,39 @@ def _log_beta(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tree(values, u, v, leaves, edges, p, q):  # type: ignore[no-untyped-def]
-    """Set edges and predicted probabilities; return the number of cells.
-
-    ``values`` are those of both sides in order, with weights ``u`` and ``v``.
-    """
+def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return the number of cells."""
     total = u.sum() + v.sum()
-    target = max(total / leaves, 2.0)
-    k, i = 0, 0
+    target = max(total / _LEAVES, 2.0)
+    k, i, j = 0, 0, 0
     p[:], q[:] = 0.0, 0.0
-    while i < values.size:
-        j, a, b = i, 0.0, 0.0
-        while j < values.size and values[j] == values[i]:
-            a += u[j]
-            b += v[j]
+    while i < x.size or j < y.size:
+        a, b = 0.0, 0.0
+        value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
+        if i < x.size and x[i] == value:
+            a = u[i]
+            i += 1
+        if j < y.size and y[j] == value:
+            b = v[j]
             j += 1
-        repeats = a + b >= max(2.0, total / (2 * leaves))
+        repeats = a + b >= max(2.0, total / (2 * _LEAVES))
         if repeats:
-            below = np.nextafter(values[i], -math.inf)
+            below = np.nextafter(value, -math.inf)
             if k == 0 or edges[k - 1] < below:
                 edges[k] = below
                 k += 1
         p[k] += a
         q[k] += b
-        last = j >= values.size
+        last = i >= x.size and j >= y.size
         if repeats or (p[k] + q[k] >= target and not last):
-            cut = values[i]
+            cut = value
             if not repeats:
-                cut += 0.5 * (values[j] - values[i])
-                if not values[i] <= cut < values[j]:
-                    cut = values[i]
+                after = min(x[i] if i < x.size else math.inf, y[j] if j < y.size else math.inf)
+                cut += 0.5 * (after - value)
+                if not value <= cut < after:
+                    cut = value
             edges[k] = cut
             k += 1
-        i = j
     k += 1
     _split(p, q, k)
     return k
@@ -552,6 +568,7 @@ def _split(p, q, k):  # type: ignore[no-untyped-def]
         sums_prime[i + 1] = sums_prime[i] + q[i]
     starts, ends = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
     masses = np.ones((2 * k, 2))
+    prior, shares, logs = np.array(_STRENGTHS), np.array(_STRENGTH_SHARES), np.empty(3)
     ends[0], size = k, 1
     while size:
         size -= 1
@@ -569,13 +586,17 @@ def _split(p, q, k):  # type: ignore[no-untyped-def]
                 cut -= 1
         l1, r1 = sums[cut] - sums[start], sums[end] - sums[cut]
         l2, r2 = sums_prime[cut] - sums_prime[start], sums_prime[end] - sums_prime[cut]
-        c = 0.5
-        differ = _log_beta(l1 + c, r1 + c) + _log_beta(l2 + c, r2 + c) - _log_beta(c, c)
-        same = _log_beta(l1 + l2 + c, r1 + r2 + c)
-        w = 1 / (1 + math.exp(min(max(same - differ, -50.0), 50.0)))
-        mean = (l1 + l2 + c) / (l1 + l2 + r1 + r2 + 2 * c)
-        left = w * (l1 + c) / (l1 + r1 + 2 * c) + (1 - w) * mean
-        left_prime = w * (l2 + c) / (l2 + r2 + 2 * c) + (1 - w) * mean
+        mean = (l1 + l2 + 0.5) / (l1 + l2 + r1 + r2 + 1)
+        logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
+        for t in range(1, logs.size):
+            c, d = prior[t] * mean, prior[t] * (1 - mean)
+            logs[t] = _log_beta(l1 + c, r1 + d) + _log_beta(l2 + c, r2 + d) - 2 * _log_beta(c, d)
+        likely = shares * np.exp(logs - logs.max())
+        likely /= likely.sum()
+        left, left_prime = likely[0] * mean, likely[0] * mean
+        for t in range(1, logs.size):
+            left += likely[t] * (l1 + prior[t] * mean) / (l1 + r1 + prior[t])
+            left_prime += likely[t] * (l2 + prior[t] * mean) / (l2 + r2 + prior[t])
         starts[size], ends[size] = start, cut
         masses[size, 0], masses[size, 1] = a * left, b * left_prime
         starts[size + 1], ends[size + 1] = cut, end
@@ -641,10 +662,13 @@ def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyp
 
 
 @compiled
-def _factors(p, q, es, deltas, fs, gs):  # type: ignore[no-untyped-def]
-    """Set f and g, of shape ``(m, k)``, for each claim (log of e, delta)."""
-    for m in range(es.size):
-        e, delta = es[m], deltas[m]
+def _factors(predicted, predicted_prime, epsilons, deltas, fs, gs):  # type: ignore[no-untyped-def]
+    """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
+    part = _FLOOR / 2
+    p = (1 - part) * predicted + part * predicted_prime + 1e-12
+    q = (1 - part) * predicted_prime + part * predicted + 1e-12
+    for m in range(epsilons.size):
+        e, delta = math.exp(epsilons[m]), deltas[m]
         most, most_prime = 1e300, 1e300
         a = _solve(p, q, e, delta, 1.0, most, most_prime, 0)
         if delta > _NEGLIGIBLE:
@@ -656,10 +680,11 @@ def _factors(p, q, es, deltas, fs, gs):  # type: ignore[no-untyped-def]
         for i in range(p.size):
             f, g = _cell(p[i], q[i], e, a, most, most_prime)[:2]
             f, g = max(f, 1e-12), max(g, 1e-12)
-            fs[m, i], gs[m, i] = f, g
+            fs[i, m], gs[i, m] = math.log(f), math.log(g)
             first, second = max(first, e * f + g), max(second, f + e * g)
             third, fourth = max(third, f), max(fourth, g)
         total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
+        scale = math.log(2 / total)
         for i in range(p.size):
-            fs[m, i] *= 2 / total
-            gs[m, i] *= 2 / total
+            fs[i, m] += scale
+            gs[i, m] += scale
