@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -147,8 +148,8 @@ def test_values_that_repeat_have_cells_of_their_own():
     cell = np.searchsorted(guess.edges, 0.25)
     assert guess.edges[cell] == 0.25
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
-    assert guess.p[cell] == pytest.approx(0.1, rel=0.1)
-    assert guess.q[cell] < 0.01
+    assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
+    assert guess.q[cell] < 0.02
 
 
 def test_kernels_sum_to_what_each_kernel_has():
@@ -217,7 +218,7 @@ def test_the_wealth_does_not_depend_on_batches():
     x, y = rng.normal(0, 2, 300), rng.normal(0.5, 1, 300)
     whole, parts = mixture().record(x, y), mixture()
     cuts = [0, 1, 2, 5, 40, 41, 200, 300]
-    pieces = [parts.record(x[i:j], y[i:j]) for i, j in zip(cuts, cuts[1:], strict=False)]
+    pieces = [parts.record(x[i:j], y[i:j]) for i, j in itertools.pairwise(cuts)]
     assert np.concatenate(pieces) == pytest.approx(whole, abs=1e-9)
 
 

@@ -96,8 +96,9 @@ class Points:
         weights = np.add.reduceat(self.weights, starts)
         centre = self.values[starts]
         with np.errstate(invalid="ignore", over="ignore"):
-            shifts = np.where(heavy, 0.0, self.values - np.repeat(centre, np.diff(
-                np.append(starts, new.size))))
+            shifts = np.where(
+                heavy, 0.0, self.values - np.repeat(centre, np.diff(np.append(starts, new.size)))
+            )
             means = centre + np.add.reduceat(self.weights * shifts, starts) / weights
         return Points(np.where(np.isfinite(means), means, centre), weights)
 
@@ -494,7 +495,7 @@ def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
         n = weights.sum()
         spread = _centre(0, values, weights)[1]
         range_ = (quartiles[2] - quartiles[0]) / 1.35
-        if not (0 < range_ and spread < 1e290):
+        if not (range_ > 0 and spread < 1e290):
             return False
         widths[side] = _WIDTH * min(spread, range_) * n**-0.2
         far = quartiles[2] - quartiles[0]
