@@ -7,28 +7,32 @@ KL(q || q*), and f = p/p*, g = q/q*, the pair of draws multiplies the wealth by
 
     E(X, Y) = f(X) g(Y).
 
-**Validity.** For all (P', Q') in N, E_P'[f] + E_Q'[g] <= 2, as a directional derivative at a
-minimum over a convex set is not negative (Larsson, Ramdas and Ruf, arXiv 2402.18810, Theorem 4.1,
-for the pair as a single distribution). So the product of the two means, which is E's mean as X and
-Y are independent, is at most 1. Here it holds whatever f and g are: let
+**Validity.** At a minimum over a convex set the directional derivative is not negative, so that
+E_P'[f] + E_Q'[g] <= 2 for all (P', Q') in N (Larsson, Ramdas and Ruf, arXiv 2402.18810, for the
+pair as a single distribution). So the product of the two means, which is E's mean as X and Y are
+independent, is at most 1. Here it holds whatever f and g are, as they are divided by S/2, where
 
-    S = (1 - delta) (max(e f + g) + max(f + e g)) / (1 + e) + delta (max f + max g),
+    S = (1 - delta) (A + B)/(1 + e) + delta (F + G),    F = max f,  G = max g,
+    A = max(e f + g),  B = max(f + e g),  e = exp(epsilon),
 
-with e = exp(epsilon). S is the largest E_P'[f] + E_Q'[g] over N. For a pair of N is a mixture of a
-pair of disjoint supports, of weight delta, and of a pair (P0, Q0) with P0 <= e Q0, Q0 <= e P0
-(Kairouz, Oh and Viswanath, arXiv 1311.0776, Theorem 3.1); and such a pair is a mixture of
-(e, 1)/(1 + e) and (1, e)/(1 + e) on two cells (randomised response). f and g are divided by S/2:
-so neither rounding nor a poor minimum matters. Probabilities of cells satisfy the claim where the
-distributions do, so that any cells chosen before the draws will do, and so will any p and q. The
-wealth is a mean of products of such factors with fixed weights, a test martingale: it reaches
-1/alpha with probability alpha at most, at whatever times it is looked at (Ville's inequality).
+is at least E_P'[f] + E_Q'[g] for all (P', Q') in N. Proof for e > 1: let (a, b) solve e a + b = A,
+a + e b = B, so that a + b = (A + B)/(1 + e). Where f > a, g - b <= -e (f - a), so that P' (f - a) +
+Q' (g - b) <= (f - a) (P' - e Q'); alike where g > b; elsewhere it is at most 0. The sum over the
+cells is at most (F - a) delta + (G - b) delta: F >= a, as f + e g <= B where e f + g = A, and
+G >= b alike. For e = 1, take any a + b = A with a <= F, b <= G. So neither rounding nor a poor
+minimum matters.
 
-**Growth.** If p and q are the true probabilities, E ln E is KL_inf of the cells: no bet grows
-faster. A predictor that must learn d numbers loses about (d/2) ln n. So the first predictor,
+Probabilities of cells satisfy the claim where the distributions do, so that any cells chosen before
+the draws will do, and so will any p and q. The wealth is a mean of products of such factors with
+fixed weights, a test martingale: it reaches 1/alpha with probability alpha at most, at whatever
+times it is looked at (Ville's inequality).
+
+**Growth.** With the true probabilities as p and q, the mean of ln E is KL_inf of the cells: no bet
+grows faster. A predictor that must learn d numbers loses about (d/2) ln n. So the first predictor,
 `families`, is a Bayesian mean of location-scale families, whose prior is wide for what the sides
-have in common and prefers differences in few numbers. The second, `tree`, knows no family: a
-Pólya tree that decides at each split whether the sides differ (Holmes and others, Bayesian
-Analysis 10, 2015, equation 7).
+have in common and prefers differences in few numbers. `kernels` and `tree` know no family. The tree
+is a Pólya tree, which weighs at each split whether the sides differ (Holmes and others, Bayesian
+Analysis 10(2), 2015).
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
 a tenth. Past draws are kept as at most `POINTS` weighted points a side.
