@@ -169,8 +169,8 @@ def main() -> int:
         for row in rows:
             most = chosen.draws if row.holds else MOST
             numbers = range(chosen.runs)
-            found = pool.map(partial(stopping, row, most=most), numbers, chunksize=20)
-            line, good = text(row, np.array(list(found)))
+            draws = pool.map(partial(stopping, row, most=most), numbers, chunksize=20)
+            line, good = text(row, np.array(list(draws)))
             print(line, flush=True)
             met &= good
     print(f"\nCPU: {1e3 * seconds(500):.0f} ms for 500 draws a side,", end=" ")

@@ -54,7 +54,7 @@ def largest_sum(f, g, epsilon, delta):
     excess = np.block([[one, -e * one, -one, nothing], [-e * one, one, nothing, -one]])
     sums = np.block([[zeros, zeros, ones, zeros], [zeros, zeros, zeros, ones]])
     sides = np.block([[ones, zeros, zeros, zeros], [zeros, ones, zeros, zeros]])
-    found = linprog(
+    solution = linprog(
         -np.concatenate([f, g, np.zeros(2 * k)]),
         A_ub=np.vstack([excess, sums]),
         b_ub=np.concatenate([np.zeros(2 * k), [delta, delta]]),
@@ -62,7 +62,7 @@ def largest_sum(f, g, epsilon, delta):
         b_eq=[1.0, 1.0],
         method="highs",
     )
-    return -found.fun
+    return -solution.fun
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
