@@ -1,0 +1,695 @@
+"""Bets from the first few draws on: predicted distributions, and the wealth that they share.
+
+The null hypothesis of a claim is a convex set N of pairs (P', Q') of distributions on x and x'. Let
+p and q be predicted probabilities of the cells of a partition of the outputs, chosen before a pair
+of fresh draws X of P and Y of Q. With (p*, q*), the pair of N that minimises KL(p || p*) +
+KL(q || q*), and f = p/p*, g = q/q*, the pair of draws multiplies the wealth by
+
+    E(X, Y) = f(X) g(Y).
+
+**Validity.** At a minimum over a convex set the directional derivative is not negative, so that
+E_P'[f] + E_Q'[g] <= 2 for all (P', Q') in N (Larsson, Ramdas and Ruf, arXiv 2402.18810, for the
+pair as a single distribution). So the product of the two means, which is E's mean as X and Y are
+independent, is at most 1. Here it holds whatever f and g are, as they are divided by S/2, where
+
+    S = (1 - delta) (A + B)/(1 + e) + delta (F + G),    F = max f,  G = max g,
+    A = max(e f + g),  B = max(f + e g),  e = exp(epsilon),
+
+is at least E_P'[f] + E_Q'[g] for all (P', Q') in N. Proof for e > 1: let (a, b) solve e a + b = A,
+a + e b = B, so that a + b = (A + B)/(1 + e). Where f > a, g - b <= -e (f - a), so that P' (f - a) +
+Q' (g - b) <= (f - a) (P' - e Q'); alike where g > b; elsewhere it is at most 0. The sum over the
+cells is at most (F - a) delta + (G - b) delta: F >= a, as f + e g <= B where e f + g = A, and
+G >= b alike. For e = 1, take any a + b = A with a <= F, b <= G. So neither rounding nor a poor
+minimum matters.
+
+Probabilities of cells satisfy the claim where the distributions do, so that any cells chosen before
+the draws will do, and so will any p and q. The wealth is a mean of products of such factors with
+fixed weights, a test martingale: it reaches 1/alpha with probability alpha at most, at whatever
+times it is looked at (Ville's inequality).
+
+**Growth.** With the true probabilities as p and q, the mean of ln E is KL_inf of the cells: no bet
+grows faster. A predictor that must learn d numbers loses about (d/2) ln n. So the first predictor,
+`families`, is a Bayesian mean of location-scale families, whose prior is wide for what the sides
+have in common and prefers differences in few numbers. `kernels` and `tree` know no family. The tree
+is a Pólya tree, which weighs at each split whether the sides differ (Holmes and others, Bayesian
+Analysis 10(2), 2015).
+
+Distributions are refitted after each pair of draws at first, later as the number of draws grows by
+a tenth. Past draws are kept as at most `POINTS` weighted points a side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from epsilometer.arrays import Floats, Sample
+from epsilometer.compiled import compiled
+
+POINTS = 512  # a side
+_EACH = 30  # draws until which each is learned from before the next
+_FEWEST = 2  # draws a side that are learned from
+_NODES, _SPACING = 5, 1.0  # of locations and of log scales, in standard errors
+_SIDE = 16  # edges of cells a side
+_FARTHEST = 6.0  # edge, in mean absolute deviations
+_QUANTILES, _WIDTH, _SHRINKAGE = 19, 0.75, 8.0  # a side; of kernels; draws of both sides' mean
+_LEAVES = 32  # of the tree, besides values that repeat
+_STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
+_STRENGTH_SHARES = (0.6, 0.2, 0.2)
+_FLOOR = 0.03  # of both sides' mean in each predicted probability
+_NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
+_LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
+_NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales), of log scales
+
+_EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
+_PRIOR = np.array([_SCALE, _LOCATION, _BOTH, _NEITHER, _NARROW, _WIDE, _WIDE_LOG])
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Past draws of a side: values in increasing order, ``(n,)``, and how many draws each is."""
+
+    values: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, draws: Sample) -> Points:
+        """Return the points of draws of shape ``(n,)``; NaN is infinite."""
+        return cls(np.empty(0), np.empty(0)).with_draws(draws)
+
+    def with_draws(self, draws: Sample) -> Points:
+        """Return these points and those of further draws."""
+        size = self.values.size + len(draws)
+        values, weights = np.empty(size), np.empty(size)
+        k = _merge(self.values, self.weights, np.sort(_numbers(draws)), values, weights)
+        return Points(values[:k], weights[:k]).thinned()
+
+    def thinned(self) -> Points:
+        """Return at most about `POINTS` points: light neighbours are joined in their mean."""
+        if self.values.size <= POINTS:
+            return self
+        ends = np.cumsum(self.weights)
+        width = 2 * ends[-1] / POINTS
+        heavy = (self.weights > width) | ~np.isfinite(self.values)
+        group = (ends - self.weights / 2) // width
+        new = heavy | np.append(True, heavy[:-1]) | np.append(True, group[1:] > group[:-1])
+        starts = np.flatnonzero(new)
+        weights = np.add.reduceat(self.weights, starts)
+        centre = self.values[starts]
+        with np.errstate(invalid="ignore", over="ignore"):
+            shifts = np.where(
+                heavy, 0.0, self.values - np.repeat(centre, np.diff(np.append(starts, new.size)))
+            )
+            means = centre + np.add.reduceat(self.weights * shifts, starts) / weights
+        return Points(np.where(np.isfinite(means), means, centre), weights)
+
+
+def _numbers(draws: Sample) -> Floats:
+    numbers = np.asarray(draws, dtype=np.float64)
+    return np.where(np.isnan(numbers), np.inf, numbers) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted probabilities of the cells between increasing edges.
+
+    ``edges`` has shape ``(k - 1,)``; cell i holds the outputs above edge i - 1 up to edge i. ``p``
+    and ``q`` are the probabilities on x and x', of shape ``(k,)``, each above 0, of sum 1.
+    """
+
+    edges: Floats
+    p: Floats
+    q: Floats
+
+
+Predictor = Callable[[Points, Points], Prediction | None]
+"""Predicts from past draws of both sides; None if they do not say enough."""
+
+
+def families(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by the posterior of Gaussian and of Laplace noise.
+
+    Each side has a location and a scale. Their prior is that of invariance for what the sides have
+    in common, and favours a difference in either locations or scales. Sums over ``_NODES`` **2
+    nodes a side are in place of integrals. None if a draw is infinite, or if all are equal.
+    """
+    edges, p, q = np.empty(2 * _SIDE), np.empty(2 * _SIDE + 1), np.empty(2 * _SIDE + 1)
+    if not (_finite(x) and _finite(x_prime)):
+        return None
+    fits = _families(
+        x.values, x.weights, x_prime.values, x_prime.weights, _EDGES, _PRIOR, edges, p, q
+    )
+    return Prediction(edges, p, q) if fits else None
+
+
+def kernels(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by kernel densities of both sides, shrunken to their mean.
+
+    Cells lie between both sides' quantiles. None if a draw is infinite, or if a side's quartiles
+    are equal.
+    """
+    if not (_finite(x) and _finite(x_prime)):
+        return None
+    edges = np.empty(2 * (_QUANTILES + 4))
+    p, q = np.empty(edges.size + 1), np.empty(edges.size + 1)
+    fits = _kernels(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
+    return Prediction(edges, p, q) if fits else None
+
+
+def tree(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
+    edges = np.empty(4 * _LEAVES + 8)
+    p, q = np.empty(edges.size + 1), np.empty(edges.size + 1)
+    k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
+    return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
+
+
+def _finite(points: Points) -> bool:
+    return bool(np.isfinite(points.values[0]) and np.isfinite(points.values[-1]))
+
+
+def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
+    """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta)."""
+    logs = np.empty((2, prediction.p.size, epsilons.size))
+    _factors(prediction.p, prediction.q, epsilons, deltas, logs[0], logs[1])
+    return logs[0], logs[1]
+
+
+@dataclass(eq=False)
+class Mixture:
+    """The wealth of bets of several predictors against claims (epsilon, delta), from 1.
+
+    Outputs are numbers. ``epsilons`` and ``deltas`` have shape ``(m,)``; ``shares`` are the
+    predictors' shares of the initial wealth.
+    """
+
+    epsilons: Floats
+    deltas: Floats
+    predictors: Sequence[Predictor] = (families, kernels, tree)
+    shares: Sequence[float] = (0.6, 0.25, 0.15)
+    past: tuple[Points, Points] | None = None
+    draws: int = 0
+    logs: Floats = field(init=False)
+    """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
+    _fitted: int = 0
+    _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
+    _log_shares: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.logs = np.zeros((len(self.predictors), self.epsilons.size))
+        self._bets = [None] * len(self.predictors)
+        self._log_shares = np.log(np.array(self.shares) / sum(self.shares))
+
+    def record(self, x: Sample, x_prime: Sample) -> Floats:
+        """Bet on fresh draws of both sides, ``(n,)``; return the log wealth after each, (n, m)."""
+        x, x_prime = _numbers(x), _numbers(x_prime)
+        wealth = np.empty((len(x), self.epsilons.size))
+        start = 0
+        while start < len(x):
+            end = min(len(x), start + self._ahead())
+            fresh = x[start:end], x_prime[start:end]
+            paths = np.empty((len(self.predictors), end - start, self.epsilons.size))
+            for i, bets in enumerate(self._bets):
+                if bets is None:
+                    paths[i] = self.logs[i]
+                else:
+                    _grow(*bets, self.logs[i], *fresh, paths[i])
+            self.logs = paths[:, -1]
+            _log_mean(paths, self._log_shares, wealth[start:end])
+            self._learn(*fresh)
+            start = end
+        return wealth
+
+    def _ahead(self) -> int:
+        """Return the number of draws until the next fit."""
+        until = self._fitted + max(self._fitted // 10, 1) if self._fitted >= _EACH else 0
+        return max(until - self.draws, 1)
+
+    def _learn(self, x: Floats, x_prime: Floats) -> None:
+        self.draws += x.size
+        if self.past is None:
+            self.past = Points.of(x), Points.of(x_prime)
+        else:
+            self.past = self.past[0].with_draws(x), self.past[1].with_draws(x_prime)
+        if self.draws < _FEWEST or (
+            self._fitted >= _EACH and self.draws < self._fitted + self._fitted // 10
+        ):
+            return
+        self._fitted = self.draws
+        for i, predictor in enumerate(self.predictors):
+            self._bets[i] = None
+            prediction = predictor(*self.past)
+            if prediction is not None:
+                logs = factors(prediction, self.epsilons, self.deltas)
+                self._bets[i] = prediction.edges, *logs
+
+
+# --- loops ----------------------------------------------------------------------------------------
+
+
+@compiled
+def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped-def]
+    """Set the points of earlier points and of draws, both in order; return their number."""
+    i, j, k = 0, 0, -1
+    while i < values.size or j < draws.size:
+        if j >= draws.size or (i < values.size and values[i] <= draws[j]):
+            value, weight = values[i], weights[i]
+            i += 1
+        else:
+            value, weight = draws[j], 1.0
+            j += 1
+        if k >= 0 and new[k] == value:
+            new_weights[k] += weight
+        else:
+            k += 1
+            new[k], new_weights[k] = value, weight
+    return k + 1
+
+
+@compiled
+def _grow(edges, f, g, start, x, y, logs):  # type: ignore[no-untyped-def]
+    """Set log wealths after each draw, of shape ``(n, m)``."""
+    for n in range(x.size):
+        i, j = np.searchsorted(edges, x[n]), np.searchsorted(edges, y[n])
+        for m in range(start.size):
+            logs[n, m] = (logs[n - 1, m] if n else start[m]) + f[i, m] + g[j, m]
+
+
+@compiled
+def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
+    """Set the logs of the means of wealths, over the first axis of their logs."""
+    for n in range(out.shape[0]):
+        for m in range(out.shape[1]):
+            top = -math.inf
+            for i in range(shares.size):
+                top = max(top, logs[i, n, m] + shares[i])
+            total = 0.0
+            for i in range(shares.size):
+                total += math.exp(logs[i, n, m] + shares[i] - top)
+            out[n, m] = top + math.log(total)
+
+
+@compiled
+def _cdf(family, z):  # type: ignore[no-untyped-def]
+    """Return the distribution function of standard Gaussian (0) or Laplace (1) noise."""
+    if family == 0:
+        return 0.5 * math.erfc(-z * 0.7071067811865476)
+    return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+
+
+@compiled
+def _centre(family, values, weights):  # type: ignore[no-untyped-def]
+    """Return the estimates of location and scale by maximum likelihood."""
+    total = weights.sum()
+    if family == 0:
+        centre = values[0] + ((values - values[0]) * weights).sum() / total
+        return centre, math.sqrt(((values - centre) ** 2 * weights).sum() / total)
+    below, i = weights[0], 0
+    while below < total / 2:
+        i += 1
+        below += weights[i]
+    centre = values[i]
+    if below == total / 2 and i + 1 < values.size:
+        centre += 0.5 * (values[i + 1] - values[i])
+    return centre, (np.abs(values - centre) * weights).sum() / total
+
+
+@compiled
+def _likelihoods(family, values, weights, centre, scale, nodes, spacing, likelihood, ms, cs):  # type: ignore[no-untyped-def]
+    """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
+    n = weights.sum()
+    error = scale / math.sqrt(n)
+    error_log = (0.7071067811865476 if family == 0 else 1.0) / math.sqrt(n)
+    for j in range(nodes):
+        ms[j] = centre + spacing * error * (j - (nodes - 1) / 2)
+        cs[j] = math.log(scale) + spacing * error_log * (j - (nodes - 1) / 2)
+    top = -math.inf
+    for j in range(nodes):
+        lost = 0.0
+        if family == 0:
+            for i in range(values.size):
+                lost += 0.5 * weights[i] * (values[i] - ms[j]) ** 2
+        else:
+            for i in range(values.size):
+                lost += weights[i] * abs(values[i] - ms[j])
+        for k in range(nodes):
+            s = math.exp(-cs[k])
+            likelihood[j, k] = -n * cs[k] - lost * (s * s if family == 0 else s)
+            top = max(top, likelihood[j, k])
+    constant = -0.9189385332046727 if family == 0 else -0.6931471805599453
+    for j in range(nodes):
+        for k in range(nodes):
+            likelihood[j, k] = math.exp(likelihood[j, k] - top)
+    return top + n * constant + math.log(spacing * spacing * error * error_log)
+
+
+@compiled
+def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no-untyped-def]
+    """Set the posterior weights of each side's nodes; return their sum before."""
+    nodes = m1.size
+    narrow, wide, wide_log = prior[4], prior[5], prior[6]
+    w1[:], w2[:] = 0.0, 0.0
+    for k in range(nodes):
+        for h in range(nodes):
+            r = c1[k] - c2[h]
+            near = 0.6366197723675814 / narrow / (1 + (r / narrow) ** 2) ** 2
+            r /= wide_log
+            far = 0.6366197723675814 / wide_log * r * r / (1 + r * r) ** 2
+            inverse = math.exp(-0.5 * (c1[k] + c2[h]))
+            same = (prior[0] * far + prior[3] * near) * inverse * 0.6366197723675814 / narrow
+            other = (prior[1] * near + prior[2] * far) * inverse * 0.6366197723675814 / wide
+            for j in range(nodes):
+                if first[j, k] < 1e-9:
+                    continue
+                for i in range(nodes):
+                    u = (m1[j] - m2[i]) * inverse
+                    v, t = u / wide, (u / narrow) ** 2
+                    v *= v
+                    w = other * v / (1 + v) ** 2 + same / (1 + t) ** 2
+                    w *= first[j, k] * second[i, h]
+                    w1[j, k] += w
+                    w2[i, h] += w
+    total = w1.sum()
+    if total > 0:
+        w1 /= total
+        w2 /= w2.sum()
+    return total
+
+
+@compiled
+def _add(family, w, ms, cs, edges, share, out):  # type: ignore[no-untyped-def]
+    """Add the predicted probabilities of the cells."""
+    for j in range(ms.size):
+        for k in range(ms.size):
+            if w[j, k] < 1e-3:
+                continue
+            s, before = math.exp(-cs[k]), 0.0
+            for i in range(edges.size):
+                now = _cdf(family, (edges[i] - ms[j]) * s)
+                out[i] += share * w[j, k] * (now - before)
+                before = now
+            out[edges.size] += share * w[j, k] * (1 - before)
+
+
+@compiled
+def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return whether both sides together vary."""
+    nodes, number = _NODES, 2
+    shape = (number, 2, nodes)
+    ms, cs = np.empty(shape), np.empty(shape)
+    w = np.empty((number, 2, nodes, nodes))
+    first, second = np.empty((nodes, nodes)), np.empty((nodes, nodes))
+    evidence = np.full(number, -math.inf)
+    n = min(u.sum(), v.sum())
+    for a in range(number):
+        m1, s1 = _centre(a, x, u)
+        m2, s2 = _centre(a, y, v)
+        both = 0.5 * (s1 * s1 + s2 * s2)
+        if not (1e-290 < both < 1e290):
+            return False
+        s1 = math.sqrt((n * s1 * s1 + both) / n)
+        s2 = math.sqrt((n * s2 * s2 + both) / n)
+        if a == 1:
+            for j in range(units.size):
+                edges[j] = m1 + s1 * units[j]
+                edges[units.size + j] = m2 + s2 * units[j]
+            edges.sort()
+        log = _likelihoods(a, x, u, m1, s1, nodes, _SPACING, first, ms[a, 0], cs[a, 0])
+        log += _likelihoods(a, y, v, m2, s2, nodes, _SPACING, second, ms[a, 1], cs[a, 1])
+        total = _posterior(
+            first, second, ms[a, 0], cs[a, 0], ms[a, 1], cs[a, 1], prior, w[a, 0], w[a, 1]
+        )
+        if total > 0:
+            evidence[a] = log + math.log(total)
+    top = evidence.max()
+    if not top > -math.inf:
+        return False
+    shares = np.exp(evidence - top)
+    shares /= shares.sum()
+    p[:], q[:] = 0.0, 0.0
+    for a in range(number):
+        if shares[a] > 1e-3:
+            _add(a, w[a, 0], ms[a, 0], cs[a, 0], edges, shares[a], p)
+            _add(a, w[a, 1], ms[a, 1], cs[a, 1], edges, shares[a], q)
+    p += 1e-12
+    q += 1e-12
+    p /= p.sum()
+    q /= q.sum()
+    return True
+
+
+@compiled
+def _quantiles(values, weights, shares, out):  # type: ignore[no-untyped-def]
+    """Set the quantiles of the points at increasing shares."""
+    i, below = 0, weights[0]
+    total = weights.sum()
+    for j in range(shares.size):
+        while below < shares[j] * total and i + 1 < values.size:
+            i += 1
+            below += weights[i]
+        out[j] = values[i]
+
+
+@compiled
+def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
+    """Set the probabilities of cells by Laplace kernels of this width."""
+    total = weights.sum()
+    k = edges.size
+    below = np.zeros(k)  # number of points below, and their kernels there
+    decay = np.zeros(k)
+    i, number, sums, last = 0, 0.0, 0.0, values[0]
+    for j in range(k):
+        while i < values.size and values[i] <= edges[j]:
+            sums = sums * math.exp((last - values[i]) / width) + weights[i]
+            last = values[i]
+            number += weights[i]
+            i += 1
+        below[j] = number
+        if number > 0:
+            decay[j] = sums * math.exp((last - edges[j]) / width)
+    i, sums, last = values.size - 1, 0.0, values[-1]
+    for j in range(k - 1, -1, -1):
+        while i >= 0 and values[i] > edges[j]:
+            sums = sums * math.exp((values[i] - last) / width) + weights[i]
+            last = values[i]
+            i -= 1
+        above = sums * math.exp((edges[j] - last) / width) if sums > 0 else 0.0
+        below[j] += 0.5 * (above - decay[j])
+    before = 0.0
+    for j in range(k):
+        out[j] = max(below[j] - before, 0.0) / total
+        before = below[j]
+    out[k] = max(total - before, 0.0) / total
+
+
+@compiled
+def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return whether both sides vary."""
+    size = edges.size // 2
+    shares = (np.arange(size - 4) + 1.0) / (size - 3)
+    quartiles, widths = np.empty(3), np.empty(2)
+    for side in range(2):
+        values, weights = (x, u) if side == 0 else (y, v)
+        first = side * size
+        _quantiles(values, weights, shares, edges[first : first + size - 4])
+        _quantiles(values, weights, np.array([0.25, 0.5, 0.75]), quartiles)
+        n = weights.sum()
+        spread = _centre(0, values, weights)[1]
+        range_ = (quartiles[2] - quartiles[0]) / 1.35
+        if not (range_ > 0 and spread < 1e290):
+            return False
+        widths[side] = _WIDTH * min(spread, range_) * n**-0.2
+        far = quartiles[2] - quartiles[0]
+        edges[first + size - 4] = quartiles[0] - 2.5 * far
+        edges[first + size - 3] = quartiles[0] - far
+        edges[first + size - 2] = quartiles[2] + far
+        edges[first + size - 1] = quartiles[2] + 2.5 * far
+    edges.sort()
+    _smooth(x, u, widths[0], edges, p)
+    _smooth(y, v, widths[1], edges, q)
+    n, m = u.sum(), v.sum()
+    for i in range(p.size):
+        mean = 0.5 * (p[i] + q[i]) + 1e-12
+        p[i] = (n * p[i] + _SHRINKAGE * mean) / (n + _SHRINKAGE)
+        q[i] = (m * q[i] + _SHRINKAGE * mean) / (m + _SHRINKAGE)
+    p /= p.sum()
+    q /= q.sum()
+    return True
+
+
+@compiled
+def _log_beta(a, b):  # type: ignore[no-untyped-def]
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+@compiled
+def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return the number of cells."""
+    total = u.sum() + v.sum()
+    target = max(total / _LEAVES, 2.0)
+    k, i, j = 0, 0, 0
+    p[:], q[:] = 0.0, 0.0
+    while i < x.size or j < y.size:
+        a, b = 0.0, 0.0
+        value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
+        if i < x.size and x[i] == value:
+            a = u[i]
+            i += 1
+        if j < y.size and y[j] == value:
+            b = v[j]
+            j += 1
+        repeats = a + b >= max(2.0, total / (2 * _LEAVES))
+        if repeats:
+            below = np.nextafter(value, -math.inf)
+            if k == 0 or edges[k - 1] < below:
+                edges[k] = below
+                k += 1
+        p[k] += a
+        q[k] += b
+        last = i >= x.size and j >= y.size
+        if repeats or (p[k] + q[k] >= target and not last):
+            cut = value
+            if not repeats:
+                after = min(x[i] if i < x.size else math.inf, y[j] if j < y.size else math.inf)
+                cut += 0.5 * (after - value)
+                if not value <= cut < after:
+                    cut = value
+            edges[k] = cut
+            k += 1
+    k += 1
+    _split(p, q, k)
+    return k
+
+
+@compiled
+def _split(p, q, k):  # type: ignore[no-untyped-def]
+    """Replace counts of k cells by the probabilities that a Pólya tree predicts."""
+    sums, sums_prime = np.zeros(k + 1), np.zeros(k + 1)
+    for i in range(k):
+        sums[i + 1] = sums[i] + p[i]
+        sums_prime[i + 1] = sums_prime[i] + q[i]
+    starts, ends = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
+    masses = np.ones((2 * k, 2))
+    prior, shares, logs = np.array(_STRENGTHS), np.array(_STRENGTH_SHARES), np.empty(3)
+    ends[0], size = k, 1
+    while size:
+        size -= 1
+        start, end, a, b = starts[size], ends[size], masses[size, 0], masses[size, 1]
+        if end - start == 1:
+            p[start], q[start] = a, b
+            continue
+        half = 0.5 * (sums[start] + sums[end] + sums_prime[start] + sums_prime[end])
+        cut = start + 1
+        while cut < end - 1 and sums[cut] + sums_prime[cut] < half:
+            cut += 1
+        if cut - 1 > start:
+            over = sums[cut] + sums_prime[cut] - half
+            if half - sums[cut - 1] - sums_prime[cut - 1] < over:
+                cut -= 1
+        l1, r1 = sums[cut] - sums[start], sums[end] - sums[cut]
+        l2, r2 = sums_prime[cut] - sums_prime[start], sums_prime[end] - sums_prime[cut]
+        mean = (l1 + l2 + 0.5) / (l1 + l2 + r1 + r2 + 1)
+        logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
+        for t in range(1, logs.size):
+            c, d = prior[t] * mean, prior[t] * (1 - mean)
+            logs[t] = _log_beta(l1 + c, r1 + d) + _log_beta(l2 + c, r2 + d) - 2 * _log_beta(c, d)
+        likely = shares * np.exp(logs - logs.max())
+        likely /= likely.sum()
+        left, left_prime = likely[0] * mean, likely[0] * mean
+        for t in range(1, logs.size):
+            left += likely[t] * (l1 + prior[t] * mean) / (l1 + r1 + prior[t])
+            left_prime += likely[t] * (l2 + prior[t] * mean) / (l2 + r2 + prior[t])
+        starts[size], ends[size] = start, cut
+        masses[size, 0], masses[size, 1] = a * left, b * left_prime
+        starts[size + 1], ends[size + 1] = cut, end
+        masses[size + 1, 0], masses[size + 1, 1] = a * (1 - left), b * (1 - left_prime)
+        size += 2
+
+
+@compiled
+def _cell(p, q, e, a, most, most_prime):  # type: ignore[no-untyped-def]
+    """Return f, g and the derivatives of growth by a and by the two ends, in a cell."""
+    b = 2 - a
+    if p * b > e * q * a:
+        f, top = p * (a * e + b) / (e * (p + q)), a * e + b
+        if f > most:
+            g = top - e * most
+            return most, g, q * (e - 1) / g, p / most - q * e / g, 0.0
+        return f, top - e * f, (p + q) * (e - 1) / top, 0.0, 0.0
+    if q * a > e * p * b:
+        g, top = q * (a + b * e) / (e * (p + q)), a + b * e
+        if g > most_prime:
+            f = top - e * most_prime
+            return f, most_prime, p * (1 - e) / f, 0.0, q / most_prime - p * e / f
+        return top - e * g, g, (p + q) * (1 - e) / top, 0.0, 0.0
+    return a, b, p / a - q / b, 0.0, 0.0
+
+
+@compiled
+def _slope(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
+    """Return the derivative of growth by a (0), by the largest f (1) or the largest g (2)."""
+    slope = 0.0
+    for i in range(p.size):
+        slope += _cell(p[i], q[i], e, a, most, most_prime)[2 + which]
+    if which:
+        slope -= 2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
+    return slope
+
+
+@compiled
+def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
+    """Return where the derivative is 0, by bisection."""
+    b = 2 - a
+    if which == 0:
+        low, high = 0.0, 2.0
+        if most < 1e9:  # the largest f is at least a, the largest g at least b
+            low, high = max(2 - most_prime, 0.0), min(most, 2.0)
+    elif which == 1:
+        low, high = a, (a * e + b) / e
+    else:
+        low, high = b, (a + b * e) / e
+    for _ in range(32):
+        middle = 0.5 * (low + high)
+        if which == 0:
+            slope = _slope(p, q, e, delta, middle, most, most_prime, 0)
+        elif which == 1:
+            slope = _slope(p, q, e, delta, a, middle, most_prime, 1)
+        else:
+            slope = _slope(p, q, e, delta, a, most, middle, 2)
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@compiled
+def _factors(predicted, predicted_prime, epsilons, deltas, fs, gs):  # type: ignore[no-untyped-def]
+    """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
+    part = _FLOOR / 2
+    p = (1 - part) * predicted + part * predicted_prime + 1e-12
+    q = (1 - part) * predicted_prime + part * predicted + 1e-12
+    for m in range(epsilons.size):
+        e, delta = math.exp(epsilons[m]), deltas[m]
+        most, most_prime = 1e300, 1e300
+        a = _solve(p, q, e, delta, 1.0, most, most_prime, 0)
+        if delta > _NEGLIGIBLE:
+            for _ in range(4):
+                most = _solve(p, q, e, delta, a, 1e300, most_prime, 1)
+                most_prime = _solve(p, q, e, delta, a, most, 1e300, 2)
+                a = _solve(p, q, e, delta, a, most, most_prime, 0)
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for i in range(p.size):
+            f, g = _cell(p[i], q[i], e, a, most, most_prime)[:2]
+            f, g = max(f, 1e-12), max(g, 1e-12)
+            fs[i, m], gs[i, m] = math.log(f), math.log(g)
+            first, second = max(first, e * f + g), max(second, f + e * g)
+            third, fourth = max(third, f), max(fourth, g)
+        total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
+        scale = math.log(2 / total)
+        for i in range(p.size):
+            fs[i, m] += scale
+            gs[i, m] += scale

@@ -1,0 +1,257 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from epsilometer.auditing.statistics.predictors import (
+    POINTS,
+    Mixture,
+    Points,
+    Prediction,
+    factors,
+    families,
+    kernels,
+    tree,
+)
+
+PREDICTORS = (families, kernels, tree)
+CLAIMS = [(0.0, 0.0), (0.01, 1e-5), (1.0, 1e-5), (1.0, 0.05), (3.0, 0.0), (0.1, 0.3)]
+
+
+def law(rng, k, spread=1.0):
+    weights = rng.gamma(spread, size=k) + 1e-9
+    return weights / weights.sum()
+
+
+def null_pair(rng, k, epsilon, delta):
+    """A random pair of distributions on k cells that satisfies the claim."""
+    first, second = law(rng, k, 0.1), law(rng, k, 0.1)
+    share = 1 / (1 + math.exp(-epsilon))
+    p, q = share * first + (1 - share) * second, (1 - share) * first + share * second
+    return (1 - delta) * p + delta * law(rng, k, 0.1), (1 - delta) * q + delta * law(rng, k, 0.1)
+
+
+def prediction(rng, k):
+    return Prediction(np.arange(k - 1.0), law(rng, k), law(rng, k))
+
+
+def bets(rng, k, epsilon, delta):
+    return factors_of(prediction(rng, k), epsilon, delta)
+
+
+def factors_of(guess, epsilon, delta):
+    return [np.exp(f[:, 0]) for f in factors(guess, np.array([epsilon]), np.array([delta]))]
+
+
+def largest_sum(f, g, epsilon, delta):
+    """Return the largest E_P'[f] + E_Q'[g] under the claim, by a linear programme."""
+    k, e = f.size, math.exp(epsilon)
+    one, nothing = np.eye(k), np.zeros((k, k))
+    ones, zeros = np.ones((1, k)), np.zeros((1, k))
+    # variables: P', Q', and the excess of either side
+    excess = np.block([[one, -e * one, -one, nothing], [-e * one, one, nothing, -one]])
+    sums = np.block([[zeros, zeros, ones, zeros], [zeros, zeros, zeros, ones]])
+    sides = np.block([[ones, zeros, zeros, zeros], [zeros, ones, zeros, zeros]])
+    solution = linprog(
+        -np.concatenate([f, g, np.zeros(2 * k)]),
+        A_ub=np.vstack([excess, sums]),
+        b_ub=np.concatenate([np.zeros(2 * k), [delta, delta]]),
+        A_eq=sides,
+        b_eq=[1.0, 1.0],
+        method="highs",
+    )
+    return -solution.fun
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_the_mean_of_a_factor_is_at_most_one_where_the_claim_holds(epsilon, delta):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        k = int(rng.integers(2, 30))
+        f, g = bets(rng, k, epsilon, delta)
+        assert min(f.min(), g.min()) > 0
+        for _ in range(20):
+            p, q = null_pair(rng, k, epsilon, delta)
+            assert (p @ f) * (q @ g) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_the_largest_sum_of_means_is_two(epsilon, delta):
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        f, g = bets(rng, 8, epsilon, delta)
+        assert largest_sum(f, g, epsilon, delta) == pytest.approx(2, abs=1e-7)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_no_other_bet_grows_faster(epsilon, delta):
+    """A change of the bets by a little, in any direction, lowers the growth."""
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        guess = prediction(rng, 6)
+        f, g = factors_of(guess, epsilon, delta)
+        mixed = [0.985 * a + 0.015 * b for a, b in ((guess.p, guess.q), (guess.q, guess.p))]
+
+        def growth(f, g, mixed=mixed):
+            total = largest_sum(f, g, epsilon, delta)
+            return mixed[0] @ np.log(f) + mixed[1] @ np.log(g) - 2 * math.log(total / 2)
+
+        best = growth(f, g)
+        for _ in range(10):
+            change = np.exp(0.05 * rng.normal(size=(2, 6)))
+            assert growth(f * change[0], g * change[1]) <= best + 2e-4
+
+
+def noises(rng, n):
+    yield rng.normal(0, 2, n), rng.normal(0.5, 1, n)
+    yield rng.laplace(0, 1e-6, n), rng.laplace(3e-6, 1e-6, n)
+    yield rng.integers(0, 3, n), rng.integers(1, 4, n)
+    yield np.zeros(n), np.ones(n)
+    yield np.zeros(n), np.zeros(n)
+    yield rng.standard_cauchy(n) * 1e300, rng.normal(0, 1e-300, n)
+    yield np.where(rng.random(n) < 0.1, np.nan, rng.random(n)), rng.random(n)
+    yield np.where(rng.random(n) < 0.1, -np.inf, 1.0), np.where(rng.random(n) < 0.2, np.inf, 2.0)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("n", [2, 3, 30, 2000])
+def test_predictions_are_distributions(predictor, n):
+    rng = np.random.default_rng(3)
+    for x, y in noises(rng, n):
+        guess = predictor(Points.of(x), Points.of(y))
+        if guess is not None:
+            assert (guess.edges[1:] >= guess.edges[:-1]).all()
+            assert guess.p.size == guess.q.size == guess.edges.size + 1
+            for side in (guess.p, guess.q):
+                assert side.min() > 0
+                assert side.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+def test_predictions_come_near_the_distributions(predictor):
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(4)
+    guess = predictor(Points.of(rng.normal(0, 2, 4000)), Points.of(rng.normal(0.5, 1, 4000)))
+    for side, noise in ((guess.p, norm(0, 2)), (guess.q, norm(0.5, 1))):
+        exact = np.diff(noise.cdf(np.concatenate([[-np.inf], guess.edges, [np.inf]])))
+        assert np.abs(side - exact).sum() < 0.12
+
+
+def test_values_that_repeat_have_cells_of_their_own():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=300), rng.normal(size=300)
+    x[:30] = 0.25
+    guess = tree(Points.of(x), Points.of(y))
+    cell = np.searchsorted(guess.edges, 0.25)
+    assert guess.edges[cell] == 0.25
+    assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
+    assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
+    assert guess.q[cell] < 0.02
+
+
+def test_kernels_sum_to_what_each_kernel_has():
+    from epsilometer.auditing.statistics.predictors import _smooth
+
+    rng = np.random.default_rng(6)
+    values, weights = np.sort(rng.normal(size=50)), rng.integers(1, 4, 50).astype(float)
+    edges, out = np.sort(rng.normal(size=9)), np.empty(10)
+    _smooth(values, weights, 0.4, edges, out)
+    z = (edges[:, None] - values) / 0.4
+    below = np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0)))
+    exact = np.diff(np.concatenate([[0.0], below @ weights / weights.sum(), [1.0]]))
+    assert out == pytest.approx(exact, abs=1e-12)
+
+
+def test_points_keep_draws_and_means():
+    rng = np.random.default_rng(7)
+    draws = np.concatenate([rng.normal(size=20_000), np.full(3000, 0.5), [np.nan, np.inf]])
+    points = Points.of(draws)
+    for _ in range(5):
+        points = points.with_draws(draws)
+    finite = np.isfinite(points.values)
+    assert points.values.size <= 2 * POINTS
+    assert (np.diff(points.values) > 0).all()
+    assert points.weights.sum() == 6 * draws.size
+    assert points.weights[~finite].sum() == 12
+    assert points.weights[points.values == 0.5] >= 18_000
+    mean = np.average(points.values[finite], weights=points.weights[finite])
+    assert mean == pytest.approx(draws[:-2].mean(), abs=1e-9)
+
+
+def mixture(epsilon=0.1, delta=1e-5, **more):
+    return Mixture(np.array([epsilon, 2.0]), np.array([delta, 0.0]), **more)
+
+
+def naive(x, y, epsilon, delta, shares):
+    """Return the log wealth after each pair of draws, pair by pair."""
+    wealth, logs, guesses, fitted = np.ones(len(shares)), [], [None] * len(shares), 0
+    for n in range(len(x)):
+        if n >= 2 and (fitted < 30 or n >= fitted + fitted // 10):
+            fitted = n
+            guesses = [each(Points.of(x[:n]), Points.of(y[:n])) for each in PREDICTORS]
+        for i, guess in enumerate(guesses):
+            if guess is not None:
+                f, g = factors_of(guess, epsilon, delta)
+                cells = [int(np.sum(guess.edges < side[n])) for side in (x, y)]
+                wealth[i] *= f[cells[0]] * g[cells[1]]
+        logs.append(math.log(np.average(wealth, weights=shares)))
+    return np.array(logs)
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+def test_the_wealth_is_that_of_a_naive_oracle(discrete):
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(0, 2, 80), rng.normal(0.5, 1, 80)
+    if discrete:
+        x, y = np.round(x), np.round(y)
+    shares = (0.5, 0.3, 0.2)
+    whole = mixture(predictors=PREDICTORS, shares=shares).record(x, y)
+    assert whole[:, 0] == pytest.approx(naive(x, y, 0.1, 1e-5, shares), abs=1e-9)
+    assert whole[:, 1] == pytest.approx(naive(x, y, 2.0, 0.0, shares), abs=1e-9)
+
+
+def test_the_wealth_does_not_depend_on_batches():
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(0, 2, 300), rng.normal(0.5, 1, 300)
+    whole, parts = mixture().record(x, y), mixture()
+    cuts = [0, 1, 2, 5, 40, 41, 200, 300]
+    pieces = [parts.record(x[i:j], y[i:j]) for i, j in itertools.pairwise(cuts)]
+    assert np.concatenate(pieces) == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize(("unit", "origin"), [(1e-9, 0.0), (1e9, 0.0), (1.0, 1e6)])
+def test_the_wealth_does_not_depend_on_units(unit, origin):
+    rng = np.random.default_rng(10)
+    x, y = rng.laplace(0, 2, 100), rng.laplace(0.5, 1, 100)
+    ends = [
+        mixture(predictors=(families, kernels), shares=(0.5, 0.5)).record(*sides)[-1]
+        for sides in ((x, y), (unit * x + origin, unit * y + origin))
+    ]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 600])
+def test_any_numbers_can_be_bet_on(n):
+    rng = np.random.default_rng(11)
+    for x, y in noises(rng, n):
+        wealth = mixture().record(x, y)
+        assert wealth.shape == (n, 2)
+        assert np.isfinite(wealth).all()
+
+
+def test_sides_that_share_no_output_are_refuted_in_a_few_draws():
+    wealth = mixture().record(np.zeros(30), np.ones(30))
+    assert wealth[-1, 0] > math.log(20)
+
+
+def test_a_claim_that_holds_is_seldom_refuted():
+    rng, refuted = np.random.default_rng(12), 0
+    for _ in range(100):
+        wealth = Mixture(np.array([1.0]), np.array([0.0])).record(
+            rng.laplace(0, 1, 400), rng.laplace(1, 1, 400)
+        )
+        refuted += wealth.max() >= math.log(20)
+    assert refuted <= 10
