@@ -162,7 +162,8 @@ def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
 
 
 @pytest.mark.parametrize(
-    "name", ["Constant", "Constant.release", "made", "made.release", "module_level", "pythons_own"]
+    "name",
+    ["Constant", "Constant.release", "constant", "constant.release", "module_level", "pythons_own"],
 )
 def test_a_constant_seed_in_a_file_is_invalid(file, name):
     assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"

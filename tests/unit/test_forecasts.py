@@ -174,7 +174,12 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
 
 @pytest.mark.parametrize(
     ("claim", "level"),
-    [(pure(0.01), 0.05), (pure(1.0), 1.3), (gdp(1.0), 1.5), (renyi({3: 2.0}), 4.0)],
+    [
+        (pure(1.0), 1.3),
+        (renyi({3: 2.0}), 5.0),
+        pytest.param(pure(0.01), 0.05, marks=pytest.mark.examples),
+        pytest.param(gdp(1.0), 1.5, marks=pytest.mark.examples),
+    ],
 )
 def test_levels_are_detected_as_often_as_forecast(claim, level):
     """.9 is forecast; of 24 audits that are found with .87, 15 or fewer are one in 300 times.
