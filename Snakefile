@@ -6,7 +6,7 @@
 #   snakemake --cores 2 audits                   every file of config/audits/; or those of a file or a
 #                                                folder anywhere: --config audits=../mine.yaml
 #   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
-#   snakemake --cores 2 benchmark                beside what else there is: docs/benchmark.md
+#   snakemake --cores 2 benchmark                compared with other tools: docs/benchmark.md
 #   snakemake --cores 2 results/quick/...        any one file, by its path
 
 import sys
@@ -32,7 +32,7 @@ from epsilometer_workflow.runtime.provenance import failure_lines
 
 began = time.time()
 try:
-    if workflow.remote_exec:  # who submitted this has checked it
+    if workflow.remote_exec:  # checked before it was submitted
         study = Study("config", config)
     else:
         study = checked("config", config)

@@ -16,7 +16,7 @@ CHECKS = [
     {"name": "lag", "result": "note", "words": "w", "n": 3},
 ]
 COUNTS = {"right": 3, "guesses": 4, "canaries": 10, "included": 5, "rules": 2}
-ALWAYS = ["Claim and inputs", "Verdict", "Is it a sampler?", "Where it comes from"]
+ALWAYS = ["Claim and inputs", "Verdict", "Is it a sampler?", "Provenance"]
 CASES = {
     "violated": (
         Verdict(
@@ -47,7 +47,7 @@ CASES = {
         ),
         zcdp(0.1),
         {"Witness", "Cause", "Evidence", "What the papers' methods say"},
-        ["no course of evidence", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
+        ["no curve of evidence", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
     ),
     "holds": (
         Verdict(
@@ -67,7 +67,7 @@ CASES = {
         ),
         pure(1.0),
         {"Witness"},
-        ["a level of 1.75", "to be found", "second", "No checks were made."],
+        ["a level of 1.75", "level to detect", "second", "No checks were made."],
     ),
     "invalid": (
         Verdict(*("invalid", *CLAIM.values(), "one run"), guesses={**COUNTS, "rule": HOSTILE}),

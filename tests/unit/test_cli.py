@@ -396,7 +396,7 @@ def test_a_page_without_its_libraries_is_refused_before_anything_is_drawn(
     code, out, err = run("audit mechanisms.py:broken --pair 0 1 --epsilon 1 --output page")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
-    assert "pip install jinja2 matplotlib" in err
+    assert "pip install '.[page]'" in err
     assert run(f"audit {WRONG} {FEW}")[0] == 1
 
 
@@ -441,7 +441,9 @@ def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
     monkeypatch.setattr("epsilometer.cli.main.claim_of", lambda _: 1 / 0)
     code, _, err = run(f"audit {RIGHT} {FEW}")
     assert code == 70
-    assert err.splitlines()[-1] == "epsilometer: a fault of ours, please tell us: ZeroDivisionError"
+    assert (
+        err.splitlines()[-1] == "epsilometer: internal error, please report it: ZeroDivisionError"
+    )
 
 
 def test_samples_needed_prints_the_number(run, monkeypatch):

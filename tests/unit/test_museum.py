@@ -137,7 +137,7 @@ def exhibits(study) -> list[tuple[str, str]]:
     return [(v.entry, v.parameters) for v in Exhibition(study).cases]
 
 
-def test_rooms_come_before_controls(study):
+def test_exhibits_come_before_controls(study):
     """The file has the control first."""
     assert [entry for entry, _ in exhibits(study)] == ["never-flips", "never-flips", "right"]
     last = [product.path for product in all_of_the_museum(study)][-1]
@@ -251,7 +251,7 @@ def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, message)
         checked("config")
 
 
-def test_rooms_have_names_of_their_own(config_folder):
+def test_exhibits_have_names_of_their_own(config_folder):
     (FILE.parent / "zoo.yaml").write_text(FILE.read_text())
     with pytest.raises(ConfigError, match=r"zoo.yaml: audits.right: is also in .*tiny.yaml"):
         checked("config")
@@ -271,7 +271,7 @@ def test_exhibits_can_be_selected(config_folder):
         checked("config", {"exhibits": ["rihgt"]})
 
 
-def test_without_rooms_at_a_scale_there_is_nothing_to_make(config_folder):
+def test_without_exhibits_at_a_scale_there_is_nothing_to_make(config_folder):
     assert Rules(Study("config", {"scale": "paper"})).museum() == []
 
 

@@ -1,4 +1,4 @@
-# Audit mechanisms of anybody's: all claims about one mechanism on a set of pairs in a job; a table
+# Audit users' mechanisms: all claims about one mechanism on a set of pairs in a job; a table
 # and a page of each file of audits.
 #
 # `made_of` are digests of the mechanism's own files, as they are when the DAG is made; `stopped`,

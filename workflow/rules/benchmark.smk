@@ -1,5 +1,5 @@
 # The benchmark: implementations of a task, one after another, each job alone on the machine; then all
-# of them in a table and a figure. Nothing asks for it but `snakemake benchmark`.
+# of them in a table and a figure. Only `snakemake benchmark` runs it.
 
 
 rule measure:

@@ -59,7 +59,7 @@ run with {{input}}, {{size}} and {{seed}} filled in
 --columns NAME... | which columns of recorded outputs, or of --one-run: SCORE INCLUDED
 the neighbouring inputs, any of
 --pair X X'* | two inputs, in JSON
---domain DOMAIN | which inputs there are, in JSON or a file of it: up to 100 pairs (docs/audit.md)
+--domain DOMAIN | the possible inputs, in JSON or a file of it: up to 100 pairs (docs/audit.md)
 --patterns LENGTH | ten pairs of answers to this many counting queries
 --remove-a-row TABLE | a table (.csv, .parquet) and the same without a row, for 100 of its rows
 --replace-a-row TABLE | a table and the same with another row in place of one
@@ -69,7 +69,7 @@ how long
 --samples N | draws on each of x and x', over all pairs (default 100000)
 --budget TIME | seconds for all of it, in place of --samples: 60s (or 60), 5m, 1h
 --jobs N | processes that draw (default 1); the answer does not depend on N
---stop | stop as soon as the claim is refuted; alpha stays what it is
+--stop | stop as soon as the claim is refuted; alpha does not change
 the answer
 --alpha A | probability of "violated" where the claim holds (default .05)
 --detect LEVEL | "undecided" if a true level this high would have been missed (power .9)
@@ -88,12 +88,12 @@ advanced
 --exact | one exact binomial test at the end instead of a sequential test
 --as-reals | outputs stand for real numbers: do not look at their lowest bits
 --no-checks | do not test first whether draws are independent and follow the seed
---outcomes K | your word: only K different outputs are possible; allows "holds"
---support A B | your word: outputs have densities on [A, B]; with --lipschitz, allows "holds"
+--outcomes K | you declare: only K outputs are possible; allows "holds"
+--support A B | you declare: densities on [A, B]; with --lipschitz, allows "holds"
 --lipschitz C | with --support: Lipschitz constant of the densities
 """
 _OF_DRAWS = f"""{_OF_A_CLAIM}
-how likely it is found
+power
 --detect LEVEL | the true level, above the claim
 --power P | probability of finding it (default .9)
 --alpha A | probability of "violated" where the claim holds (default .05)

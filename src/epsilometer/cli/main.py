@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from epsilometer.auditing.statistics.claims import AnyClaim
     from epsilometer.auditing.verdict import Verdict
 
-WRONG_USE, FAILED, OUR_FAULT, INTERRUPTED = 2, 4, 70, 130
+WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
 _HELP = """\
 usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
@@ -277,7 +277,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _print_error(str(error), WRONG_USE)
     except Exception as error:
         traceback.print_exc()
-        return _print_error(f"a fault of ours, please tell us: {type(error).__name__}", OUR_FAULT)
+        return _print_error(
+            f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
+        )
 
 
 def _error_text(error: ArgumentError, of_audit: bool) -> str:

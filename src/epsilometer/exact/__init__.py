@@ -1,4 +1,4 @@
-"""Exact values: densities, losses, divergences and Lipschitz constants in closed form.
+"""Exact values: densities, losses, divergences, Lipschitz constants, and the fewest draws needed.
 
 The registry has the names of the mechanisms. Only aggregation, tables and tests use it; an import
 contract forbids it to everything that estimates.

@@ -1,1 +1,1 @@
-"""Projections of two laws onto the laws that satisfy a claim; they see arrays only."""
+"""Projections of two distributions onto those that satisfy a claim; they see arrays only."""

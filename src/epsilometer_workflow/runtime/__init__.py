@@ -1,1 +1,1 @@
-"""Watches jobs and runs: limits, logs, errors in one line, the lock of a folder."""
+"""Starts and watches jobs: server, clusters, limits, logs, one-line errors, locks, provenance."""

@@ -1,1 +1,1 @@
-"""Checks of a mechanism before an audit: whether draws are independent and follow the seed."""
+"""Checks before an audit: independent draws that follow the seed, and the accepted pairs."""

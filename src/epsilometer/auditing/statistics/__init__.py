@@ -1,1 +1,1 @@
-"""Tests and bounds: claims, bets on events, e-processes, exact tests, power, upper bounds."""
+"""Tests and bounds: claims, learning, bets, e-processes, exact tests, power, upper bounds."""

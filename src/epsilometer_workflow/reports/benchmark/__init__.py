@@ -1,1 +1,1 @@
-"""The benchmark: implementations of a task beside each other."""
+"""The figure of the benchmark."""
