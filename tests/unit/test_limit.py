@@ -8,10 +8,12 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog, minim
 from scipy.special import ndtr
 
 from epsilometer.auditing.statistics.claims import Delta, approximate, gdp, pure, renyi, zcdp
+from epsilometer.auditing.statistics.power import fewest_draws
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import EXACT, limit
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.projections import fans
+from epsilometer.projections.draws import least_draws
 from epsilometer.projections.project import project
 
 HALF = np.array([0.5, 0.5])
@@ -333,3 +335,11 @@ def test_limits_of_numbers():
     assert limit.coins(0.05, 0.05) == 0
     with pytest.raises(ArgumentError, match="alpha must lie strictly"):
         limit.floor(0.1, 1.0)
+
+
+def test_the_fewest_draws_are_those_of_the_noise():
+    """Randomised response of the same level needs fewer than Laplace noise."""
+    yes = 1 / (1 + math.exp(-1.2))
+    coin = np.array([yes, 1 - yes])
+    needed = least_draws(project(coin, coin[::-1], pure(1.0)).kl_inf, 0.05, 0.9)
+    assert 322 < needed < 323 < fewest_draws(pure(1.0), detect=1.2)

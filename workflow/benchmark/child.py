@@ -4,7 +4,7 @@ It is run by the interpreter of the library that is measured, so that it needs N
 is timed in seconds of CPU, of one thread, after a first call on few draws; its memory is the
 largest that the process holds, less what it held before. A missing package raises ImportError, and
 a method that does not apply NotImplementedError. A call that lasts too long ends this process; the
-parent starts it again behind this call.
+parent starts it again after this call.
 """
 
 from __future__ import annotations

@@ -253,8 +253,13 @@ def _needed(argv: Sequence[str]) -> int:
         f"with probability {settings.get('power', POWER):g}"
     )
     settings.pop("pairs", None)
-    with contextlib.suppress(ArgumentError):  # the cells of the model mechanism show no violation
-        _print(f"no audit of outputs can do with fewer than {fewest_draws(claim, **settings)}")
+    shows = "such noise" if options.event is None else "such an event"
+    try:
+        fewest = fewest_draws(claim, **settings)
+    except ArgumentError:  # its cells show no violation
+        _print(f"the fewest draws of any audit are unknown for {shows}")
+    else:
+        _print(f"no audit of outputs can do with fewer than {fewest} for {shows}")
     return 0
 
 

@@ -300,8 +300,9 @@ def fewest_draws(
     """Return how many draws of a side any audit of outputs needs to detect a violation.
 
     It is kl(power, alpha) / KL_inf (`epsilometer.projections.draws`) for the mechanism that
-    `samples_needed` audits, which knows neither it nor its outputs' laws. Parameters and errors are
-    those of `samples_needed`; draws of other pairs come on top.
+    `samples_needed` audits: additive noise, or one event. Another mechanism of the same level may
+    need fewer: in the example, randomised response needs 323. Parameters and errors are those of
+    `samples_needed`; draws of other pairs come on top.
 
     >>> from epsilometer.auditing.statistics.claims import pure
     >>> fewest_draws(pure(1.0), detect=1.2)
