@@ -191,7 +191,7 @@ def _attained(corners: Rows, drawn: Rows) -> Value:
 
 _NOISY_MAXIMUM = (
     "DPL takes the largest of 1001 values of a noisy curve, which lies above the truth; a local "
-    "search has 0.7 %"
+    "search ends at a lower maximum"
 )
 
 
