@@ -28,7 +28,7 @@ def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> l
     def draw(sides: Any, size: int) -> Any:
         return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
 
-    evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05), as_reals=True)
+    evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
     levels = np.linspace(0.1, 12, 120)
     return [
         float(levels[int(np.argmin(wealth.refuted(part, levels)))]) - 0.1
@@ -167,7 +167,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
         def draw(sides: Any, size: int, noise=noise, d=distance) -> Any:
             return [noise(d * side, 1, size) for _, side in sides]
 
-        evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05), as_reals=True)
+        evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
         hits += evidence.refuted()
     return hits / runs
 

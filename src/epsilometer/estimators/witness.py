@@ -181,10 +181,12 @@ def cells_of_views(
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
         yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
     if len(columns) > 1:
-        yield from _score(columns, columns_prime, cells, fine).choices()
+        yield from independent_score(columns, columns_prime, cells, fine).choices()
 
 
-def _score(columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool) -> Numbers:
+def independent_score(
+    columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
+) -> Numbers:
     """Learn the cells' additions to a score on half of the draws; return the scores of the others.
 
     The score is the log likelihood ratio where entries are independent.

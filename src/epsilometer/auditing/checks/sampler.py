@@ -323,8 +323,9 @@ def _against_itself(samples: Sequence[Calls], share: float) -> Check:
         return Check(name, "skipped", f"{half} draws against as many are too few")
     for sample in samples:
         sides = successive([(sample.table[:half], sample.table[half:])])
-        evidence = Evidence(pure(0.0), 1, _ITSELF * share / len(samples))
-        if gather(sides, schedule(half, 1), evidence, as_reals=True).refuted():
+        alpha = _ITSELF * share / len(samples)
+        evidence = Evidence(pure(0.0), 1, alpha, early=0.0, as_reals=True)
+        if gather(sides, schedule(half, 1), evidence).refuted():
             text = f"{sample.name}, late outputs differ in law from early ones: state is kept "
             return Check(name, "failed", f"{text}between calls")
     return _passed(name)

@@ -17,7 +17,6 @@ from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.bets import Bet, Round
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer.auditing.statistics.learning import expected, learn
-from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.estimators.berger_boos import lower_bound, p_value
 
 CHOOSING = 0.2  # share of the draws
@@ -54,7 +53,7 @@ def count(
 ) -> list[Round]:
     """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
     n = min(len(side) for side in fresh)
-    return [bet.on((fresh[0][:n], fresh[1][:n]), Step(1, n, n), layout) for bet in bets]
+    return [bet.on((fresh[0][:n], fresh[1][:n]), [n], n, layout) for bet in bets]
 
 
 def largest_bound(

@@ -21,6 +21,7 @@ from epsilometer.auditing.statistics.bets import initial_wealth, stakes
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
+from epsilometer.auditing.statistics.wealth import EARLY
 from epsilometer.errors import ArgumentError
 from epsilometer.events.candidates import expected_level
 from epsilometer.projections.draws import least_draws
@@ -194,7 +195,7 @@ def _detected(
         past += step.draws
         if after is not None and after.pairs < step.pairs:
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
-    needed = -math.log(alpha * float(initial_wealth(2).max()))
+    needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
     return np.asarray((kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1))
 
 
@@ -360,8 +361,8 @@ def _audited(
             def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
                 return [sides[pair != bad](side, size, rng) for pair, side in of]
 
-            evidence = Evidence(claim, pairs, alpha)
-            gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
+            evidence = Evidence(claim, pairs, alpha, as_reals=True)
+            gather(draw, steps, evidence, Evidence.refuted)
             likely += log_ndtr(rise if evidence.refuted() else -rise)
         samples = round(math.exp(guesses[int(likely.argmax())]))
     return round(samples * math.exp(_MARGIN / _RISE))

@@ -205,8 +205,8 @@ class Method(Model):
             return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
         # Bun and Steinke, of pure epsilon
         claim = Renyi(order, min(pair.epsilon, order * pair.epsilon**2 / 2))
-        evidence, sides = Evidence(claim, 1, _ALPHA), (pair.x, pair.x_prime)
-        gather(successive([sides]), schedule(pair.n, 1), evidence, as_reals=True)
+        evidence, sides = Evidence(claim, 1, _ALPHA, as_reals=True), (pair.x, pair.x_prime)
+        gather(successive([sides]), schedule(pair.n, 1), evidence)
         return float(evidence.bounds()[claim])
 
 
