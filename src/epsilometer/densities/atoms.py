@@ -35,15 +35,15 @@ def refuse_atoms(*sides: Floats) -> None:
         total = sum(side.size for side in draws)
         counts = np.zeros(_SLOTS[total > _MANY], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
-            raise ArgumentError("outputs", "are mixed: some entries are no numbers")
+            raise ArgumentError("outputs", "are mixed: some entries are not numbers")
         least = max(_LEAST, _SHARE * total)
         if counts.max() < least:
             continue
         if most := _largest_atom(np.concatenate(draws), least, total / len(sides)):
             raise ArgumentError(
                 "outputs",
-                f"are reals with an atom ({most} of {total} draws on one value): there is no "
-                "density, so the method does not apply; discrete outputs are to be integers",
+                f"are reals with an atom ({most} of {total} draws on one value): they have no "
+                "density, so the method does not apply; discrete outputs must be integers",
             )
 
 

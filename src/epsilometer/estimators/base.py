@@ -124,7 +124,7 @@ class Estimator(Protocol):
 
     @property
     def precision(self) -> float | None:
-        """The error that counts as a success; None for bounds and results that are no level."""
+        """The error that counts as a success; None for bounds and results that are not levels."""
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""

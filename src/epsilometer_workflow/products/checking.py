@@ -178,7 +178,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
             raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
     for path in listed(files):
         if not Path(path).is_file():
-            raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
+            raise ConfigError(file, f"{key}.table.files", f"{path} is not a file")
     sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)

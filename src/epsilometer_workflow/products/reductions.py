@@ -198,7 +198,7 @@ class Verdicts(_Reduced):
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
         if self.study.estimator(self.classifier).reads != "verdicts":
-            raise EpsilometerError(f"{self.classifier} is no classifier")
+            raise EpsilometerError(f"{self.classifier} is not a classifier")
         self._check_outputs(self.classifier)
 
     def spec(self) -> Spec:

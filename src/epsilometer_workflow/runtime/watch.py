@@ -31,12 +31,12 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
 _GONE = "the run that asked for it is gone"
 OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
-"""Causes that are no fault of the child."""
+"""Causes outside the child."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a job; None is no limit."""
+    """The limits of a job; None means no limit."""
 
     minutes: float | None = None
     megabytes: float | None = None

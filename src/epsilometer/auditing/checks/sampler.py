@@ -365,8 +365,8 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
             p = serial_p([score[start : start + stretch] for start in starts], rng)
             if min(p, by_time(score)) * len(side.scores) <= _DOUBT:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
-                text += "those before; they are shuffled before use, which is no help if they are "
-                return Check(name, "note", f"{text}dependent")
+                text += "those before; the shuffle before use does not help if they are dependent"
+                return Check(name, "note", text)
     return Check(name, "passed", "outputs are in no order")
 
 

@@ -49,7 +49,7 @@ class Sampler:
         self.per_draw = self._factory is not None and self._factory.per_draw
         function = self._factory.first if self._factory else function
         if not callable(function):
-            raise Misuse(name, f"is no function but {type_text(function)}")
+            raise Misuse(name, f"must be a function, got {type_text(function)}")
         called = inspect.unwrap(getattr(function, "func", function))
         called = called if inspect.isroutine(called) else type(called).__call__
         self._waits = inspect.iscoroutinefunction(called)

@@ -197,7 +197,7 @@ def _unusual(text: bytes, subject: str) -> Any:
     if not text:
         raise ReplyError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""
-    raise ReplyError(f"{subject} no output in JSON: {shown(text)}{hint}")
+    raise ReplyError(f"{subject} not an output in JSON: {shown(text)}{hint}")
 
 
 def _error(line: bytes) -> tuple[str, bool] | None:

@@ -99,7 +99,7 @@ def pooled(tables: Tables) -> pd.DataFrame:
     tightest = bounds["mean"] >= bounds.groupby(alike)["mean"].transform("max")
     for name, rows in (
         ("cells", of_cells),
-        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # an answer of 0 is no finding
+        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # an answer of 0 finds nothing
         ("tightest", bounds[tightest & (bounds["mean"] > 0)]),
     ):
         counted = rows.groupby(keys).size().rename(name).reset_index()
