@@ -236,7 +236,7 @@ def test_recorded_outputs_and_densities_may_stand_for_reals():
 def test_the_witness_of_askin2022_has_no_low_bits():
     rng = np.random.default_rng(5)
     _, (loss,) = Witness().screen([(laplace(0, 3000, rng), laplace(1, 3000, rng))], draws=3000)
-    views = [event["event"].get("view", "output") for event in loss.found["events"]]
+    views = [event["event"].get("view", "output") for event in loss.target["events"]]
     assert "low bit" not in views
 
 
