@@ -10,11 +10,11 @@ from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
-_SHARE = 5e-4  # of the draws, which an atom holds at least to be one,
-_LEAST = 10  # and so many of them,
-_NEAR = 0.1  # and this share of what lies within a bandwidth of it,
-_CLEAR = 4.0  # by so many deviations more than a value of such a share has
-_SLOTS = {False: 2**14, True: 2**12}  # of many draws fewer, which a slot hardly strays from:
+_SHARE = 5e-4  # smallest share of the draws in an atom
+_LEAST = 10  # smallest number of draws in an atom
+_NEAR = 0.1  # smallest share of the draws within a bandwidth of an atom
+_CLEAR = 4.0  # standard deviations by which an atom exceeds that share
+_SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more draws than _MANY
 _MANY = 10**6
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
 

@@ -51,7 +51,7 @@ from epsilometer.estimators.base import Loss, OutputEvidence
 Region = tuple[float, float]
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
-_INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, a dimension
+_INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dimension
 _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 

@@ -2,7 +2,7 @@
 
 A lower bound for the privacy level needs an event that is likelier on x than on x', chosen before
 the draws that confirm it. The best is {loss >= c}; its outputs have to be learned. The event that
-is best on the draws it was learned from is often noise, the more so the more fresh draws will
+is best on the draws it was learned from is often noise, and more often if many fresh draws
 follow. So
 
 - outputs are put into cells without a unit: between quantiles of both sides together, repeated

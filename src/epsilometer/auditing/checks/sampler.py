@@ -11,12 +11,12 @@ draw; the calls of all inputs are in random order.
 - ``repetitions``: equal outputs are not in the same call more often than by chance, in pairs and
   all together.
 - ``independent draws``: the ranks of draws do not depend on those before.
-- ``order of calls``: no group of draws differs from all: by time, by size of the call, by the input
-  of the call before.
+- ``order of calls``: no group of draws differs from all others: by time, size of the call, or input
+  of the previous call.
 - ``x against x``: the audit itself does not distinguish early draws from late ones.
 
-If nothing is wrong, all checks together fail with probability 0.001 at most, or with a smaller
-probability that is set; `permutations` has the proofs.
+For correct draws, the probability that any check fails is at most ``alpha``, by default 0.001;
+`permutations` has the proofs.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ def account(
     """Return the number that ``file.py:function`` or ``package.module:function`` returns.
 
     The function gets those of the ``parameters`` that it names. Raise `Misuse` if it cannot be
-    found or loaded, or needs other parameters. Raise `Broken` if it fails, or returns anything but
-    one finite positive number.
+    found or loaded, or needs other parameters. Raise `Broken` if it fails, or does not return one
+    finite positive number.
     """
     function, name, home = find(spec, folder)
     function = function.first if isinstance(function, ObjectFactory) else function

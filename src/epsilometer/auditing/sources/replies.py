@@ -17,7 +17,7 @@ from epsilometer.errors import one_line
 _BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _ERROR = re.compile(rb'\{\s*"error"\s*:')
-_LINE = 1 << 24  # bytes: no output is as long
+_LINE = 1 << 24  # bytes of the longest line
 
 
 class ReplyError(Exception):

@@ -27,7 +27,7 @@ from epsilometer.auditing.sources.replies import Reply, ReplyError
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
 _FIELDS = ("input", "size", "seed")
-_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}}, which stands for it
+_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}} for a literal {word}
 
 
 class WorkerSource:
@@ -127,7 +127,7 @@ class WorkerSource:
         """
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
-            with suppress(OSError):  # too long for a name, for one
+            with suppress(OSError):  # for example, too long for a name
                 path = (self._folder / word).resolve()
                 if path.suffix == ".py" and path.is_file():
                     files = file_digests(path)
