@@ -2,9 +2,9 @@
 
 It is started with a run, imports libraries and stages once, and ends with the run. The process
 that Snakemake starts for a job hands its script over, by a socket of this user, and waits for the
-exit code. Here the script runs in a fork, watched like all jobs (see `watch`). Without a server, or for
-a job that the server cannot run, the job itself imports the modules that it uses. On a cluster each
-submission has a server of its own.
+exit code. Here the script runs in a fork, watched like all jobs (see `watch`). Without a server, or
+for a job that the server cannot run, the job itself imports the modules that it uses. On a cluster
+each submission has a server of its own.
 """
 
 from __future__ import annotations
