@@ -432,7 +432,7 @@ BAD_SPECS = [
     ("surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     ("there/survey.py:noisy", ["there/survey.py is not there, nor is its folder"]),
     ("./tools:noisy", ["./tools is a folder"]),
-    ("./notes.txt:noisy", ["./notes.txt", "must end in .py"]),
+    ("./notes.txt:noisy", ["./notes.txt", "ends in .py"]),
     ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
     ("survey.py:Mean.cal", ["survey.py: Mean has no function 'cal'; did you mean 'call'?"]),
     ("survey.py:Scaled.call", ["survey.py:Scaled.call is a method, and Scaled() fails"]),
