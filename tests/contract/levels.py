@@ -216,7 +216,7 @@ def _weighed(after: str, name: str, seed: int) -> tuple[int, Any]:
     first, case = method_of(after), CASES[name]
     first.check(case.outputs, math.inf)
     chosen, losses = first.screen(case.drawn(seed, "first"), draws=case.fresh, region=None)
-    events = json.loads(json.dumps(losses[chosen].found, allow_nan=False))  # as a file holds it
+    events = json.loads(json.dumps(losses[chosen].target, allow_nan=False))  # as a file holds it
     (fresh,) = case.drawn(seed, "fresh", chosen)
     return chosen, first.weigh(*fresh, events)
 

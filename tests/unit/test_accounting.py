@@ -62,11 +62,16 @@ WRONG = [  # function, parameters, the error, its message
     ("pair", {}, MechanismError, "returned an object of type tuple"),
     ("fails", {}, MechanismError, r"a.py:fails: ValueError: no budget \(a.py:\d+\)"),
     ("leaves", {}, MechanismError, r"called sys.exit\(3\)"),
-    ("epsilon", {"sigm": 1}, ArgumentError, "needs 'sigma', which is no parameter; did you mean"),
-    ("epsilon", {}, ArgumentError, "needs 'sigma', which is no parameter"),
+    (
+        "epsilon",
+        {"sigm": 1},
+        ArgumentError,
+        "needs 'sigma', which is not a parameter; did you mean",
+    ),
+    ("epsilon", {}, ArgumentError, "needs 'sigma', which is not a parameter"),
     ("position", {"sigma": 1}, ArgumentError, "takes 'sigma' by position"),
-    ("level", {}, ArgumentError, "is no function but an object of type float"),
-    ("Kind", {}, ArgumentError, "is no function but a class"),
+    ("level", {}, ArgumentError, "must be a function, got an object of type float"),
+    ("Kind", {}, ArgumentError, "must be a function, got a class"),
     ("epsilom", {}, ArgumentError, "has no function 'epsilom'; did you mean 'epsilon'"),
 ]
 
@@ -208,7 +213,7 @@ def test_the_command_line_calls_accountants(here, capsys, words, level, claimed,
         (["--renyi", "2=a.py:zero"], "--renyi: a.py:zero: returned 0"),
         (["--epsilon", "b.py:epsilon"], "b.py: is not there; did you mean 'a.py'?"),
         (["--epsilon", "a.py"], "a.py: names no function; write file:function"),
-        (["--epsilon", "one"], "--epsilon: 'one' is no number"),
+        (["--epsilon", "one"], "--epsilon: 'one' is not a number"),
         (["--epsilon", "a.py:table", "--detect", "1"], "--detect: must be above the claim, 1.5"),
     ],
 )
@@ -292,7 +297,7 @@ def test_versions_that_an_accountant_imports_count(audits):
     ("claims", "message"),
     [
         ("[{epsilon: 'a.py:'}]", "claims.0: a.py: names no function; write file:function"),
-        ("[{epsilon: 'a.py:la place'}]", "claims.0: .* is no Python name"),
+        ("[{epsilon: 'a.py:la place'}]", "claims.0: .* is not a Python name"),
         ("[{epsilon: {functoin: a.py:epsilon}}]", "claims.0.epsilon.*: .*number"),
         ("[{epsilon: {function: 3}}]", "claims.0.epsilon.*: .*number"),
         ("[{gdp: 1, detect: 'a.py:array'}]", "claims.0.detect: must be a number"),

@@ -312,7 +312,7 @@ def test_json_holds_everything():
         ({"outcomes": 2, "support": (0, 1), "lipschitz": 1}, "support does not go with outcomes"),
         ({"outcomes": 1}, "outcomes must be at least 2"),
         ({"support": (0, 1)}, "support goes with lipschitz only, which is missing"),
-        ({"mechanism": 3}, "int is no function"),
+        ({"mechanism": 3}, "must be a function, got an object of type int"),
         ({"mechanism": "nowhere.py:f"}, "nowhere.py"),
         ({"mechanism": lambda x, y, z: 0}, "y"),
     ],

@@ -61,12 +61,12 @@ SOURCES = [
     (f"lonely.py:f {PAIR} {CLAIM}", 2, "nosuchlibrary"),
     (f"{M}:word {M}:word {PAIR} {CLAIM}", 2, "belongs to no option"),
     (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: does not go with SOURCE"),
-    (f"{M}:word --python nopython {PAIR} {CLAIM}", 2, "'nopython' is no program"),
+    (f"{M}:word --python nopython {PAIR} {CLAIM}", 2, "'nopython' is not a program"),
     (f"{M}:wrod --python {PYTHON} {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"{M}:word --python /bin/true {PAIR} {CLAIM}", 2, "--python: '/bin/true' does not run it"),
 ]
 SIGNATURES = [
-    (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "is no function"),
+    (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "must be a function"),
     (f"{M}:no_input {PAIR} {CLAIM}", 2, "takes no input"),
     (f"{M}:two_inputs {PAIR} {CLAIM}", 2, "needs 'y'"),
     (f"{M}:waiting {PAIR} {CLAIM}", 4, "one int where a list or an array of 1 output is"),
@@ -97,7 +97,7 @@ INPUTS = [
 ]
 CLAIMS = [
     (OK, 2, "CLAIM: none is given; write --epsilon E [--delta D], --renyi"),
-    (f"{OK} --epsilon one", 2, "--epsilon: 'one' is no number"),
+    (f"{OK} --epsilon one", 2, "--epsilon: 'one' is not a number"),
     (f"{OK} --epsilon -1", 2, "--epsilon: must lie in [0, 300]"),
     (f"{OK} --epsilon nan", 2, "--epsilon: must be a finite number"),
     (f"{OK} --epsilon 1 --delta 2", 2, "--delta: must lie in [0, 1)"),
@@ -153,7 +153,7 @@ RECORDED = [
     (f"{OK} {CLAIM} --columns x y", 2, "--columns: goes with --outputs or --one-run only"),
 ]
 WORKERS = [
-    (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is no program"),
+    (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is not a program"),
     (f"--command ./nosuchprogram {PAIR} {CLAIM}", 2, "is not there"),
     (f"--command ./plain.sh {PAIR} {CLAIM}", 2, "chmod +x ./plain.sh"),
     (f"--command '' {PAIR} {CLAIM}", 2, "--command: names no program"),
@@ -171,19 +171,19 @@ WORKERS = [
     (f"--command '{PYTHON} hangs.py' --timeout 0 {PAIR} {CLAIM}", 2, "--timeout: must be positive"),
 ]
 OPTIONS = [
-    (f"{OK} --epsilom 1", 2, "--epsilom: is no option; did you mean '--epsilon'?"),
+    (f"{OK} --epsilom 1", 2, "--epsilom: is not an option; did you mean '--epsilon'?"),
     (f"{OK} {CLAIM} --eps 1", 2, "did you mean '--epsilon'?"),
-    (f"{OK} {CLAIM} -v", 2, "-v: is no option; --help lists them"),
+    (f"{OK} {CLAIM} -v", 2, "-v: is not an option; --help lists them"),
     (f"{OK} {CLAIM} {CLAIM}", 2, "--epsilon: is given twice"),
     (f"{OK} {CLAIM} --samples", 2, "--samples: expected one argument; write --samples N"),
-    (f"{OK} {CLAIM} --samples many", 2, "--samples: 'many' is no number"),
-    (f"{OK} {CLAIM} --samples 2.5", 2, "--samples: '2.5' is no whole number"),
+    (f"{OK} {CLAIM} --samples many", 2, "--samples: 'many' is not a number"),
+    (f"{OK} {CLAIM} --samples 2.5", 2, "--samples: '2.5' is not a whole number"),
     (f"{OK} {CLAIM} --samples 0", 2, "--samples: must be at least"),
     (f"{OK} {CLAIM} --samples 10", 2, "--samples: must be at least 41"),
     (f"{OK} {CLAIM} --samples 1e12", 2, "--samples: must be at most"),
     (f"{OK} {CLAIM} --samples 10 --exact", 2, "--samples: must be at least"),
     (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: does not go with --budget"),
-    (f"{OK} {CLAIM} --budget soon", 2, "--budget: 'soon' is no time; write 60, 60s, 5m or 1h"),
+    (f"{OK} {CLAIM} --budget soon", 2, "--budget: 'soon' is not a time; write 60, 60s, 5m or 1h"),
     (f"{OK} {CLAIM} --budget 0", 2, "--budget: must be positive"),
     (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
     (f"{OK} {CLAIM} --alpha 5%", 2, "written as in 0.05"),

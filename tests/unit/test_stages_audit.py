@@ -205,7 +205,11 @@ def test_draws_follow_the_seed_of_a_mechanism_that_takes_none(audited):
         ({"given": {"skale": 1}}, "failed", "takes no parameter 'skale'; did you mean 'scale'?"),
         ({"mechanism": {"function": "gone.py:f"}}, "failed", "gone.py is not there"),
         ({"mechanism": {"command": "./gone"}}, "failed", "command './gone' is not there"),
-        ({"mechanism": {"python": "gone", "function": "own.py:laplace"}}, "failed", "'gone' is no"),
+        (
+            {"mechanism": {"python": "gone", "function": "own.py:laplace"}},
+            "failed",
+            "'gone' is not a program",
+        ),
         ({"mechanism": {"outputs": ["gone.csv"], "columns": None}}, "failed", "gone.csv is not th"),
         ({"pairs": {"remove": "gone.csv", "limit": 3}}, "failed", "gone.csv is not there"),
         ({"samples": 30}, "failed", "samples must be at least"),

@@ -21,7 +21,7 @@ def screen(pairs, draws=50_000, **options):
 
 def events(x, x_prime, draws=50_000):
     """Return the events of one pair, as they come back from a file."""
-    selected = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].found, allow_nan=False))
+    selected = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].target, allow_nan=False))
     return [(Event.from_plain(e["event"]), e["sign"], e["share"]) for e in selected["events"]]
 
 
@@ -31,7 +31,7 @@ def bound(draw, n, fresh, seed):
     x, y = draw(0, n, rng), draw(1, n, rng)
     method = Witness()
     (loss,) = method.screen([(x, y)], draws=fresh)[1]
-    evidence = method.weigh(draw(0, fresh, rng), draw(1, fresh, rng), loss.found)
+    evidence = method.weigh(draw(0, fresh, rng), draw(1, fresh, rng), loss.target)
     return float(BOUND.bound(EventEvidence(*[[part] for part in vars(evidence).values()]))[0])
 
 
@@ -218,7 +218,7 @@ def test_one_pair_among_a_hundred_is_selected():
         pairs = [(rng.laplace(0, 1, 1000), rng.laplace(d, 1, 1000)) for d in distances]
         chosen, losses = screen(pairs, 1000)
         hits += chosen == seed * 7
-        assert [loss.found is None for loss in losses].count(False) == 1
+        assert [loss.target is None for loss in losses].count(False) == 1
         assert losses[chosen].loss == max(loss.loss for loss in losses)
     assert hits >= 9
 
@@ -229,7 +229,7 @@ def test_few_draws_answer_without_an_exception():
         for draw in (laplace, tuples, vectors, bits, with_nothing):
             (loss,) = screen([(draw(0, n, rng), draw(1, n + 2, rng))], 10)[1]
             assert loss.loss >= 0
-            assert loss.found is not None
+            assert loss.target is not None
     nothing = screen([(np.full(3, np.nan), np.full(3, np.nan))], 10)[1][0]
     assert nothing.loss == 0
 

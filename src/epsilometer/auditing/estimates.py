@@ -35,13 +35,13 @@ Pair = tuple[Sample, Sample]
 Kind = Literal["estimate", "asymptotic bound", "finite-sample bound", "interval", "does not apply"]
 
 _MOST = 100_000  # draws of a side
-_NUMBERS = 200_000  # numbers of a side, where outputs are vectors,
-_LEAST = 2000  # and their smallest number of draws
+_NUMBERS = 200_000  # most entries of a side where outputs are vectors;
+_LEAST = 2000  # but at least this many vectors
 _KERNELS = 10_000  # draws of vectors for kernel estimates
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
-_HITS = 10.0  # for few draws, the probability of this number of draws on an outcome
-_FEW = 100  # draws: the least for densities
-_AT_FLOOR = 50.0  # draws on an outcome of kutta2022's tau
+_HITS = 10.0  # with few draws: this number of draws, as a share
+_FEW = 100  # fewest draws for densities
+_AT_FLOOR = 50.0  # expected draws on an outcome of probability tau (kutta2022)
 _IQR = 1.349  # of a normal distribution, in standard deviations
 
 

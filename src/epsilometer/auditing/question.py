@@ -1,7 +1,7 @@
-"""The question that an audit answers, built once from plain data and checked before any draw.
+"""The arguments of an audit, built once from plain data and checked before any draw.
 
-The command line, pytest's plugin, files of audits and Python parse into a `Question`. Which options
-exclude or need each other is stated here, and nowhere else (`check_together`).
+The command line, the pytest plugin, files of audits and Python all make a `Question`. Only
+`check_together` states the options that exclude or need each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Method = Literal["anytime", "exact", "one run"]
 
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
-_NEEDS = {  # an option: others of which it needs one
+_NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
     "python": ("source",),
     "explain": ("source",),
@@ -104,7 +104,7 @@ class Question:
     details: bool = True
     source: str = ""  # a description of the mechanism
     digest: Mapping[str, str] = field(default_factory=dict)  # of its files
-    printed: Callable[[], str] = str  # returns a line about its prints
+    printed: Callable[[], str] = str  # returns a line about the text that it printed
     started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
@@ -197,7 +197,7 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
 
-    Raise `ArgumentError` if it names none or several, or there can be no such claim.
+    Raise `ArgumentError` if it names none or several, or the claim is impossible.
     """
     levels = check_claim(plain)
     if "epsilon" in levels:

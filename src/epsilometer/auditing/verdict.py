@@ -172,7 +172,7 @@ class Verdict:
                 "was said of the outputs is true"
             )
         if self.verdict == "invalid":
-            return f"INVALID: {'; '.join(self.reasons) or 'this is no sampler'}"
+            return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
         if self.verdict == "undecided":
             return f"UNDECIDED: {'; '.join(self.reasons)}"
         return f"NOT REFUTED: {self.claimed}"

@@ -316,7 +316,7 @@ def _command(argv: Sequence[str]) -> int:
         return WRONG_USE
     if not name or name.startswith("-"):
         raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
-    raise ArgumentError(repr(name), f"is no command{suggest(name, _COMMANDS)}")
+    raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
 
 
 def _print(text: str) -> None:

@@ -47,8 +47,8 @@ _FEW = 1000  # draws up to which every claim of the rising grid is tested at all
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DIGITS = 2e-5
-_SMALLEST = 1e-15  # of the mode's probability; rarer counts are negligible
-_LARGEST = 700.0  # whose exponential is a number
+_SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
+_LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
 @dataclass(frozen=True)

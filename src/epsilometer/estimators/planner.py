@@ -24,7 +24,7 @@ from epsilometer.errors import ArgumentError, NoGuaranteeError
 
 PURE = math.inf
 
-_BEYOND = 10**40  # no plan is worth printing beyond this
+_BEYOND = 10**40  # plans above this are refused
 
 
 def histogram_cells(

@@ -2,7 +2,7 @@
 
 A lower bound for the privacy level needs an event that is likelier on x than on x', chosen before
 the draws that confirm it. The best is {loss >= c}; its outputs have to be learned. The event that
-is best on the draws it was learned from is often noise, the more so the more fresh draws will
+is best on the draws it was learned from is often noise, and more often if many fresh draws
 follow. So
 
 - outputs are put into cells without a unit: between quantiles of both sides together, repeated
@@ -63,7 +63,7 @@ class Witness(Checked):
     >>> selected, losses = Witness().screen(pairs, draws=20_000)
     >>> selected, round(losses[selected].loss, 1)
     (1, 0.6)
-    >>> evidence = Witness().weigh(laplace(0), laplace(0.7), losses[selected].found)
+    >>> evidence = Witness().weigh(laplace(0), laplace(0.7), losses[selected].target)
     >>> evidence.in_event[0] > evidence.in_event_prime[0], evidence.sign[0]
     (True, 1)
     """
@@ -104,21 +104,21 @@ class Witness(Checked):
                 chosen, best = k, events
         if chosen < 0:
             raise ArgumentError("pairs", "must not be empty")
-        found = {"events": [candidate.plain for candidate in best]}
-        losses[chosen] = replace(losses[chosen], found=found)
+        target = {"events": [candidate.plain for candidate in best]}
+        losses[chosen] = replace(losses[chosen], target=target)
         return chosen, losses
 
-    def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> EventEvidence:
+    def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> EventEvidence:
         """Count the fresh draws of either side in the events."""
         if len(x) != len(x_prime):
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
-        events = [Event.from_plain(plain["event"]) for plain in found["events"]]
+        events = [Event.from_plain(plain["event"]) for plain in target["events"]]
         return EventEvidence(
             in_event=[event.count(x) for event in events],
             in_event_prime=[event.count(x_prime) for event in events],
             draws=len(x),
-            sign=[plain["sign"] for plain in found["events"]],
-            share=[plain["share"] for plain in found["events"]],
+            sign=[plain["sign"] for plain in target["events"]],
+            share=[plain["share"] for plain in target["events"]],
         )
 
 

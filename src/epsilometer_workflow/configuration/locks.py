@@ -1,6 +1,6 @@
-"""Locks: which packages an environment holds, each with its version; found by a name, and checked.
+"""Locks: the packages of an environment, each with its version; found by name, and checked.
 
-A lock is a requirements file of pip. Only its statements count: an edited comment is no change.
+A lock is a requirements file of pip. Only its statements count: an edited comment changes nothing.
 """
 
 from __future__ import annotations

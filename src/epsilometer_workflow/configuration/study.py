@@ -1,8 +1,8 @@
 """The study: the configuration at one scale.
 
-It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and
-expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. Whether
-all of it is valid is checked in `products.checking`; the files of each rule are in `products`.
+It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and expands
+every grid into combinations of mechanism x epsilon x inputs x lambda x estimator.
+`products.checking` checks all of it; the files of each rule are in `products`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
 @dataclass(frozen=True)
 class Combination:
-    """One point of a grid, with how much is drawn for it: a file of estimates."""
+    """One point of a grid, with its number of draws: a file of estimates."""
 
     mechanism: str
     epsilon: float
@@ -176,7 +176,7 @@ class Study:
 
     @property
     def temporary_samples(self) -> bool:
-        """Whether samples go as soon as they have been reduced."""
+        """Whether samples are deleted once they have been reduced."""
         return self.main.scales[self.scale].temporary_samples
 
     def _overridden(self, main: config.Main) -> config.Main:
@@ -267,7 +267,7 @@ class Study:
         return entry if isinstance(entry, list) else entry.sides()
 
     def pairing(self, mechanism: str, inputs: str) -> Literal["all", "consecutive"]:
-        """Return which sides make pairs: ``all``, or ``consecutive`` where each has its own."""
+        """Return the pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
         entry = self.mechanisms[mechanism].inputs[inputs]
         if isinstance(entry, list) or (isinstance(entry, config.Grid) and entry.samples != "fresh"):
             return "all"
@@ -398,7 +398,7 @@ class Study:
         ]
 
     def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
-        """Return how many numbers an output is, and the bytes of each."""
+        """Return the number of entries of an output, and the bytes of each."""
         calibrated = self.mechanism(mechanism, epsilon)
         return dimension_of(calibrated) or 1, KINDS[calibrated.outputs].bytes
 

@@ -4,8 +4,8 @@ Schema metadata hold, under the key ``epsilometer``, a JSON object with the file
 identity (the draws or the computation, with parameters, seed, scale and library version). A reader
 states the identity that it expects; a truncated, foreign or stale file is an error of one line.
 
-A digest of every byte (XXH3, 128 bits) lies between the last page and the footer, where readers of
-Parquet do not look: a flipped bit anywhere is detected before a number is read. Parquet's own
+A digest of every byte (XXH3, 128 bits) lies between the last page and the footer, which readers of
+Parquet skip: a flipped bit anywhere is detected before a number is read. Parquet's own
 checksums cover pages only, and cost several times as much.
 """
 

@@ -95,7 +95,7 @@ class Audit(_OfFile):
         return Load(name=kind, numbers=2 * n, side=n)
 
     def needs(self) -> Needs:
-        """Return its environment, if it has one; else it begins with files of others'."""
+        """Return its environment, if it has one; otherwise it needs no other product."""
         mechanism = self.case.mechanism
         if "environment" not in mechanism:
             return {}

@@ -99,7 +99,7 @@ class Measured(Product):
 
 @dataclass(frozen=True)
 class Compared(Product):
-    """All that was measured, as a table and a figure."""
+    """All measurements, as a table and a figure."""
 
     rule: ClassVar[str] = "compare"
     template: ClassVar[str] = paths.BENCHMARK

@@ -26,7 +26,7 @@ from epsilometer_workflow.stages import tabulate
 
 
 def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:
-    """Return the study of a folder; raise `ConfigError` unless all of it is sound."""
+    """Return the study of a folder; raise `ConfigError` unless all of it is valid."""
     study = Study(folder, overrides)
     file = "--config" if "reports" in study.overrides else str(study.file("config.yaml"))
     for name, report in study.every_report.items():
@@ -149,7 +149,7 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
 
 
 def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> list[str]:
-    """Return the tables that are read; raise `ConfigError` for a name that is none's."""
+    """Return the tables that are read; raise `ConfigError` for an unknown name."""
     every_table = ["/".join(table) for table in study.tables(["*"])]
     for name in patterns:
         if not study.tables([name]):
@@ -178,7 +178,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
             raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
     for path in listed(files):
         if not Path(path).is_file():
-            raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
+            raise ConfigError(file, f"{key}.table.files", f"{path} is not a file")
     sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)

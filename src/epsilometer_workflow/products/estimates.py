@@ -16,7 +16,7 @@ from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region
 
 @dataclass(frozen=True)
 class Estimates(Combination, Product):
-    """The answers of an estimator in every run of one combination, which it is itself."""
+    """The answers of an estimator in every run of one combination."""
 
     rule: ClassVar[str] = "estimate"
     template: ClassVar[str] = paths.ESTIMATE

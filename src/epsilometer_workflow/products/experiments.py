@@ -59,7 +59,7 @@ class Summary(OfExperiment):
         return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
 
     def members(self) -> list[Spec]:
-        """Return, for each file of estimates, the law and the precision."""
+        """Return, for each file of estimates, the exact distribution and the precision."""
         return [
             {
                 "identity": Estimates.of(self.study, c).identity(),
@@ -95,7 +95,7 @@ class Timings(OfExperiment):
     template: ClassVar[str] = paths.TIMING
 
     def needs(self) -> Needs:
-        """Return nothing: it draws for itself."""
+        """Return nothing: it makes its own draws."""
         return {}
 
     def members(self) -> list[Spec]:

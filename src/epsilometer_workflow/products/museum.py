@@ -23,7 +23,7 @@ _ORDER = ("violated", "not refuted", None)
 
 @dataclass(frozen=True)
 class Exhibition(Product):
-    """A table of the verdicts of all exhibits that are open, and its page."""
+    """A table of the verdicts of all wanted exhibits, and its page."""
 
     rule: ClassVar[str] = "exhibit"
     template: ClassVar[str] = paths.MUSEUM
@@ -72,7 +72,7 @@ def museum_lines(study: Study) -> list[str]:
 
 
 def is_as_expected(path: Path) -> bool:
-    """Tell whether some verdict of a table is as expected, and none is not."""
+    """Tell whether a table has verdicts, and all are as expected."""
     results = {row["as_expected"] for row in rows_of(path)}
     return "yes" in results and "no" not in results
 

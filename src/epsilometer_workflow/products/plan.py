@@ -70,7 +70,7 @@ def report(study: Study, fold: int = 1, cores: int = 2) -> str:
 
 
 def _at_once(files: list[int], fold: int, cores: int) -> int:
-    """Return the bytes of the largest files, one a core: each is there ``fold`` times."""
+    """Return the bytes of the largest files, one for each core; each exists ``fold`` times."""
     largest = sorted(files, reverse=True)
     return sum(size * max(min(fold, cores - fold * i), 0) for i, size in enumerate(largest))
 

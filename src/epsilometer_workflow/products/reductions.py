@@ -1,8 +1,8 @@
 """The products of sampling, and the reductions of samples before estimation.
 
-Rules are named as in `workflow/rules`: a batch of samples is reduced, once for all estimators that
-ask alike, to histograms, to densities or losses of pairs, to a classifier's verdicts, to what fresh
-samples say.
+Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
+read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
+evidence of fresh samples.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Drawn(Product):
 
     @property
     def pairing(self) -> str:
-        """Which sides make pairs."""
+        """The pairs of sides."""
         return self.study.pairing(self.mechanism, self.inputs)
 
     def provided(self) -> Spec:
@@ -74,7 +74,7 @@ class _Drawn(Product):
         return Load(name=name, numbers=numbers, side=n * entries, bytes=numbers * size)
 
     def _check_outputs(self, estimator: str) -> None:
-        """Raise `EpsilometerError` unless an estimator applies to what the mechanism returns."""
+        """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
         try:
             self.study.estimator(estimator).check(outputs, math.inf)
@@ -91,7 +91,7 @@ class Samples(_Drawn):
     searchable: ClassVar[bool] = True
 
     def needs(self) -> Needs:
-        """Return nothing: all begins here."""
+        """Return nothing: samples need no other file."""
         return {}
 
     def spec(self) -> Spec:
@@ -118,7 +118,7 @@ class Samples(_Drawn):
 
     @property
     def sides(self) -> int:
-        """How many inputs are sampled."""
+        """The number of sampled inputs."""
         return len(self.study.input_values(self.mechanism, self.inputs))
 
 
@@ -198,7 +198,7 @@ class Verdicts(_Reduced):
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
         if self.study.estimator(self.classifier).reads != "verdicts":
-            raise EpsilometerError(f"{self.classifier} is no classifier")
+            raise EpsilometerError(f"{self.classifier} is not a classifier")
         self._check_outputs(self.classifier)
 
     def spec(self) -> Spec:
@@ -361,6 +361,6 @@ def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
 
 
 def region_of(study: Study, mechanism: str) -> list[float] | None:
-    """Return where the local loss of a mechanism is looked for; none where anywhere."""
+    """Return the region in which the local loss is searched; None if there is no limit."""
     region = study.mechanisms[mechanism].region
     return None if region is None else list(region)

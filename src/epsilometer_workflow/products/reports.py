@@ -126,7 +126,7 @@ class Table(_Shown):
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
-        """Return the builder's; if it reads draws run by run, also those of all estimators."""
+        """Return the builder; if it reads draws run by run, also all estimators."""
         modules = {self.builder.partition(":")[0]}
         for drawn in (drawn for files in self._drawn() for drawn in files):
             name = self.study.mechanisms[drawn.mechanism].mechanism
@@ -219,10 +219,10 @@ class Figure(_Shown):
 
 @dataclass(frozen=True)
 class Page(Product):
-    """A report on one page that asks for no other file; or, under the name `EVERY`, all reports.
+    """A report on one page that needs no other file; or, under the name `EVERY`, all reports.
 
-    The page of all shows audits, museum and benchmark, too, which are not made for it. A digest of
-    their files is told to the job, so that the page is made again when they are.
+    The page of all reports also shows audits, museum and benchmark, which are not made for it. A
+    digest of their files is a parameter of the job, so the page is made again when they change.
     """
 
     rule: ClassVar[str] = "page"
@@ -280,7 +280,7 @@ class Page(Product):
         }
 
     def _beside(self, kind: str) -> Spec:
-        """Return the files there are of a kind, with their digests, and how to make them."""
+        """Return the existing files of a kind, with digests, and the command that makes them."""
         template, command = _BESIDE[kind]
         path = Path(template.format(scale=self.study.scale, audits="*"))
         tables = [str(name) for name in path.parent.glob(path.name)]
@@ -291,7 +291,7 @@ class Page(Product):
         return {"files": digests, "command": command.format(scale=self.study.scale)}
 
     def targets(self) -> list[str]:
-        """Return every file that is promised for the report."""
+        """Return every file of the report."""
         needs = self.needs()
         products = [product for group in needs.values() for product in group]
         return [self.path, *(path for product in products for path in (product.path, product.file))]
@@ -315,7 +315,7 @@ class Rules(SimpleNamespace):
         self._study = study
 
     def targets(self, report: str) -> list[str]:
-        """Return every file that is promised for a report."""
+        """Return every file of a report."""
         return Page(self._study, report).targets()
 
     def audits(self) -> list[str]:

@@ -1,10 +1,10 @@
 """A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
 
-The answer is the closure of the imports, read from the syntax, of the job's script and of the
-registered modules it will load. What counts are statements: comments and docstrings do not, nor
-when a file was written, nor packages' ``__init__`` files, which hold registries (tables of names),
-nor `runtime`, which only keeps a job. A page's template counts with the module of its name. Of the
-libraries that compute, versions count.
+The files are the closure of the imports, read from the syntax, of the job's script and of the
+registered modules it will load. Only statements count: no comments, docstrings or file times, no
+``__init__`` files of packages, which hold registries (tables of names), and not `runtime`, which
+computes nothing. A page's template counts with the module of its name. Of the libraries that
+compute, versions count.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree, but for what only type checkers look at."""
+    """Yield the nodes of a tree, without code for type checkers only."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING":
             continue

@@ -91,12 +91,12 @@ def _open_log(log_file: Path, title: str) -> None:
     except OSError as error:
         _report(f"{_refused(error, log_file)} [{title}]")
         raise SystemExit(1) from None
-    logging.raiseExceptions = False  # a full disk ends a job by its output, not by its log
+    logging.raiseExceptions = False  # on a full disk the output fails the job, not the log
     _log.info("start %s%s", title, _allocation())
 
 
 def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
-    """Write what takes the place of outputs, and a note of it; tell whether that could be done."""
+    """Write a substitute for the outputs, and a note of it; return whether that worked."""
     if stopped is None:
         return False
     try:
@@ -156,7 +156,7 @@ def _refused(error: OSError, file: object) -> str:
 
 
 def _limit_hint(cause: str, snakemake: Any) -> str:
-    """Return how to raise the limit that a job was stopped at."""
+    """Return a hint how to raise the limit that stopped a job."""
     for limit, resource in (("memory", "mem_mb"), ("longer", "runtime")):
         if limit in cause and "limit" in cause:
             more = 2 * snakemake.resources.get(resource)
@@ -165,7 +165,7 @@ def _limit_hint(cause: str, snakemake: Any) -> str:
 
 
 def _set_aside(error: DamagedError) -> str:
-    """Delete a damaged file, as nothing else can be done with it, and say so."""
+    """Delete a damaged file, which cannot be repaired, and say so."""
     try:
         Path(error.path).unlink(missing_ok=True)
     except OSError:

@@ -1,8 +1,8 @@
 """The origin of results: were they made in this folder? And the last lines of a run that failed.
 
-Snakemake remembers in ``.snakemake/metadata`` with which parameters it made each file, and makes it
-again when they change. Files that were copied from elsewhere have no such record, and it would take
-them for its own.
+Snakemake records in ``.snakemake/metadata`` the parameters of each file, and makes it again when
+they change. Files that were copied from elsewhere have no such record, so Snakemake would accept
+them as its own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether Snakemake has made this very file, or has begun to make it."""
+    """Tell whether Snakemake made this file here, or began to make it."""
     name = urlsafe_b64encode(str(path).encode()).decode()
     for records in _RECORDS:
         try:

@@ -1,4 +1,4 @@
-"""All that the benchmark measured, as a table and a figure."""
+"""All measurements of the benchmark, as a table and a figure."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def guessed(guesses: Mapping[str, Any] | None) -> str | None:
 
 
 def mechanism(source: Mapping[str, Any]) -> str:
-    """Return where draws come from, as an entry says it."""
+    """Return the source of draws, as the entry names it."""
     if "outputs" in source:
         return " and ".join(source["outputs"])
     if "command" in source:

@@ -86,7 +86,7 @@ def draw(
         )
     if kind.real:
         bad = int(np.count_nonzero(~np.isfinite(outputs)))
-        if kind.missing:  # NaN is where there is no number
+        if kind.missing:  # NaN stands for a missing number
             bad -= int(np.count_nonzero(np.isnan(outputs)))
         if bad:
             raise MechanismError(f"{context}: sample() returned {bad} NaN or infinite outputs")
@@ -96,7 +96,7 @@ def draw(
 
 
 def _global_states() -> dict[str, object]:
-    """Return the random states that a mechanism has no business with."""
+    """Return the global random states, which a mechanism must not use."""
     _, *numpy = np.random.get_state()  # noqa: NPY002
     return {"NumPy": [np.asarray(part).tobytes() for part in numpy], "Python": random.getstate()}
 

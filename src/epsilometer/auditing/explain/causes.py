@@ -135,7 +135,7 @@ def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
 
 
 def _exceeds(loss: float | None, unit: Unit, claimed: Mapping[Unit, float]) -> bool:
-    """Tell whether a loss is unbounded, or beyond the claim."""
+    """Tell whether a loss is unbounded, or larger than the claim."""
     limit = claimed.get(unit, math.inf) * (1 + 1e-6)
     return loss is not None and (loss == math.inf or loss > limit)
 

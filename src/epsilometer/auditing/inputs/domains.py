@@ -51,7 +51,7 @@ def domain(
         One of these; ``limit`` and ``seed`` may stand in it, too.
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
-          ``"whole": true``. With ``"clipped": true`` inputs may lie beyond, as the mechanism clips
+          ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
           them. With ``"distance": d`` neighbours are at most ``d`` apart;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them

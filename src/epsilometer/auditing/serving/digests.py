@@ -122,7 +122,7 @@ def _version(module: str) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=8)
 def _installed_along(*_path: str) -> Mapping[str, Sequence[str]]:
-    """Return the packages of every module on `sys.path`: it takes .3 s, so only once a process."""
+    """Return the packages of every module on `sys.path`: it takes .3 s: once per process."""
     find = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
     packages: dict[str, list[str]] = find()
     return packages

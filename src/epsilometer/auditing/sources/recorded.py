@@ -72,10 +72,10 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
     """Return the types of a CSV or Parquet table's columns by name, and its rows as lists.
 
-    Raise `ArgumentError` if it is no such table, or is empty.
+    Raise `ArgumentError` if it is not such a table, or is empty.
     """
     if Path(path).suffix == ".npy":
-        raise ArgumentError(path, "is no table; write CSV or Parquet")
+        raise ArgumentError(path, "must be a table, in CSV or Parquet")
     columns = {
         name: values if isinstance(values, np.ndarray) else np.fromiter(values, object)
         for name, values in _columns(path, None).items()
@@ -214,9 +214,9 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise ArgumentError(path, f"is no text in UTF-8 (byte {error.start})") from None
+        raise ArgumentError(path, f"is not text in UTF-8 (byte {error.start})") from None
     if "\0" in text:
-        raise ArgumentError(path, "is no text")
+        raise ArgumentError(path, "is not text: it holds a zero byte")
     first = next(csv.reader(io.StringIO(text, newline="")), [])
     if not first:
         raise ArgumentError(path, "is empty" if not text.strip() else "has an empty first line")

@@ -59,7 +59,7 @@ def located(samples: list[pd.DataFrame], *, floor: PositiveFloat) -> pd.DataFram
     for key, law, x, x_prime in _pairs(samples):
         region = _REGIONS.get(key["mechanism"])
         _, (screened,) = LocalLoss(floor).screen([(x, x_prime)], draws=len(x), region=region)
-        t = (screened.found or {})["output"][0]
+        t = (screened.target or {})["output"][0]
         sides = key["x"], key["x_prime"]
         if hasattr(law, "probabilities"):
             p, q = (law.probabilities(side)[int(t)] for side in sides)

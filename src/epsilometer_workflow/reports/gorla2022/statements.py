@@ -371,7 +371,7 @@ CRITERIA: dict[str, Criterion] = {
         low=0.5 / 91 - 1e-9,
         high=0.5 / 91 + 1e-9,
         instead=lambda t: t.ours == 0,
-        erratum="Tables II and IV show the inputs 0 and 1, which are no mid-points of buckets",
+        erratum="Tables II and IV show the inputs 0 and 1, which are not mid-points of buckets",
     ),
     "sec-iii-d/steps": number(
         exact("algorithm2-n"),

@@ -88,7 +88,7 @@ def all_pairs(
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
-            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is no pair of the grid")
+            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is not a pair of the grid")
         row = frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]

@@ -41,7 +41,7 @@ PROMISES = {
     "asymptotic": "a bound for large n",
     "none": "an estimate",
 }
-_LARGEST = 500.0  # epsilon, whose exponential is a number
+_LARGEST = 500.0  # largest epsilon: its exponential is finite
 
 
 @dataclass(frozen=True)
