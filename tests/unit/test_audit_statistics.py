@@ -208,10 +208,10 @@ def evidence_of(
     ],
 )
 def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least):
-    """Medians of nine runs of 20,000 draws a side; at most three of them above the level."""
-    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(9)]
+    """Medians of five runs of 20,000 draws a side; at most two of them above the level."""
+    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(5)]
     assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 3
+    assert sum(bound > level for bound in bounds) <= 2
 
 
 def test_delta_has_a_bound_of_its_own():
@@ -337,6 +337,13 @@ def test_smooth_densities_have_an_upper_bound():
 # --- power ----------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forecast from 28 simulated audits; tests/unit/test_forecasts.py has all 132."""
+    monkeypatch.setattr(power, "_RUNS", (12, 16))
+
+
+@pytest.mark.usefixtures("few_runs")
 def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits.
 
@@ -351,12 +358,6 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
 
     samples = samples_needed(claim, detect=level, event=0.01)
     assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
-
-
-@pytest.fixture
-def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A forecast from 28 simulated audits; tests/unit/test_forecasts.py has all 132."""
-    monkeypatch.setattr(power, "_RUNS", (12, 16))
 
 
 @pytest.mark.usefixtures("few_runs")
@@ -376,7 +377,7 @@ def test_more_draws_detect_smaller_levels(claim):
 @pytest.mark.usefixtures("few_runs")
 @pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5)])
 def test_a_smaller_excess_takes_more_draws(claim):
-    few, many = (samples_needed(claim, detect=f * claim.level) for f in (1.5, 1.2))
+    few, many = (samples_needed(claim, detect=f * claim.level) for f in (2.0, 1.4))
     assert few < many < 10**6
 
 

@@ -101,14 +101,14 @@ def audited(tmp_path):
     ],
 )
 def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, claims):
-    spec = spec_of(function, claims, failures=function == "words")
+    spec = spec_of(function, claims, failures=function == "words", samples=1000)
     source = load(f"own.py:{function}", folder=audited.folder, failures=spec["failures"])
     for claim, answer in zip(claims, audited(spec), strict=True):
         live = em.audit(
             source,
             {name: (x, y) for name, x, y in PAIRS},
             audit.claim_of(claim),
-            samples=2000,
+            samples=1000,
             seed=5,
         ).to_plain()
         for key in ("verdict", "bound", "bounds", "witness", "pair", "direction", "name"):
@@ -190,7 +190,7 @@ def test_a_claim_that_cannot_be_audited_fails_alone(audited):
 
 def test_draws_follow_the_seed_of_a_mechanism_that_takes_none(audited):
     def counts(**changed):
-        (answer,) = audited(spec_of("own_state", **changed))
+        (answer,) = audited(spec_of("own_state", pairs=PAIRS[:1], **changed))
         return answer["witness"]
 
     assert counts() == counts() != counts(audit_seed=6)
