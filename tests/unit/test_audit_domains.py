@@ -473,7 +473,7 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     assert verdict.verdict == "violated"
     assert sorted(map(len, verdict.pair)) == [2, 3]
     assert not notes(verdict)
-    assert {c["result"] for c in verdict.checks if c["name"] != "range"} == {"passed"}
+    assert {c["result"] for c in verdict.checks if c["name"] != "range"} <= {"passed", "skipped"}
 
 
 def least(pairs):

@@ -31,7 +31,8 @@ def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> l
     evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
     levels = np.linspace(0.1, 12, 120)
     return [
-        float(levels[int(np.argmin(wealth.refuted(part, levels)))]) - 0.1
+        float(levels[int(np.argmin(wealth.log_wealth(part, levels).max(axis=0) >= wealth.needed))])
+        - 0.1
         for part, wealth in evidence.wealths.items()
     ]
 

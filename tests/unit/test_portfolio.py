@@ -96,15 +96,13 @@ def test_wealth_does_not_depend_on_how_draws_come(draw):
     rng = np.random.default_rng(1)
     x, y = draw(0, 140, rng), draw(1, 140, rng)
     claim = em.approximate(0.5, 1e-5)
-    whole = Portfolio(claim).record(x, y, [1] * 140)
-    one_by_one = Portfolio(claim)
-    parts_of = [one_by_one.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(140)]
-    for quantity, logs in whole.logs.items():
-        pieces = np.concatenate([growth.logs[quantity] for growth in parts_of])
-        assert np.allclose(logs, pieces, atol=1e-9)
-    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 32, 64, 12])
-    for quantity, logs in whole.logs.items():
-        assert np.allclose(logs.sum(axis=0), blocks.logs[quantity].sum(axis=0), atol=1e-9)
+    levels = np.array([0.3, 0.5, 0.6, 0.9])
+    whole = Portfolio(claim).record(x, y, [1] * 140).at(claim, levels)
+    portfolio = Portfolio(claim)
+    pieces = [portfolio.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(140)]
+    assert np.allclose(whole, np.concatenate([each.at(claim, levels) for each in pieces]))
+    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 32, 64, 12]).at(claim, levels)
+    assert np.allclose(whole.sum(axis=0), blocks.sum(axis=0), atol=1e-9)
 
 
 def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():

@@ -355,7 +355,7 @@ def _young(levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, 
 
 
 _MOST_MU = 30.0
-_TANGENTS = np.array([0.0, 0.5, 1.0, 2.0])  # epsilons, in units of mu
+_TANGENTS = np.array([0.0, 0.5, 1.2])  # epsilons, in units of mu
 _RISING = np.concatenate(
     [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure
@@ -33,11 +33,10 @@ from epsilometer.auditing.statistics.scores import learned_scores, linear_score,
 from epsilometer.estimators.witness import independent_score
 from epsilometer.events.events import View
 
-_FIRST = 2  # draws of a side until views are chosen
-_OFTEN = 500  # draws until which they are chosen each time as draws have doubled
+_FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
 _ENTRIES = 16  # views of single entries, at most
 _FEW = 8  # different numbers, for which no density is learned
-_DISCRETE = (0.1, 0.05, 0.85)  # the predictors' shares for so few numbers
+_DISCRETE = (0.05, 0.02, 0.93)  # the predictors' shares for so few numbers
 _ATOMS = (0.4, 0.15, 0.45)  # where numbers repeat
 _DENSE = (0.6, 0.25, 0.15)
 _LOOKED = 1000  # draws of a side that tell
@@ -46,20 +45,22 @@ _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of sco
 _LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
 _SCORED, _CELLS = 64, 16  # entries of a linear score at most; cells of an entry in a sum
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
+_AIMED, _REFUTED = 32, 5.0  # draws of a side until levels are chosen; log wealth that is aimed at
+_CANDIDATES = np.geomspace(0.05, 20.0, 64)  # times the claim
+_AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])
 _DELTAS = 6  # levels of delta, up to 1
-_ORDERS = 5  # of zCDP, the lowest, of which each second is bet against
+_ORDERS = slice(0, 4, 3)  # of zCDP: few low ones, where few draws say most
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
     """Log factors of the wealth of a portfolio in blocks of draws, at some levels.
 
-    ``levels`` has increasing levels by the claim's quantity, of shape ``(m,)``; ``logs`` the
-    factors, ``(blocks, m)``.
+    Each piece has increasing levels by the claim's quantity, of shape ``(m,)``, and the factors,
+    ``(blocks, m)``.
     """
 
-    levels: Mapping[str, Floats]
-    logs: Mapping[str, Floats]
+    pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
 
     def at(self, claim: Claim, levels: Floats) -> Floats:
         """Return the factors at any levels of the claim, ``(blocks, k)``.
@@ -67,14 +68,19 @@ class Growth:
         A bet against the next higher level is one against each level below it. There are no bets
         above all levels.
         """
-        logs = self.logs[claim.quantity]
-        logs = np.concatenate([logs, np.zeros((len(logs), 1))], axis=1)
-        return np.asarray(logs[:, np.searchsorted(self.levels[claim.quantity], levels)])
+        factors = []
+        for grids, logs in self.pieces:
+            each = logs[claim.quantity]
+            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
+        return np.concatenate(factors)
 
 
 @dataclass(eq=False)
 class Portfolio:
-    """The bets on a pair of inputs against a claim, at its level and at some levels above.
+    """The bets on a pair of inputs against a claim, at its level and at a few others.
+
+    The others are levels above, later those near the largest that the draws to come should refute.
 
     With ``as_reals``, outputs stand for reals, so that their low bits are left out.
     """
@@ -91,9 +97,12 @@ class Portfolio:
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        above = (_HIGHER[::2] if self.claim.orders else _HIGHER) * max(self.claim.level, 0.1)
+        self._bet_at(np.minimum(self.claim.level + above, self.claim.grid()[-1]))
+
+    def _bet_at(self, levels: Floats) -> None:
+        """Bet at these levels, which include the claimed one."""
         claim = self.claim
-        above = (_HIGHER[::2] if claim.orders else _HIGHER) * max(claim.level, 0.1)
-        levels = np.minimum(claim.level + above, claim.grid()[-1])
         self._levels = {claim.quantity: levels}
         bet, first, second = _against(claim, levels)
         if isinstance(claim, Pure) and claim.delta > 0:
@@ -107,24 +116,26 @@ class Portfolio:
 
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
-        paths, start, used = [self._wealth()[None]], 0, 0
+        pieces, start, used = [], 0, 0
         while start < len(sizes):
             end, size = start, 0
             while end < len(sizes) and self._draws + size < self._next:
                 size += sizes[end]
                 end += 1
             fresh = [side[used : used + size] for side in (x, x_prime)]
-            paths.append(self._bet(fresh, sizes[start:end]))
+            before = self._wealth()
+            logs = np.diff(self._bet(fresh, sizes[start:end]), axis=0, prepend=before[None])
+            ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
+            parts = np.split(logs, ends, axis=1)
+            pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
             for raw, side in zip(self._raw, fresh, strict=True):
                 raw.append(side)
             self._draws += size
             if self._draws >= self._next:
                 self._choose()
+                self._aim()
             start, used = end, used + size
-        logs = np.diff(np.concatenate(paths), axis=0)
-        split = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
-        parts = np.split(logs, split, axis=1)
-        return Growth(self._levels, dict(zip(self._levels, parts, strict=True)))
+        return Growth(pieces)
 
     def _wealth(self) -> Floats:
         """Return the log wealth, of shape ``(m,)``."""
@@ -144,7 +155,7 @@ class Portfolio:
 
         A view that stays keeps its wealth, but for a part that goes to new views if there are any.
         """
-        self._next = self._draws * (2 if self._draws < _OFTEN else 4)
+        self._next = 2 * self._draws
         layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
         x, x_prime = (layout.encode_all(batches) for batches in self._raw)
         chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
@@ -172,12 +183,37 @@ class Portfolio:
             for key, share in heirs.items():
                 self._views[key].take(inherited + math.log(share), only=key in new)
 
+    def _aim(self) -> None:
+        """Bet at levels near the largest that the draws to come should refute."""
+        if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
+            return
+        claimed = np.searchsorted(self._levels[self.claim.quantity], self.claim.level)
+        best = max(self._views.values(), key=lambda each: each.wealth[claimed].max())
+        prediction = best.mixture.best(int(claimed) * self._initial.shape[1])
+        if prediction is None:
+            return
+        top, old = self.claim.grid()[-1], self._levels[self.claim.quantity]
+        levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
+        bet, *arguments = _against(self.claim, levels)
+        f, g = bet(prediction, *arguments)
+        growth = (prediction.p @ f + prediction.q @ g).reshape(levels.size, -1).max(axis=1)
+        if not (reached := growth * self._next >= _REFUTED).any():
+            return
+        aims = np.minimum(levels[np.flatnonzero(reached)[-1]] * _AROUND, top)
+        self._bet_at(np.union1d(aims, [self.claim.level]))
+        index = np.searchsorted(old, self._levels[self.claim.quantity])
+        index[index == old.size] = -1  # no bets so far
+        rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
+        index = np.append(index, np.arange(old.size, old.size + rest))
+        for each in self._views.values():
+            each.change_levels(index, self._bets, self._initial[:1] - math.log(len(self._views)))
+
 
 def _against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
     if isinstance(claim, EventClaim):
         return _event_bets, *claim.implied(levels)
-    orders = np.array(claim.orders[:_ORDERS:2])
+    orders = np.array(claim.orders[_ORDERS])
     rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
     return _function_bets, np.broadcast_to(orders, rhos.shape), rhos
 
@@ -208,6 +244,13 @@ class _Viewed:
         """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
         path = self.mixture.record(self.view.of(x), self.view.of(x_prime), sizes)
         return self.start + path.reshape(len(sizes), *self.start.shape)
+
+    def change_levels(self, index: Counts, bets: Any, rest: Floats) -> None:
+        """Take the levels of these numbers in place of all; -1 is one without bets so far."""
+        tangents = self.start.shape[1]
+        self.start = np.concatenate([self.start, rest])[index]
+        columns = np.where(index < 0, -1, index * tangents)[:, None] + np.arange(tangents)
+        self.mixture.change_claims(np.where(index[:, None] < 0, -1, columns).ravel(), bets)
 
     def give(self, part: float) -> Floats:
         """Give away a part of the wealth; return its log."""
@@ -261,7 +304,8 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
             view = View("entry", i)
             discrete = layout.columns[i].kind not in ("number", "rest")
             sides = view.of(x), view.of(x_prime)
-            yield _Choice(view, 1 / len(entries), sides, discrete=discrete)
+            share = (1 + discrete) / len(entries)  # few numbers are soon learned
+            yield _Choice(view, share, sides, discrete=discrete)
         yield from _scores(x, x_prime, layout)
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:

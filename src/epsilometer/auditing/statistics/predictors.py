@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.compiled import compiled
 
 POINTS = 512  # a side
@@ -214,12 +214,14 @@ class Mixture:
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
     _fitted: int = 0
+    _predictions: list[Prediction | None] = field(init=False)
     _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
     _log_shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.logs = np.zeros((len(self.predictors), self.claims))
-        self._bets = [None] * len(self.predictors)
+        self._predictions = [None] * len(self.predictors)
+        self._bet()
         self._log_shares = np.log(np.array(self.shares) / sum(self.shares))
 
     def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
@@ -252,6 +254,18 @@ class Mixture:
         self.draws = self._fitted = 0
         self._learn(_numbers(x), _numbers(x_prime))
 
+    def best(self, claim: int) -> Prediction | None:
+        """Return the prediction of the predictor with most wealth against a claim."""
+        return self._predictions[int((self.logs[:, claim] + self._log_shares).argmax())]
+
+    def change_claims(
+        self, index: Counts, bets: Callable[[Prediction], tuple[Floats, Floats]]
+    ) -> None:
+        """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
+        logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
+        self.logs, self.claims, self.bets = logs[:, index], index.size, bets
+        self._bet()
+
     @property
     def wealth(self) -> Floats:
         """The log of the wealth, of shape ``(m,)``."""
@@ -278,11 +292,14 @@ class Mixture:
         if self.draws < _FEWEST or (self._fitted and self.draws < self._fitted + self._wait()):
             return
         self._fitted = self.draws
-        for i, predictor in enumerate(self.predictors):
-            self._bets[i] = None
-            prediction = predictor(*self.past)
-            if prediction is not None:
-                self._bets[i] = prediction.edges, *self.bets(prediction)
+        self._predictions = [predictor(*self.past) for predictor in self.predictors]
+        self._bet()
+
+    def _bet(self) -> None:
+        self._bets = [
+            None if prediction is None else (prediction.edges, *self.bets(prediction))
+            for prediction in self._predictions
+        ]
 
 
 # --- loops ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from epsilometer.auditing.statistics.bets import Round, growth, initial_wealth
 from epsilometer.auditing.statistics.claims import Claim
 from epsilometer.auditing.statistics.portfolio import Growth
 
-EARLY = 0.8  # of the initial wealth: for bets from the first draws on
+EARLY, LATER = 0.9, 0.5  # of the wealth: for portfolios, in the first round and from then on
 _CHUNK = 128  # levels of the grid that are tested together
 
 
@@ -32,7 +32,10 @@ class Looks:
 
 @dataclass
 class _Course:
-    """The wealth at some levels, by pair and purse: first the portfolio, then bets by horizons."""
+    """The wealth at some levels, by pair and purse: first the portfolio, then bets by horizons.
+
+    The purses get their shares at the start, and again when the first events are chosen.
+    """
 
     claim: Claim
     levels: Floats
@@ -41,9 +44,13 @@ class _Course:
     early: float
 
     def __post_init__(self) -> None:
-        later = (1 - self.early) * initial_wealth(self.claim).ravel()
+        bets = initial_wealth(self.claim).ravel()
         with np.errstate(divide="ignore"):
-            self._shares = np.log(np.append(self.early, later))[:, None]
+            self._shares, self._later = (
+                np.log(np.append(part, (1 - part) * bets))[:, None]
+                for part in (self.early, min(self.early, LATER))
+            )
+        self._first = True
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self._wealth = dict.fromkeys(range(self.pairs), start)
 
@@ -60,6 +67,9 @@ class _Course:
             total = _log_sum(np.concatenate(dropped), 0)
             inherited = total - math.log(len(step)) + self._shares
             wealth = {pair: np.logaddexp(wealth[pair], inherited) for pair in step}
+        if self._first and any(looks.rounds for looks in step.values()):
+            self._first, self._shares = False, self._later
+            wealth = {pair: _log_sum(logs, 0) + self._later for pair, logs in wealth.items()}
         courses = []
         for pair, looks in step.items():
             growths = [growth(bet, self.claim, levels, self.alpha) for bet in looks.rounds]
@@ -123,13 +133,14 @@ class Wealth:
         return np.concatenate([np.zeros((1, levels.size)), *map(course.advance, self.steps)])
 
     @property
-    def refuted(self) -> bool:
-        """Whether the wealth has reached 1 over its share of alpha at the claimed level."""
-        return max(self.history, default=0.0) >= self._needed
+    def needed(self) -> float:
+        """The log of the wealth that refutes a level: 1 over its share of alpha."""
+        return -math.log(self.alpha * self.share)
 
     @property
-    def _needed(self) -> float:
-        return -math.log(self.alpha * self.share)
+    def refuted(self) -> bool:
+        """Whether the claimed level is refuted."""
+        return max(self.history, default=0.0) >= self.needed
 
     def p_value(self) -> float:
         """Return one over the largest wealth at the claimed level, at most 1."""
@@ -144,7 +155,7 @@ class Wealth:
         bound = 0.0
         for start in range(0, grid.size, _CHUNK):
             levels = grid[start : start + _CHUNK]
-            refuted = self.log_wealth(claim, levels).max(axis=0) >= self._needed
+            refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed
             if not refuted.all():
                 first = int(np.argmin(refuted))
                 return float(levels[first - 1]) if first else bound
