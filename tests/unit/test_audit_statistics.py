@@ -203,7 +203,7 @@ def evidence_of(
     [
         (pure(0.1), laplace(0.7), 0.7, 0.64),
         (gdp(0.1), gaussian, 1.0, 0.93),
-        (Renyi(2, 0.1), gaussian, 1.0, 0.8),
+        (Renyi(2, 0.1), gaussian, 1.0, 0.77),
         (Concentrated(0.1), gaussian, 0.5, 0.4),
     ],
 )
