@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.products.audited import KINDS, made_of
+from epsilometer_workflow.products.audited import AUDITED, made_of
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.plan import totals
 from epsilometer_workflow.products.reports import Rules, all_products
@@ -385,7 +385,7 @@ PATHS = [  # under results/smoke, the error
 
 @pytest.mark.parametrize(("path", "message"), PATHS)
 def test_a_path_of_no_audit_is_an_error(study, path, message):
-    for kind in KINDS:
+    for kind in AUDITED:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if matched := re.fullmatch(pattern, f"results/smoke/{path}"):
             with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:

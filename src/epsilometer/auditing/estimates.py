@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from epsilometer.estimators.local_loss import LocalLoss
 
 Sample = NDArray[Any]
-Pair = tuple[Sample, Sample]
+Sides = tuple[Sample, Sample]
 Kind = Literal["estimate", "asymptotic bound", "finite-sample bound", "interval", "does not apply"]
 
 _MOST = 100_000  # draws of a side
@@ -64,8 +64,8 @@ class Estimate:
 
 
 def estimates(
-    past: Pair,
-    fresh: Pair,
+    past: Sides,
+    fresh: Sides,
     claim: AnyClaim,
     *,
     alpha: float,
@@ -111,7 +111,7 @@ class _Draws:
     """Draws of both stages, cut, and in the forms of the methods."""
 
     def __init__(
-        self, past: Pair, fresh: Pair, alpha: float, seed: int, number: int | None
+        self, past: Sides, fresh: Sides, alpha: float, seed: int, number: int | None
     ) -> None:
         self.alpha, self.seed, self.number = alpha, seed, number
         self.available = min(len(side) for side in fresh)
@@ -133,7 +133,7 @@ class _Draws:
             raise ArgumentError("draws", "that confirm must be others than those that choose")
 
     @cached_property
-    def outcomes(self) -> tuple[Pair, Pair]:
+    def outcomes(self) -> tuple[Sides, Sides]:
         """Codes from 0 of the different outputs, past and fresh, of shape ``(n,)``."""
         sides = [*self.past, *self.fresh]
         codes = codes_of(np.concatenate(sides))
@@ -141,7 +141,7 @@ class _Draws:
         return (a, b), (c, d)
 
     @cached_property
-    def outputs(self) -> tuple[Pair, Pair]:
+    def outputs(self) -> tuple[Sides, Sides]:
         """Outcomes where outputs are whole, else outputs in the unit of their spread."""
         if self.whole:
             return self.outcomes
@@ -155,7 +155,7 @@ class _Draws:
         return (a, b), (c, d)
 
 
-def _cut(pair: Pair, most: int) -> Pair:
+def _cut(pair: Sides, most: int) -> Sides:
     """Return equally many draws of both sides."""
     n = min(most, *(len(side) for side in pair))
     return pair[0][:n], pair[1][:n]
@@ -226,7 +226,7 @@ def _local_loss(n: int) -> LocalLoss:
     return LocalLoss(max(_FLOOR, _HITS / n))
 
 
-def _only_answer(estimator: Any, sides: Pair, **options: Any) -> Answer:
+def _only_answer(estimator: Any, sides: Sides, **options: Any) -> Answer:
     from epsilometer.estimators.answering import answers
 
     (answer,) = answers(estimator, sides, **{"order": math.inf, **options})

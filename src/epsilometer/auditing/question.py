@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.auditing.checks.accepted_pairs import Pair
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.sources.callables import Source, callable_source, load
 from epsilometer.auditing.statistics import claims
@@ -21,7 +22,6 @@ from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Curve, Event
 from epsilometer.auditing.statistics.upper import Outcomes, Smooth
 from epsilometer.errors import ArgumentError
 
-Pair = tuple[Any, Any]
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 

@@ -146,9 +146,9 @@ class Verdict:
         plain = {"verdict": self.verdict, "bound": self.bound} | asdict(self)
         return {name: as_plain(value) for name, value in plain.items()}
 
-    def to_json(self) -> str:
-        """Return its JSON text."""
-        return json.dumps(self.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
+    def to_json(self, *, ascii_only: bool = False) -> str:
+        """Return its JSON text; ``ascii_only`` escapes all other letters."""
+        return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

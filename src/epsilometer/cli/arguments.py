@@ -251,9 +251,9 @@ def _json(text: str) -> Any:
             hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
         if re.fullmatch(r"\w+", text):
             hint = f"""; a word is written '"{text}"'"""
-        from epsilometer.auditing.formats import clipped
+        from epsilometer.auditing.serving.errors import shortened
 
-        message = f"{clipped(text, 40)!r} is not JSON: {reason}{hint}"
+        message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
         raise argparse.ArgumentTypeError(message) from None
 
 

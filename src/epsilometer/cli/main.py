@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -119,7 +118,7 @@ def _audit(argv: Sequence[str]) -> int:
         verdict = with_accountants(verdict, accountants)
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
-        _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
+        _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
     files.write(verdict, claim)

@@ -154,7 +154,7 @@ class Domain(Model):
     limit: PositiveInt | None = None
 
 
-Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
+JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
 
 def _kind_of_set(value: object) -> str:
@@ -176,7 +176,7 @@ def _kind_of_pairs(value: object) -> str:
 
 
 Set = Annotated[
-    Annotated[dict[str, Pair], _SOME, Tag("named pairs")]
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
     | Annotated[Patterns, Tag("ten patterns")]
     | Annotated[Rows, Tag("rows of a table")]
     | Annotated[Domain, Tag("a domain")],
@@ -184,7 +184,7 @@ Set = Annotated[
 ]
 Pairs = Annotated[
     Annotated[Set, Tag("one set")]
-    | Annotated[list[Pair], _SOME, Tag("pairs")]
+    | Annotated[list[JsonPair], _SOME, Tag("pairs")]
     | Annotated[list[Set], _SOME, Tag("several sets")],
     Discriminator(_kind_of_pairs),
 ]

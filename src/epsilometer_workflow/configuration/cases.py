@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.inputs.domains import KINDS, domain
+from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer.auditing.question import Question, check_together, claim_of, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
@@ -461,7 +461,7 @@ def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(entry, audits.Domain):
         declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
         domain(declared)
-        kind = next(kind for kind in KINDS if kind in declared)
+        kind = next(kind for kind in DOMAIN_KINDS if kind in declared)
         return f"domain-{kind}", {"domain": declared}
     if isinstance(entry, audits.Patterns):
         return f"patterns={entry.patterns}", {"patterns": entry.patterns}

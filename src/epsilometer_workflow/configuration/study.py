@@ -21,7 +21,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.cases import Audits, read_audits
@@ -198,13 +198,15 @@ class Study:
             if not hasattr(kind, part):
                 lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
                 raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
-        if kind.outputs not in KINDS:
-            message = f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(KINDS)}"
+        if kind.outputs not in OUTPUT_KINDS:
+            message = (
+                f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
+            )
             raise ConfigError(file, f"{name}.mechanism", message)
         self._check_parameters(file, name, kind, entry.parameters)
         with placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
-        if KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
+        if OUTPUT_KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
             message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
             raise ConfigError(file, f"{name}.mechanism", message)
         return mechanism
@@ -400,7 +402,7 @@ class Study:
     def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
         """Return the number of entries of an output, and the bytes of each."""
         calibrated = self.mechanism(mechanism, epsilon)
-        return dimension_of(calibrated) or 1, KINDS[calibrated.outputs].bytes
+        return dimension_of(calibrated) or 1, OUTPUT_KINDS[calibrated.outputs].bytes
 
 
 def listed(files: Mapping[str, str | list[str]]) -> list[str]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
-from epsilometer.mechanisms.base import KINDS
+from epsilometer.mechanisms.base import OUTPUT_KINDS
 
 if TYPE_CHECKING:  # a third of a second to import, for tables only
     import pandas as pd
@@ -71,7 +71,7 @@ class SampleWriter:
     """
 
     def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
-        kind = pa.from_numpy_dtype(np.dtype(KINDS[outputs].dtype))
+        kind = pa.from_numpy_dtype(np.dtype(OUTPUT_KINDS[outputs].dtype))
         column = kind if dimension is None else pa.list_(kind, dimension)
         output = pa.field("output", column, nullable=dimension is not None)
         self._path, self._dimension = path, dimension

@@ -177,7 +177,7 @@ class Conclusion(_OfFile):
         return {"identity": self.common | identity, **spec}
 
 
-KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
+AUDITED: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
 
 
 def verdict_lines(study: Study, name: str) -> list[str]:

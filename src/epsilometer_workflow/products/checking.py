@@ -19,7 +19,7 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Fu
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.reports import KINDS
+from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements
 from epsilometer_workflow.reports.scorecard.tables import CRITERIA
 from epsilometer_workflow.stages import tabulate
@@ -89,7 +89,7 @@ def _check_estimators(study: Study) -> None:
 
 
 def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
-    rules = [kind.rule for kind in KINDS]
+    rules = [kind.rule for kind in PRODUCT_KINDS]
     for rule in rates:
         if rule not in rules:
             raise ConfigError(file, rule, f"unknown rule{suggest(rule, rules)}")
@@ -121,7 +121,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
     reserved = ("all", "audits", "benchmark", "museum", "provenance")
-    if name in (*reserved, *(kind.rule for kind in KINDS)):
+    if name in (*reserved, *(kind.rule for kind in PRODUCT_KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():
         if scale not in study.main.scales:

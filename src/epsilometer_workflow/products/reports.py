@@ -20,8 +20,7 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.audited import Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
@@ -297,7 +296,7 @@ class Page(Product):
         return [self.path, *(path for product in products for path in (product.path, product.file))]
 
 
-KINDS: tuple[type[Product], ...] = (
+PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Figure, Page),
@@ -311,7 +310,7 @@ class Rules(SimpleNamespace):
     """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
-        super().__init__(**{kind.rule: Rule(study, kind) for kind in KINDS})
+        super().__init__(**{kind.rule: Rule(study, kind) for kind in PRODUCT_KINDS})
         self._study = study
 
     def targets(self, report: str) -> list[str]:

@@ -16,6 +16,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from epsilometer.auditing.serving.digests import imported
+
 _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_workflow")
 _SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
@@ -81,13 +83,10 @@ def _statements(path: Path) -> str:
 @cache
 def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files of these packages that a file imports, and the libraries that compute."""
-    names: set[str] = set()
-    for node in _executed(_parsed(path)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = ".".join(filter(None, [_package(path, node.level), node.module]))
-            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    names = {
+        ".".join(filter(None, [_package(path, level), name]))
+        for name, level in imported(_executed(_parsed(path)))
+    }
     libraries = {name.partition(".")[0] for name in names} & set(_COMPUTE)
     for name in list(names):  # a module's packages are imported with it
         parts = name.split(".")

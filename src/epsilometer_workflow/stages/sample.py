@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from epsilometer import seeds
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
@@ -79,7 +79,7 @@ def draw(
         raise MechanismError(f"{context}: sample() returned shape {outputs.shape}, not {shape}")
     if len(outputs) != size:
         raise MechanismError(f"{context}: sample() returned {len(outputs)} outputs, not {size}")
-    kind = KINDS[mechanism.outputs]
+    kind = OUTPUT_KINDS[mechanism.outputs]
     if not np.issubdtype(outputs.dtype, np.floating if kind.real else np.integer):
         raise MechanismError(
             f"{context}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"

@@ -21,7 +21,7 @@ from epsilometer.errors import ArgumentError, one_line, suggest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = (".csv", ".parquet", ".npy")
+_ENDINGS = (".csv", ".parquet", ".npy")
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
 )
@@ -141,11 +141,11 @@ def _file(path: str) -> Path:
     if file.is_dir():
         raise ArgumentError(str(path), "is a folder")
     if not file.is_file():
-        known = [entry.name for entry in file.parent.glob("*") if entry.suffix in KINDS]
+        known = [entry.name for entry in file.parent.glob("*") if entry.suffix in _ENDINGS]
         near = suggest(file.name, known) if file.parent.is_dir() else ", nor is its folder"
         raise ArgumentError(str(path), f"is not there{near}")
-    if file.suffix not in KINDS:
-        known_kinds = ", ".join(KINDS)
+    if file.suffix not in _ENDINGS:
+        known_kinds = ", ".join(_ENDINGS)
         raise ArgumentError(str(path), f"is of no known kind; its name must end in {known_kinds}")
     return file
 

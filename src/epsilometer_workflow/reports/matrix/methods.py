@@ -53,7 +53,7 @@ class Pair:
     x, x_prime
         Of shape ``(n,)`` or ``(n, d)``.
     outputs
-        Their kind (`epsilometer.mechanisms.base.KINDS`).
+        Their kind (`epsilometer.mechanisms.base.OUTPUT_KINDS`).
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon
