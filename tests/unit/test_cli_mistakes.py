@@ -123,7 +123,7 @@ CLAIMS = [
 TARGETS = [
     (f"{OK} {CLAIM} --json nowhere/v.json", 2, "--json: 'nowhere/v.json': there is no folder"),
     (f"{OK} {CLAIM} --json notes", 2, "--json: 'notes' is a folder"),
-    (f"{OK} {CLAIM} --json {M}", 2, "--json: 'mechanisms.py' is what is audited"),
+    (f"{OK} {CLAIM} --json {M}", 2, "--json: 'mechanisms.py' is an audited file"),
     (f"{OK} {CLAIM} --json v --junit v", 2, "--junit: names the same file as --json"),
     (f"{OK} {CLAIM} --json {'v' * 300}", 2, "--json: "),
     (f"{OK} {CLAIM} --junit one.csv/v.xml", 2, "--junit: "),

@@ -188,8 +188,8 @@ def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
         if column.null_count > 0 and missing[first:].all():
             raise ArgumentError(
                 path,
-                f"ends after {first} of {len(missing)} rows in column {name!r}; write what is "
-                "missing as nan, or two files",
+                f"ends after {first} of {len(missing)} rows in column {name!r}; write missing "
+                "values as nan, or two files",
             )
 
 
