@@ -265,7 +265,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     from epsilometer.estimators.spectrum import Spectrum
 
     if not isinstance(claim, Pure):
-        raise ArgumentError("method", f"needs an epsilon, which {claim.text()} has not")
+        raise ArgumentError("method", f"needs an epsilon, and {claim.text()} has none")
     classifier = "counting" if draws.whole else "nearest_neighbours"
     spectrum = Spectrum(classifier, claims=[claim.epsilon])
     spectrum.check(draws.kind, math.inf)
@@ -299,7 +299,7 @@ def _histogram(draws: _Draws, claim: Claim, order: float) -> _Answer:
     if math.isinf(order):
         _check_pure(claim)
     if draws.number is None:
-        raise ArgumentError("method", "needs the provider's word on how many outcomes there are")
+        raise ArgumentError("method", "needs the declared number of outcomes")
     fresh, claims = draws.outcomes[1], Claims(outcomes=draws.number)
     answer = _only_answer(HistogramEstimator(gamma=1.0), fresh, order=order, claims=claims)
     if math.isnan(answer.both):

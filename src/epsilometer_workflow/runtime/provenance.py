@@ -35,8 +35,8 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
             if identity and identity.get(key) != value:
                 raise DataError(
                     path,
-                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing tells that it was "
-                    f"made in this folder; move {results} away",
+                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing records that it "
+                    f"was made in this folder; move {results} away",
                 )
 
 
