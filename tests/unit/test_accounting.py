@@ -304,7 +304,7 @@ def test_versions_that_an_accountant_imports_count(audits):
         ("[{epsilon: {function: 3}}]", "claims.0.epsilon.*: .*number"),
         ("[{gdp: 1, detect: 'a.py:array'}]", "claims.0.detect: must be a number"),
         ("[{gdp: a.py:array}, {gdp: {function: a.py:array}}]", "claims.1: is the same as claims.0"),
-        ("[{gdp: a.py:array, delta: 1}]", "delta goes with epsilon only, which is missing"),
+        ("[{gdp: a.py:array, delta: 1}]", "delta needs epsilon, which is missing"),
         ("[{renyi: {1: a.py:curve}}]", "order must be above 1"),
     ],
 )

@@ -780,7 +780,7 @@ def test_a_verdict_without_a_violation_has_no_cause(written, capsys):
 def test_only_python_functions_are_explained(source, capsys):
     pair = ["--pair", "0", "1"] if "--command" in source else []
     assert main(["audit", *source, *pair, "--epsilon", "1", "--explain"]) == 2
-    message = "epsilometer: --explain: goes with SOURCE only, which is missing\n"
+    message = "epsilometer: --explain: needs SOURCE, which is missing\n"
     assert capsys.readouterr().err == message
 
 

@@ -532,12 +532,10 @@ def test_words_of_scores_and_rows():
     vectors = learn(np.eye(3, dtype=int))
     scores = (((1,), (0.0, 1.0), 0.0),) * 3
     assert vectors.text(Event(((1.2, None),), view=View("score", scores=scores))) == (
-        "score of all entries >= 1.2 (a sum over the entries of what each says)"
+        "score of all entries >= 1.2 (a sum of scores of all entries)"
     )
     bits = Event(((None, 1.5),), view=View("score", scores=scores))
-    assert learn([1, 5]).text(bits) == (
-        "score of all bits <= 1.5 (a sum over the bits of what each says)"
-    )
+    assert learn([1, 5]).text(bits) == ("score of all bits <= 1.5 (a sum of scores of all bits)")
 
     def rows(layout, *chosen):
         return layout.text(Event(((1, 1),), view=View("row", rows=chosen)))

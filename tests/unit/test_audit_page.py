@@ -36,7 +36,7 @@ CASES = {
         ),
         pure(1.0),
         {"Witness", "Evidence"},
-        ["5 %", "0.5 %", "2.5", "0.123", "of these", "a sequential test", "it reaches 20, the"],
+        ["5 %", "0.5 %", "2.5", "0.123", "of these", "a sequential test", "ever reaches 20, the"],
     ),
     "not refuted": (
         Verdict(

@@ -185,7 +185,7 @@ def prepare():
 BAD = [  # paths, columns, words of the error
     (["god.csv"], None, ["god.csv is not there; did you mean 'good.csv'?"]),
     (["gone/good.csv"], None, ["gone/good.csv is not there, nor is its folder"]),
-    (["o.txt"], None, ["o.txt is of no known kind", ".csv, .parquet, .npy"]),
+    (["o.txt"], None, ["o.txt is of an unknown kind", ".csv, .parquet, .npy"]),
     (["folder.csv"], None, ["folder.csv is a folder"]),
     ([], None, ["outputs takes one file or two, not 0"]),
     (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
@@ -213,7 +213,7 @@ BAD = [  # paths, columns, words of the error
     (["three.csv"], ["a", "bb"], ["three.csv has no column 'bb'; did you mean 'b'?"]),
     (["good.csv", "./good.csv"], None, ["good.csv is given twice"]),
     (["good.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but good.csv has 2"]),
-    (["good.csv", "other.csv"], None, ["other.csv has a column 'c' that good.csv has not"]),
+    (["good.csv", "other.csv"], None, ["other.csv has a column 'c' that good.csv does not have"]),
 ]
 
 

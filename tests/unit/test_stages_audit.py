@@ -183,7 +183,7 @@ def test_a_claim_that_cannot_be_audited_fails_alone(audited):
     claims = [{"epsilon": 1.0}, {"zcdp": 0.5}, {"epsilon": 3.0}]
     answers = audited(spec_of(claims=claims, method="exact", as_reals=True))
     assert [answer["verdict"] for answer in answers] == ["not refuted", "failed", "not refuted"]
-    assert "method exact does not go with zcdp" in answers[1]["reasons"][0]
+    assert "method exact cannot be used with zcdp" in answers[1]["reasons"][0]
     assert [answer["claimed"][:3] for answer in answers] == ["eps", "rho", "eps"]
     assert answers[0]["seconds"] > 0
 

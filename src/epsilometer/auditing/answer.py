@@ -26,7 +26,7 @@ from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
 from epsilometer.auditing.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
-_STOPPED = {"kind": "estimate", "reason": "the audit stopped for what these draws showed"}
+_STOPPED = {"kind": "estimate", "reason": "the audit stopped because of the same draws"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -265,7 +265,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     from epsilometer.estimators.spectrum import Spectrum
 
     if not isinstance(claim, Pure):
-        raise ArgumentError("method", f"needs an epsilon, which {claim.text()} has not")
+        raise ArgumentError("method", f"needs an epsilon, and {claim.text()} has none")
     classifier = "counting" if draws.whole else "nearest_neighbours"
     spectrum = Spectrum(classifier, claims=[claim.epsilon])
     spectrum.check(draws.kind, math.inf)
@@ -274,7 +274,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     answer = _only_answer(spectrum, fresh, rng=rng)
     ends = [side.interval("clopper-pearson", draws.alpha / 2, rng) for side in answer.tested]
     low, high = (max(float(end[i][0]) for end in ends) for i in (0, 1))
-    reason = "the interval is for what the classifier achieves, which is at most delta"
+    reason = "the interval is for the delta of the classifier, which is at most the true delta"
     return _Answer(answer.both, len(fresh[0]), low, high, reason)
 
 
@@ -288,7 +288,7 @@ def _renyi(draws: _Draws, claim: Claim, order: float) -> _Answer:
     fresh = draws.outcomes[1] if draws.whole else draws.fresh
     answer = _only_answer(method, fresh, order=order)
     bound = max(answer.both, 0.0)
-    reason = "" if answer.trusted() else "too few draws for what it rests on"
+    reason = "" if answer.trusted() else "too few draws for its approximations"
     return _Answer(bound, len(fresh[0]), bound, reason=reason)
 
 
@@ -299,7 +299,7 @@ def _histogram(draws: _Draws, claim: Claim, order: float) -> _Answer:
     if math.isinf(order):
         _check_pure(claim)
     if draws.number is None:
-        raise ArgumentError("method", "needs the provider's word on how many outcomes there are")
+        raise ArgumentError("method", "needs the declared number of outcomes")
     fresh, claims = draws.outcomes[1], Claims(outcomes=draws.number)
     answer = _only_answer(HistogramEstimator(gamma=1.0), fresh, order=order, claims=claims)
     if math.isnan(answer.both):

@@ -71,11 +71,13 @@ def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = s
     for name, others in exclusive:
         for other in others:
             if name in present and other in present:
-                raise ArgumentError(present[other], f"does not go with {present[name]}; take one")
+                raise ArgumentError(
+                    present[other], f"cannot be used with {present[name]}; choose one"
+                )
     for name, others in _NEEDS.items():
         if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
-            raise ArgumentError(present[name], f"goes with {missing} only, which is missing")
+            raise ArgumentError(present[name], f"needs {missing}, which is missing")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -168,8 +168,8 @@ class Verdict:
             )
         if self.verdict == "holds" and worst and worst.upper is not None:
             return (
-                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if what "
-                "was said of the outputs is true"
+                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
+                "declared facts about the outputs are true"
             )
         if self.verdict == "invalid":
             return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"

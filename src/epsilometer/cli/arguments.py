@@ -162,7 +162,7 @@ class _Parser(argparse.ArgumentParser):
         if len(rest) > (positional is not None):
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
-                repr(rest[-1]), f"belongs to no option{hint}; quote what has spaces"
+                repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
             )
         if positional:
             setattr(options, positional, rest[0] if rest else None)

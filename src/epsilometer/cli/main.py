@@ -258,7 +258,7 @@ def _needed(argv: Sequence[str]) -> int:
     except ArgumentError:  # its cells show no violation
         _print(f"the fewest draws of any audit are unknown for {shows}")
     else:
-        _print(f"no audit of outputs can do with fewer than {fewest} for {shows}")
+        _print(f"any audit of outputs needs at least {fewest} for {shows}")
     return 0
 
 

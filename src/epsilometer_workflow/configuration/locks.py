@@ -67,7 +67,7 @@ def _read(name: str, path: Path) -> Lock:
         if statement.startswith("-"):
             option = re.split(r"[ =]", statement)[0]
             if option not in _OPTIONS:
-                raise ConfigError(str(path), option, f"is not taken{suggest(option, _OPTIONS)}")
+                raise ConfigError(str(path), option, f"is not supported{suggest(option, _OPTIONS)}")
         elif not _PINNED.fullmatch(statement):
             message = "is not pinned; write name==version"
             raise ConfigError(str(path), statement[:60], message)

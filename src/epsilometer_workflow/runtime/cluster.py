@@ -30,8 +30,8 @@ def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
     for folder in folders:
         if match := _TAKEN_APART.search(str(folder)):
             raise EpsilometerError(
-                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {match[0]!r} "
-                "in its name; move it to one of letters, digits and ._-"
+                f"{str(folder)!r}: must not have {match[0]!r} in its name, because a shell of the "
+                "cluster may change it; use letters, digits and ._-"
             )
 
 

@@ -26,11 +26,11 @@ _log.setLevel(logging.INFO)
 def kept(
     snakemake: Any, stopped: Callable[[str], None] | None = None
 ) -> Iterator[Callable[[str], None]]:
-    """Run what follows watched, as the job of a script; gives a function that reports progress.
+    """Run the body, watched, as the job of a script; yields a function that reports progress.
 
     The log has the job's start, progress and output, the cause of a failure (with the
-    traceback where the failure is ours) and its usage; the terminal shows one line. What
-    ``stopped`` does is in `epsilometer_workflow.runtime.job.job`.
+    traceback where the failure is ours) and its usage; the terminal shows one line. For
+    ``stopped`` see `epsilometer_workflow.runtime.job.job`.
     """
     log_file = Path(str(snakemake.log[0]))
     title = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()

@@ -35,8 +35,8 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
             if identity and identity.get(key) != value:
                 raise DataError(
                     path,
-                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing tells that it was "
-                    f"made in this folder; move {results} away",
+                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing records that it "
+                    f"was made in this folder; move {results} away",
                 )
 
 
@@ -73,7 +73,7 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
     lines = [f"Failed: {cause}" for cause in _first(list(causes))]
     shown = [path for path in missing if not path.endswith(".parquet")] or missing
     lines += [f"Missing: {path}" for path in _first(shown)]
-    lines.append("What is done stays; the same command makes the rest once the cause is gone.")
+    lines.append("Finished files stay; without the cause, the same command makes the others.")
     return "\n".join(lines)
 
 

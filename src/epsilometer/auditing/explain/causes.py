@@ -362,7 +362,7 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
     elif loss == math.inf:
         numbers = counted(noise.count, "number")
         kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
-        text += f"it can be taken out, and what is left differs: {tail}"
+        text += f"it can be removed, and the rest differs: {tail}"
     elif not loss:
         kind = "nothing"
         text = f"{distribution} noise of scale {scales[0]}, no difference of x and x'"

@@ -159,7 +159,7 @@ class Layout:
             text = self._rows(view.rows)
         elif view.kind == "score":
             among = "entries" if len(columns) > 1 else "bits"
-            note = f" (a sum over the {among} of what each says)"
+            note = f" (a sum of scores of all {among})"
             texts = range_texts(f"score of all {among}", event.ranges)
             text = listed("", texts, " or ", " ranges", most=3, line=LINE - len(note)) + note
         elif view.kind == "bit":

@@ -88,7 +88,7 @@ def find(
 def check_file(path: Path, name: str) -> None:
     """Refuse a path without a Python file."""
     if path.is_dir():
-        raise Misuse(name, "is a folder; name a file of Python in it")
+        raise Misuse(name, "is a folder; name a Python file in it")
     if not path.is_file():
         if not path.parent.is_dir():
             raise Misuse(name, "is not there, nor is its folder")

@@ -57,14 +57,14 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         raise ArgumentError(paths[0], message)
     first, second = paths
     if _file(first).samefile(_file(second)):
-        raise ArgumentError(first, "is given twice: outputs on x, and others on x', are wanted")
+        raise ArgumentError(first, "is given twice; give one file for x and another for x'")
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
         message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
         raise ArgumentError(second, message)
     if len(x) > 1:
         for other in (name for name in x_prime if name not in x):
-            raise ArgumentError(second, f"has a column {other!r} that {first} has not")
+            raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
     return _joined(list(x.values())), _joined(list(x_prime.values()))
 
@@ -146,7 +146,7 @@ def _file(path: str) -> Path:
         raise ArgumentError(str(path), f"is not there{near}")
     if file.suffix not in _ENDINGS:
         known_kinds = ", ".join(_ENDINGS)
-        raise ArgumentError(str(path), f"is of no known kind; its name must end in {known_kinds}")
+        raise ArgumentError(str(path), f"is of an unknown kind; its name must end in {known_kinds}")
     return file
 
 
@@ -188,8 +188,8 @@ def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
         if column.null_count > 0 and missing[first:].all():
             raise ArgumentError(
                 path,
-                f"ends after {first} of {len(missing)} rows in column {name!r}; write what is "
-                "missing as nan, or two files",
+                f"ends after {first} of {len(missing)} rows in column {name!r}; write missing "
+                "values as nan, or two files",
             )
 
 

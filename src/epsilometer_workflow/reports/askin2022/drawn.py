@@ -41,7 +41,9 @@ def _pairs(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Any, F
     for names, drawn in pd.concat(samples).groupby(keys, sort=False):
         key = dict(zip(keys, names, strict=True))
         if key["mechanism"] not in _LAWS:
-            raise ArgumentError("data", f"has {key['mechanism']}, which has no law here")
+            raise ArgumentError(
+                "data", f"has {key['mechanism']}, which has no exact distribution here"
+            )
         if names[:3] not in laws:
             parameters = json.loads(key["parameters"])
             law, mechanism = _LAWS[key["mechanism"]]
