@@ -257,7 +257,7 @@ def test_stopping_early_costs_fewer_draws():
 
 
 def test_a_budget_in_seconds():
-    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=2, details=False)
+    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=5, details=False)
     assert verdict.verdict == "not refuted"
     assert verdict.draws > 400
 

@@ -361,7 +361,7 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
         mechanism,
         pairs,
         em.pure(epsilon),
-        samples=20_000,
+        samples=30_000,
         stop=True,
         alpha=0.001,
         details=False,

@@ -441,7 +441,7 @@ def structures(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", WITNESSES)
 def test_parts_of_outputs_are_named(name, structures):
     place = f"{structures / 'structures.py'}:{name}"
-    options = {"failures": True, "check_sampler": False, "details": False}
+    options: dict[str, Any] = {"failures": True, "check_sampler": False, "details": False}
     verdict = em.audit(place, [(0, 1)], em.pure(0.5), samples=1000, **options)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
@@ -449,7 +449,7 @@ def test_parts_of_outputs_are_named(name, structures):
 
 
 def test_parts_of_outputs_are_the_same_through_a_worker(structures):
-    options = {"samples": 1000, "check_sampler": False, "details": False}
+    options: dict[str, Any] = {"samples": 1000, "check_sampler": False, "details": False}
     for name in ("members", "whole_keys", "fails"):
         there = python_worker(
             sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
@@ -470,6 +470,6 @@ def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():
         options = {"failures": "failures" in name, "check_sampler": False, "details": False}
-        verdict = em.audit(mechanism, pairs, claim, alpha=0.25, samples=1200, **options)
+        verdict = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
         alarms += verdict.verdict == "violated"
     assert alarms <= 15

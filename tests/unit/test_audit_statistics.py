@@ -208,10 +208,10 @@ def evidence_of(
     ],
 )
 def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least):
-    """Medians of five runs of 20,000 draws a side; at most two of them above the level."""
-    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(5)]
+    """Medians of nine runs of 20,000 draws a side; at most three of them above the level."""
+    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(9)]
     assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 2
+    assert sum(bound > level for bound in bounds) <= 3
 
 
 def test_delta_has_a_bound_of_its_own():

@@ -106,7 +106,7 @@ def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
 
 
 @pytest.mark.parametrize("seconds", [1e-5, 0.01])
-@pytest.mark.parametrize("budget", [1, 4])
+@pytest.mark.parametrize("budget", [2, 5])
 def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
     slow, began = Slow(seconds), clock()
     em.audit(slow, ONE, em.pure(1.0), budget=budget)
@@ -228,9 +228,9 @@ def test_two_processes_draw_in_half_the_time():
     times = []
     for jobs in (1, 2):
         began = time.monotonic()
-        em.audit(Slow(0.02), ONE, em.pure(1.0), samples=50, jobs=jobs, **QUICK)
+        em.audit(Slow(0.02), ONE, em.pure(1.0), samples=75, jobs=jobs, **QUICK)
         times.append(time.monotonic() - began)
-    assert times[1] < times[0] - 0.5  # of 2 s
+    assert times[1] < times[0] - 0.75  # of 3 s
 
 
 def test_noise_without_a_seed_is_drawn_by_one_process():

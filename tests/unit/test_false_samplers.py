@@ -391,7 +391,7 @@ def causes(tmp_path_factory):
     path.write_text(CAUSES)
 
     def causes(name, seed=0):
-        return em.explain(f"{path}:{name}", (0, 1), em.pure(1.0), runs=3, seed=seed)
+        return em.explain(f"{path}:{name}", (0, 1), em.pure(1.0), runs=4, seed=seed)
 
     return causes
 

@@ -95,7 +95,7 @@ def audited(tmp_path):
     ("function", "claims"),
     [
         ("laplace", [{"epsilon": 0.2}, {"gdp": 0.3}]),
-        ("words", [{"epsilon": 0.2}, {"gdp": 0.3}]),
+        ("words", [{"epsilon": 0.2}]),
         ("vector", [{"renyi": [[2.0, 0.1]]}]),
         ("whole", [{"renyi": [[2.0, 0.1]]}]),
     ],

@@ -112,11 +112,11 @@ def copy_project(folder: Path, config: Path | None = None) -> Project:
     return Project(folder)
 
 
-def unfinished(folder: str, names: list[str]) -> list[str]:
+def unfinished(folder: str, names: list[str]) -> set[str]:
     """Return the caches that are being written; others are copied, to compile nothing again."""
     finished = (".pyc", ".nbi", ".nbc")
     cache = Path(folder).name == "__pycache__"
-    return [name for name in names if cache and not name.endswith(finished)]
+    return {name for name in names if cache and not name.endswith(finished)}
 
 
 def undisturbed(folder: Path) -> Project:
