@@ -13,8 +13,8 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Criterion,
     Measure,
     Rows,
-    Selection,
     Value,
+    checks,
     holds,
     key,
     number,
@@ -47,12 +47,7 @@ from epsilometer_workflow.reports.scorecard.measures import (
 )
 from epsilometer_workflow.reports.style import TRUTH
 
-
-def exact(*checks: str, **equal: object) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/askin2022-exact", check=checks, **equal)
-
-
+exact = checks("scorecard/askin2022-exact")  # formulas, worked out at some points
 _BLUE, _ORANGE, _GREEN = "#0072b2", "#d55e00", "#009e73"
 
 _ANSWERS = "scorecard/askin2022-answers"

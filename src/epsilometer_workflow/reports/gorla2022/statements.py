@@ -13,8 +13,8 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Criterion,
     Measure,
     Rows,
-    Selection,
     Value,
+    checks,
     holds,
     key,
     number,
@@ -46,12 +46,7 @@ from epsilometer_workflow.reports.scorecard.measures import (
 )
 from epsilometer_workflow.reports.style import TRUTH
 
-
-def exact(*checks: str) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/gorla2022-exact", check=checks)
-
-
+exact = checks("scorecard/gorla2022-exact")  # formulas, worked out at some points
 _SAFETY = "scorecard/gorla2022-safety"
 _PRECISION = "scorecard/gorla2022-precision"
 

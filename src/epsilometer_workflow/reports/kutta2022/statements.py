@@ -13,6 +13,7 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Rows,
     Selection,
     Value,
+    checks,
     holds,
     key,
     number,
@@ -44,14 +45,8 @@ _PAPER = "reports.kutta2022.scales.paper.bounds"
 _BITS = ("randomized-bits", "randomized-bits-shuffled")
 
 
-def exact(check: str, **equal: object) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/kutta2022-exact", check=check, **equal)
-
-
-def proofs(check: str) -> Selection:
-    """Select rows of the table that works out what proofs use."""
-    return rows("scorecard/kutta2022-proofs", check=check)
+exact = checks("scorecard/kutta2022-exact")  # formulas, worked out at some points
+proofs = checks("scorecard/kutta2022-proofs")  # what proofs use
 
 
 def cells(condition: Measure | None = None, /, **equal: object) -> Selection:

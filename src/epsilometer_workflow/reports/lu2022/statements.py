@@ -13,6 +13,7 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Rows,
     Selection,
     Value,
+    checks,
     holds,
     number,
     only,
@@ -40,15 +41,8 @@ from epsilometer_workflow.reports.scorecard.measures import (
     smallest_ratio,
 )
 
-
-def bounds(check: str) -> Selection:
-    """Select rows of the table that works out error bounds at some points."""
-    return rows("scorecard/lu2022-bounds", check=check)
-
-
-def exact(check: str, **equal: object) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/lu2022-exact", check=check, **equal)
+bounds = checks("scorecard/lu2022-bounds")  # error bounds, worked out at some points
+exact = checks("scorecard/lu2022-exact")  # formulas, worked out at some points
 
 
 def dimensions(**equal: object) -> Selection:
