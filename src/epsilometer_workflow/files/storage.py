@@ -147,11 +147,16 @@ class SampleFile:
         return by_run(read_samples(self.path, self.identity))
 
 
-def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:
-    """Write a data frame as Parquet."""
+def write_table(
+    frame: pd.DataFrame, path: str, kind: str, identity: Identity, csv: str | None = None
+) -> None:
+    """Write a data frame as Parquet, and as CSV where there is a path for that."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     _write(table, path)
+    if csv is not None:
+        with atomic(csv) as part:
+            frame.to_csv(part, index=False)
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:

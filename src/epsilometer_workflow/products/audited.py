@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from epsilometer.auditing.serving.digests import sha256
 from epsilometer.auditing.serving.loading import parsed
@@ -52,11 +52,8 @@ class _OfFile(Product):
 
 
 @dataclass(frozen=True)
-class Audit(_OfFile):
+class Audit(_OfFile, rule="audit", template=paths.AUDIT):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
-
-    rule: ClassVar[str] = "audit"
-    template: ClassVar[str] = paths.AUDIT
 
     entry: str
     parameters: str
@@ -147,11 +144,8 @@ class Audit(_OfFile):
 
 
 @dataclass(frozen=True)
-class Conclusion(_OfFile):
+class Conclusion(_OfFile, rule="conclude", template=paths.AUDITS):
     """A table of all verdicts of a file, and its page."""
-
-    rule: ClassVar[str] = "conclude"
-    template: ClassVar[str] = paths.AUDITS
 
     @cached_property
     def cases(self) -> list[Audit]:

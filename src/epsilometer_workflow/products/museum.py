@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
@@ -22,11 +21,8 @@ _ORDER = ("violated", "not refuted", None)
 
 
 @dataclass(frozen=True)
-class Exhibition(Product):
+class Exhibition(Product, rule="exhibit", template=paths.MUSEUM):
     """A table of the verdicts of all wanted exhibits, and its page."""
-
-    rule: ClassVar[str] = "exhibit"
-    template: ClassVar[str] = paths.MUSEUM
 
     @cached_property
     def cases(self) -> list[Audit]:

@@ -54,6 +54,11 @@ class Product(ABC):
 
     study: Study = field(repr=False)
 
+    def __init_subclass__(cls, rule: str = "", template: str = "") -> None:
+        """Take the rule and the path of a kind; a kind without them has those of its base."""
+        if rule:
+            cls.rule, cls.template = rule, template
+
     @classmethod
     def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
         """Return the product of a path; raise `EpsilometerError` if there is none."""
@@ -95,9 +100,9 @@ class Product(ABC):
         """The file that its readers read."""
         return self.path
 
-    @abstractmethod
     def needs(self) -> Needs:
         """Return the products that it is made of, by the names of the rule's input."""
+        return {}
 
     @abstractmethod
     def spec(self) -> Spec:

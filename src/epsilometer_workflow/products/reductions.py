@@ -83,16 +83,10 @@ class _Drawn(Product):
 
 
 @dataclass(frozen=True)
-class Samples(_Drawn):
+class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
     """One batch of samples, of every side."""
 
-    rule: ClassVar[str] = "sample"
-    template: ClassVar[str] = paths.SAMPLE
     searchable: ClassVar[bool] = True
-
-    def needs(self) -> Needs:
-        """Return nothing: samples need no other file."""
-        return {}
 
     def spec(self) -> Spec:
         mechanism = self.study.mechanisms[self.mechanism]
@@ -136,11 +130,9 @@ class _Reduced(_Drawn):
 
 
 @dataclass(frozen=True)
-class Histograms(_Reduced):
+class Histograms(_Reduced, rule="histogram", template=paths.HISTOGRAM):
     """Counts of every side; of every prefix, in a search."""
 
-    rule: ClassVar[str] = "histogram"
-    template: ClassVar[str] = paths.HISTOGRAM
     searchable: ClassVar[bool] = True
 
     cells: int
@@ -161,11 +153,8 @@ class Histograms(_Reduced):
 
 
 @dataclass(frozen=True)
-class PairDensities(_Reduced):
+class PairDensities(_Reduced, rule="density", template=paths.DENSITY):
     """The densities of both sides of every pair."""
-
-    rule: ClassVar[str] = "density"
-    template: ClassVar[str] = paths.DENSITY
 
     reduction: Reduction
 
@@ -181,11 +170,8 @@ class PairDensities(_Reduced):
 
 
 @dataclass(frozen=True)
-class Verdicts(_Reduced):
+class Verdicts(_Reduced, rule="classify", template=paths.VERDICTS):
     """The verdicts of a classifier on test draws of every pair."""
-
-    rule: ClassVar[str] = "classify"
-    template: ClassVar[str] = paths.VERDICTS
 
     classifier: str
 
@@ -260,11 +246,8 @@ class _Screened(_Drawn):
 
 
 @dataclass(frozen=True)
-class Losses(_Screened):
+class Losses(_Screened, rule="screen", template=paths.LOSSES):
     """The local loss of every pair, and which pair is selected."""
-
-    rule: ClassVar[str] = "screen"
-    template: ClassVar[str] = paths.LOSSES
 
     def needs(self) -> Needs:
         return {"samples": [self.samples]}
@@ -287,11 +270,8 @@ class Losses(_Screened):
 
 
 @dataclass(frozen=True)
-class Confirmation(_Screened):
+class Confirmation(_Screened, rule="confirm", template=paths.CONFIRMATION):
     """Fresh samples of the pair that each run selected."""
-
-    rule: ClassVar[str] = "confirm"
-    template: ClassVar[str] = paths.CONFIRMATION
 
     def check(self) -> None:
         super().check()
@@ -314,11 +294,8 @@ class Confirmation(_Screened):
 
 
 @dataclass(frozen=True)
-class Evidence(_Screened):
+class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
     """The evidence of fresh samples about the selected pairs."""
-
-    rule: ClassVar[str] = "weigh"
-    template: ClassVar[str] = paths.EVIDENCE
 
     def check(self) -> None:
         super().check()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
@@ -69,11 +69,8 @@ class _Shown(Product):
 
 
 @dataclass(frozen=True)
-class Table(_Shown):
+class Table(_Shown, rule="tabulate", template=paths.TABLE):
     """One table, as CSV, and as Parquet for the jobs that read it."""
-
-    rule: ClassVar[str] = "tabulate"
-    template: ClassVar[str] = paths.TABLE
 
     @property
     def file(self) -> str:
@@ -177,11 +174,8 @@ class Table(_Shown):
 
 
 @dataclass(frozen=True)
-class Figure(_Shown):
+class Figure(_Shown, rule="render", template=paths.FIGURE):
     """One figure, as PDF and PNG."""
-
-    rule: ClassVar[str] = "render"
-    template: ClassVar[str] = paths.FIGURE
 
     @property
     def file(self) -> str:
@@ -217,15 +211,12 @@ class Figure(_Shown):
 
 
 @dataclass(frozen=True)
-class Page(Product):
+class Page(Product, rule="page", template=paths.PAGE):
     """A report on one page that needs no other file; or, under the name `EVERY`, all reports.
 
     The page of all reports also shows audits, museum and benchmark, which are not made for it. A
     digest of their files is a parameter of the job, so the page is made again when they change.
     """
-
-    rule: ClassVar[str] = "page"
-    template: ClassVar[str] = paths.PAGE
 
     report: str
 

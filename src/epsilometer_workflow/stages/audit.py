@@ -7,7 +7,6 @@ same draws. Foreign code runs here and nowhere else in the workflow.
 
 from __future__ import annotations
 
-import html
 import json
 import logging
 import os
@@ -101,12 +100,12 @@ def _write(
     from epsilometer.auditing.rendering.page import html_of  # the Snakefile imports this module
 
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
+    verdicts = [(verdict, claim) for verdict, claim, _ in rows]
     try:
-        text = html_of(*((verdict, claim) for verdict, claim, _ in rows))
+        text = html_of(*verdicts)
     except Exception:  # the verdicts are written all the same
         _log.exception("no page")
-        text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)
-        text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
+        text = html_of(*verdicts, in_words=True)
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
     plain_rows = [_plain(verdict, word) for verdict, _, word in rows]

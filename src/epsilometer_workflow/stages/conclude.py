@@ -55,9 +55,7 @@ def write(rows: Sequence[Mapping[str, Any]], outputs: Any, identity: Mapping[str
     """Write rows as CSV and Parquet."""
     types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
     table = pd.DataFrame(rows).astype(types)
-    write_table(table, outputs.parquet, "table", identity)
-    with atomic(outputs.csv) as part:
-        table.to_csv(part, index=False)
+    write_table(table, outputs.parquet, "table", identity, outputs.csv)
 
 
 def show(page: str, template: str, **values: Any) -> None:

@@ -29,6 +29,7 @@ from epsilometer_workflow.reports.scorecard.outcomes import (
     UNDECIDED,
     VERDICTS,
     YES,
+    counted,
 )
 
 _SCORECARD = "scorecard/scorecard"
@@ -211,19 +212,8 @@ def _ours(text: str) -> str:
 
 def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the verdicts of a paper, or of ``all``; the share is that of the decided."""
-    outcomes = [row["agrees"] for row in statements if paper in ("all", row["paper"])]
-    counts = {word: outcomes.count(word) for word in VERDICTS}
-    decided = len(outcomes) - counts[NOT_HERE]
-    agree = counts[YES] + counts[ERRATUM]
-    share = agree / decided if decided else None
-    return {
-        "paper": paper,
-        "counts": counts,
-        "statements": len(outcomes),
-        "decided": decided,
-        "agree": agree,
-        "share": share,
-    }
+    chosen = (row["agrees"] for row in statements if paper in ("all", row["paper"]))
+    return {"paper": paper, **counted(chosen)}
 
 
 # --- audits, museum and benchmark -----------------------------------------------------------------

@@ -37,13 +37,7 @@ import pandas as pd
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
 from epsilometer_workflow.files.options import options_model, parse
-from epsilometer_workflow.files.storage import (
-    SampleFile,
-    atomic,
-    read_samples,
-    read_table,
-    write_table,
-)
+from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 
 Builder = Callable[..., pd.DataFrame]
 _READS = {
@@ -69,9 +63,7 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
         rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
     table = join_paper(table, spec["paper"], file, key)
-    write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
-    with atomic(csv) as part:
-        table.to_csv(part, index=False)
+    write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
 
 def check(
