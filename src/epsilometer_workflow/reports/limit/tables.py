@@ -20,8 +20,10 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.options import Fractional
 from epsilometer_workflow.files.storage import SampleFile
 from epsilometer_workflow.reports.limit import methods as audits
-from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, Answer, Claimed, Run
+from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, PROGRAMS, Claimed, Run
 from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
+
+__all__ = ["PROGRAMS", "answers", "combinations", "statements"]
 
 Tables = Mapping[str, pd.DataFrame]
 Draws = list[list[SampleFile]]
@@ -114,7 +116,8 @@ def _limits(identity: Mapping[str, Any], claim: Claimed, share: float) -> tuple[
     law = load(laws[registered])(mechanism)
     level = claim.level(Exact(law, *inputs))
     if not 0 < level < math.inf:
-        raise ArgumentError("claims", f"{claim.name} has level {level} for {identity['mechanism']}")
+        text = f"{claim.name} has no finite level above 0 for {identity['mechanism']}"
+        raise ArgumentError("claims", text)
     claimed = claim.at(share * level)
     kl_inf = limit(law, *inputs, claimed).kl_inf
     return str(mechanism.outputs), {
@@ -136,27 +139,23 @@ def combinations(tables: Tables) -> pd.DataFrame:
     floor; otherwise the median of the fewest that refute it, beside the least n that can refute it
     in half of the runs. A run that does not refute counts with n: ``missed`` says how many.
     """
-    runs = _together(tables)
-    keys = [*COMBINATION, "method"]
+    runs, keys = _together(tables), [*COMBINATION, "method"]
     runs = runs.assign(
+        ran=runs["run"] != _NO_RUN,
         missed=runs["applies"] & ~runs["refuted"],
         above=runs["bound"] > runs["level"] * (1 + _ROUNDING),
-        ran=runs["run"] != _NO_RUN,
+        median=runs["draws"],
     )
-    grouped = runs.groupby(keys, sort=False)
-    first = grouped[[*_LIMITS, "applies", "reason"]].first()
-    table = first.join(grouped[["ran", "missed", "above"]].sum()).reset_index()
+    kinds = dict.fromkeys([*_LIMITS, "applies", "reason"], "first")
+    kinds |= {"ran": "sum", "missed": "sum", "above": "sum"}
+    kinds |= {"draws": "mean", "median": "median", "bound": "median"}
+    table = runs.groupby(keys, sort=False).agg(kinds).reset_index()
     table = table.rename(columns={"ran": "runs"})
-    sums = grouped.agg(
-        mean=("draws", "mean"), median=("draws", "median"), bound=("bound", "median")
-    )
-    sums = sums.reset_index()
     sequential = table["method"] == ANYTIME
-    table["draws"] = sums["mean"].where(sequential, sums["median"])
+    table["draws"] = table["draws"].where(sequential, table["median"])
     table["limit"] = table["floor"].where(sequential, table["half"])
     table["times"] = table["draws"] / table["limit"]
     table["at_least"] = table["missed"] > np.where(sequential, 0, table["runs"] / 2)
-    table["bound"] = sums["bound"]
     table["of_ceiling"] = table["bound"] / table["ceiling"]
     table["of_level"] = table["bound"] / table["level"]
     counts = ["runs", "draws", "limit", "times", "missed", "at_least"]
@@ -198,6 +197,3 @@ def _together(tables: Tables) -> pd.DataFrame:
     if not filled:
         raise ArgumentError("tables", "must have answers")
     return pd.concat(filled, ignore_index=True)
-
-
-__all__ = ["Answer", "answers", "combinations", "statements"]
