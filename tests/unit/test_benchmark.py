@@ -24,7 +24,10 @@ from tests.products import all_of_the_benchmark
 sys.path.insert(0, str(measure.CHILD.parent))
 import published
 
-AUDITS = (published.privacy_loss, published.dp_sniper, published.statdp)
+AUDITS = (
+    *(published.privacy_loss, published.dp_sniper),
+    *(published.statdp, published.canary_scores),
+)
 ASKED = {"alpha": 0.05, "claim": 0.5, "seed": 1}
 
 
@@ -36,6 +39,24 @@ def coins(n: int, chance: float, chance_prime: float) -> dict:
     rng = np.random.default_rng(3)
     sides = {"x": rng.random(n) < chance, "y": rng.random(n) < chance_prime}
     return ASKED | {name: side.astype(np.int32) for name, side in sides.items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "delta", "answer"),
+    [
+        ("reals", 0.0, 0.536630164067),
+        ("reals", 0.01, 0.518933734557),
+        ("index", 0.01, 0.530436886287),
+    ],
+)
+def test_scores_of_canaries_are_bounded_as_by_jax_privacy(kind, delta, answer):
+    """The answers are those of CanaryScoreAuditor of version 2.0.0, with Split(0.2, 5)."""
+    rng, n = np.random.default_rng(5), 3000
+    x, y = rng.laplace(0, 1, n), rng.laplace(0.7, 1, n)
+    if kind == "index":
+        x, y = np.rint(np.clip(x, 0, 2)), np.rint(np.clip(y, 0, 2))
+    data = {"x": x, "y": y, "alpha": 0.05, "delta": delta, "seed": 5}
+    assert published.canary_scores(data) == pytest.approx(answer, rel=1e-9)
 
 
 @pytest.mark.parametrize("audit", AUDITS)

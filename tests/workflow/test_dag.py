@@ -319,8 +319,8 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     jobs = counted(run)
     assert jobs["estimate"] == 26  # both checks at 13 epsilons
     assert jobs["summarise"] == 1
-    matrix = len(REPORTS["matrix"]["artifacts"])  # which loads every estimator
-    assert jobs["tabulate"] == 5 + matrix  # and what the scorecard makes of it
+    loading = sum(len(REPORTS[name]["artifacts"]) for name in ("matrix", "limit"))
+    assert jobs["tabulate"] == 5 + loading  # which load every estimator; and the scorecard's
     assert not {"sample", "histogram"} & set(jobs)
     assert "params have changed since last execution" in run.stdout + run.stderr
 

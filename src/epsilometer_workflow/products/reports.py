@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -129,6 +130,11 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
             modules |= {r.module(name) for r in (EXACT, MECHANISMS) if name in r}
             modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
         return sorted(modules)
+
+    def code(self) -> str:
+        """Return a digest of its code, with the files that its builder's module loads by path."""
+        programs = getattr(import_module(self.builder.partition(":")[0]), "PROGRAMS", ())
+        return sources.digest(self.rule, *self.modules(), *programs)
 
     def load(self) -> Load:
         loads = [samples.load() for files in self._drawn() for samples in files]

@@ -1,0 +1,61 @@
+"""The figure of the limit: draws against the least that can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.limit.methods import ANYTIME
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKS = "osD^vPX"
+
+
+def against_the_limit(table: pd.DataFrame) -> Figure:
+    """Draw draws against the least: left until refuted, by claim; right at a fixed n, by method."""
+    table = table[table["applies"]]
+    figure, axes = style.panels(1, 2)
+    sequential = table["method"] == ANYTIME
+    parts = [
+        (table[sequential], "claim", "until refuted", r"floor $\ln(1/\alpha)/\mathrm{KL_{inf}}$"),
+        (table[~sequential], "method", "fixed $n$", "least $n$ for power 1/2"),
+    ]
+    hues, used = style.colours(6), 0
+    for ax, (part, by, title, least) in zip(axes[0], parts, strict=True):
+        for name, group in part.groupby(by, sort=False):
+            mark = _MARKS[used % len(_MARKS)]
+            _points(ax, group, str(name), mark, hues[used % len(hues)])
+            used += 1
+        _lines(ax, part)
+        ax.set(xscale="log", yscale="log", xlabel=f"{least}, draws a side", title=title)
+    axes[0, 0].set(ylabel="mean draws of ours")
+    axes[0, 1].set(ylabel="draws that refute in half of the runs")
+    style.legend(figure)
+    return figure
+
+
+def _points(ax: Axes, rows: pd.DataFrame, name: str, mark: str, colour: str) -> None:
+    """Draw a point a combination; an open one where there would be more draws than n."""
+    for open_, group in rows.groupby("at_least"):
+        ax.plot(
+            group["limit"],
+            group["draws"],
+            mark,
+            color=colour,
+            markersize=4,
+            markerfacecolor="none" if open_ else colour,
+            label=f"{name}, at least" if open_ else name,
+        )
+
+
+def _lines(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw the limit, and twice as many draws."""
+    ends = np.array([rows["limit"].min() / 1.3, rows["limit"].max() * 1.3])
+    ax.plot(ends, ends, color=style.TRUTH, linewidth=1, label="the limit")
+    ax.plot(ends, 2 * ends, "--", color=style.TRUTH, linewidth=1, label="twice the limit")

@@ -1,0 +1,245 @@
+"""Audits on recorded draws: the draws that each needs to refute a claim, and its lower bound.
+
+A method that is valid at any time looks while the draws come; its draws are those until the claim
+is refuted. Others are tests of a fixed number of draws: theirs are the first draws of the run that
+are enough. All get the draws of one run in the same order.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from epsilometer.auditing.audit import audit
+from epsilometer.auditing.statistics.claims import Claim, Concentrated, Gaussian, Pure, Renyi
+from epsilometer.errors import ArgumentError, one_line
+from epsilometer_workflow.files.options import Fractional, Model, Order
+from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
+
+PROGRAMS = (Path(__file__).parents[4] / "workflow/benchmark/published.py",)
+"""Files of code that methods run, and that no import names."""
+
+PUBLISHED = {
+    "DP-Sniper": "dp_sniper",
+    "StatDP": "statdp",
+    "jax-privacy": "canary_scores",
+}
+"""Methods of the benchmark, as they were published, and their functions."""
+
+ANYTIME, FIXED = "ours, anytime", "ours, fixed n"
+ALPHA = 0.05
+_LEAST = 64  # draws of a side for a test
+_RUNGS = 14  # numbers of draws, each a square root of 2 times the next
+
+
+class Claimed(Model):
+    """A claim without its level: ``delta`` is of an approximate one, ``order`` of a Rényi one."""
+
+    notion: Literal["pure", "approximate", "renyi", "gdp", "zcdp"]
+    delta: Fractional | None = None
+    order: Order | None = None
+
+    @property
+    def name(self) -> str:
+        """The claim in a few words."""
+        if self.delta is not None:
+            return f"{self.notion}, delta {self.delta:g}"
+        return self.notion if self.order is None else f"{self.notion}, order {self.order:g}"
+
+    def at(self, level: float) -> Pure | Renyi | Gaussian | Concentrated:
+        """Return the claim of a level."""
+        missing = {"approximate": "delta", "renyi": "order"}.get(self.notion)
+        given = {name for name in ("delta", "order") if getattr(self, name) is not None}
+        if given != ({missing} if missing else set()):
+            raise ArgumentError("claims", f"{self.notion} takes {missing or 'neither'}")
+        if self.order is not None:
+            return Renyi(self.order, level)
+        if self.notion in ("gdp", "zcdp"):
+            return Gaussian(level) if self.notion == "gdp" else Concentrated(level)
+        return Pure(level, self.delta or 0.0)
+
+    def level(self, exact: Exact) -> float:
+        """Return the exact level: the smallest that the laws satisfy, in both directions.
+
+        Those of GDP and zCDP are known here for Gaussian noise alone, where D_a is a mu^2 / 2.
+        """
+        if self.notion not in ("gdp", "zcdp"):
+            return exact.level(self.order or math.inf, self.delta)
+        two, six = exact.level(2.0, None), exact.level(6.0, None)
+        if not math.isclose(3 * two, six, rel_tol=1e-6):
+            raise ArgumentError("claims", f"{self.notion} needs Gaussian noise")
+        return math.sqrt(two) if self.notion == "gdp" else two / 2
+
+
+@dataclass(frozen=True)
+class Run:
+    """The draws of one run, and what methods are told.
+
+    Parameters
+    ----------
+    pair
+        The draws of both sides.
+    claim
+        The claim to refute.
+    seed
+        Of methods that draw, and of the audit.
+    bits
+        How many bits outputs are, where they are bits in an integer.
+    """
+
+    pair: Pair
+    claim: Claim
+    seed: int
+    bits: int | None = None
+
+    def first(self, n: int) -> Run:
+        """Return the run with the first draws alone."""
+        return Run(self.pair.first(n), self.claim, self.seed, self.bits)
+
+
+Bound = Callable[[Run], float]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The draws until a claim is refuted, whether it is, and the bound from all draws."""
+
+    draws: int
+    refuted: bool
+    bound: float
+
+
+class _Recorded:
+    """A source of recorded draws, each used once, in their order; an input is a side, 0 or 1."""
+
+    description, seeded = "recorded draws", True
+
+    def __init__(self, pair: Pair) -> None:
+        self._sides, self._used = (pair.x, pair.x_prime), [0, 0]
+
+    def draw(self, x: int, size: int, seed: int) -> Any:
+        """Return the next draws of a side."""
+        start = self._used[x]
+        self._used[x] += size
+        return self._sides[x][start : start + size]
+
+    def digest(self) -> dict[str, str]:
+        """Return nothing: no file is read."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _audited(run: Run, **options: Any) -> Any:
+    return audit(
+        _Recorded(run.pair),
+        [(0, 1)],
+        run.claim,
+        samples=run.pair.n,
+        alpha=ALPHA,
+        seed=run.seed,
+        as_reals=True,
+        check_sampler=False,
+        details=False,
+        **options,
+    )
+
+
+def anytime(run: Run) -> Answer:
+    """Return the answer of an audit that stops, with the bound of one that does not."""
+    stopped = _audited(run, stop=True)
+    return Answer(stopped.draws, stopped.verdict == "violated", _audited(run).bound or 0.0)
+
+
+def fixed(run: Run, bound_of: Bound) -> Answer:
+    """Return the answer of a test of a fixed number of draws.
+
+    It is asked at numbers of draws that a bisection chooses: if it refutes with some, it is not
+    asked with more, and if it does not, not with fewer.
+    """
+    n, level = run.pair.n, run.claim.level
+
+    def bound(draws: int) -> float:
+        try:
+            return bound_of(run.first(draws))
+        except ArgumentError:  # too few
+            return 0.0
+
+    of_all = bound(n)
+    if of_all <= level:
+        return Answer(n, False, of_all)
+    rungs = sorted({max(int(n * 2 ** (-k / 2)), _LEAST) for k in range(_RUNGS + 1)} | {n})
+    low, high = 0, len(rungs) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(rungs[middle]) > level else (middle + 1, high)
+    return Answer(rungs[high], True, of_all)
+
+
+def methods(
+    pair: Pair, claim: Claimed, others: Mapping[str, Method]
+) -> Iterator[tuple[str, Callable[[Run], Answer] | str]]:
+    """Yield the name of each method, and the method itself or why it does not apply.
+
+    ``pair`` is of any run; ``others`` are bounds of the matrix, by their names.
+    """
+    yield ANYTIME, anytime
+    late = claim.notion in ("renyi", "zcdp")
+    yield FIXED, "it tests events, not Rényi divergences" if late else _fixed(_exact)
+    for name, method in others.items():
+        yield name, _refusal(pair, claim, method) or _fixed(_of_matrix(method, claim))
+    for name, function in PUBLISHED.items():
+        deltas = name == "jax-privacy" and claim.notion == "approximate"
+        if claim.notion != "pure" and not deltas:
+            yield name, f"it does not bound {claim.name}"
+        elif np.ndim(pair.x) > 1:
+            yield name, f"it takes one number, not outputs of the kind {pair.outputs}"
+        else:
+            yield name, _fixed(_of_published(function))
+
+
+def _fixed(bound: Bound) -> Callable[[Run], Answer]:
+    return lambda run: fixed(run, bound)
+
+
+def _exact(run: Run) -> float:
+    return float(_audited(run, method="exact").bound or 0.0)
+
+
+def _refusal(pair: Pair, claim: Claimed, method: Method) -> str:
+    if claim.notion not in ("pure", "renyi"):
+        return f"it does not bound {claim.name}"
+    return one_line(method.refusal(pair.outputs, pair.claims, claim.order or math.inf))
+
+
+def _of_matrix(method: Method, claim: Claimed) -> Bound:
+    return lambda run: method.answer(run.pair, claim.order or math.inf)
+
+
+def _of_published(function: str) -> Bound:
+    def bound(run: Run) -> float:
+        data = {"x": run.pair.x, "y": run.pair.x_prime, "seed": run.seed, "alpha": ALPHA}
+        data |= {"claim": run.claim.level, "delta": getattr(run.claim, "delta", 0.0)}
+        data |= {} if run.bits is None else {"bits": run.bits}
+        return float(getattr(_published(), function)(data))
+
+    return bound
+
+
+@cache
+def _published() -> Any:
+    """Return the module of published methods, which lies beside the packages."""
+    spec = importlib.util.spec_from_file_location("published", PROGRAMS[0])
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
