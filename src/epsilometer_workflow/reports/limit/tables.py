@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def _of_claim(
     for run, (x, x_prime) in drawn.runs():
         keys = (name, f"epsilon={epsilon!r}", common["inputs"], claim.name, f"run={run}")
         seed = int(seeds.generator(identity["seed"], "limit", *keys).integers(2**31))
-        pair = Pair(x, x_prime, *provided, region, lambda s=seed: np.random.default_rng(s))
+        pair = Pair(x, x_prime, *provided, region, partial(np.random.default_rng, seed))
         runs.append((run, Run(pair, claim.at(common["claimed"]), seed, bits.get(name))))
     for method, answer in audits.methods(runs[0][1].pair, claim, others):
         row = common | {"method": method, "applies": not isinstance(answer, str)}
@@ -109,17 +110,18 @@ def _limits(identity: Mapping[str, Any], claim: Claimed, share: float) -> tuple[
     registered, inputs = identity["registered"], identity["inputs"]["values"]
     if len(inputs) != 2:
         raise ArgumentError("data", f"must hold pairs of inputs; {identity['inputs']['id']} is not")
+    x, x_prime = inputs
     laws = {MECHANISMS[name]: law for name, law in EXACT.items()}
     if registered not in laws:
         raise ArgumentError("data", f"must have exact laws; {identity['mechanism']} has none")
     mechanism = load(registered)(epsilon=identity["epsilon"], **identity["parameters"])
     law = load(laws[registered])(mechanism)
-    level = claim.level(Exact(law, *inputs))
+    level = claim.level(Exact(law, x, x_prime))
     if not 0 < level < math.inf:
         text = f"{claim.name} has no finite level above 0 for {identity['mechanism']}"
         raise ArgumentError("claims", text)
     claimed = claim.at(share * level)
-    kl_inf = limit(law, *inputs, claimed).kl_inf
+    kl_inf = limit(law, x, x_prime, claimed).kl_inf
     return str(mechanism.outputs), {
         "claim": claim.name,
         "level": level,
@@ -127,7 +129,7 @@ def _limits(identity: Mapping[str, Any], claim: Claimed, share: float) -> tuple[
         "kl_inf": kl_inf,
         "floor": floor(kl_inf, ALPHA),
         "half": least_draws(kl_inf, ALPHA, 0.5),
-        "ceiling": min(ceiling(law, *inputs, claimed, identity["n"], ALPHA), level),
+        "ceiling": min(ceiling(law, x, x_prime, claimed, identity["n"], ALPHA), level),
         "n": identity["n"],
     }
 
