@@ -570,7 +570,7 @@ def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
         (["--domain", '{"bits": '], "is not JSON"),
         (["--domain", '{"bits": 0}'], "--domain: bits must be from 1 to 10000, got 0"),
         (["--domain", '{"bit": 4}'], "--domain: must be one of values, "),
-        (["--domain", "table.json", "--json", "table.json"], "--json: 'table.json' is what is aud"),
+        (["--domain", "table.json", "--json", "table.json"], "--json: 'table.json' is an audited"),
         (["--domain", "table.json", "--domain", "table.json"], "--domain: is given twice"),
     ],
 )

@@ -116,9 +116,9 @@ CLAIMS = [
     (f"{OK} --epsilon 1 --support 0 1", 2, "--support: needs --lipschitz"),
     (f"{OK} --epsilon 1 --support 1 0 --lipschitz 1", 2, "--support: must have lower < upper"),
     (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1", 2, "--support: [0, 1] must hold every"),
-    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1 --outcomes 2", 2, "--support: does not go"),
+    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1 --outcomes 2", 2, "--support: cannot be used"),
     (f"{M}:word {PAIR} {CLAIM} --support 0 1 --lipschitz 1", 2, "--support: is for outputs with"),
-    (f"{M}:word {PAIR} {CLAIM} --outcomes 2 --support 0 1", 2, "--support: does not go"),
+    (f"{M}:word {PAIR} {CLAIM} --outcomes 2 --support 0 1", 2, "--support: cannot be used"),
 ]
 TARGETS = [
     (f"{OK} {CLAIM} --json nowhere/v.json", 2, "--json: 'nowhere/v.json': there is no folder"),

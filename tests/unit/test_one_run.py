@@ -556,7 +556,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
         ),
         (
             ["--one-run", "two.csv", "--epsilon", "1", "--json", "two.csv"],
-            "--json: 'two.csv' is what",
+            "--json: 'two.csv' is an audited",
         ),
         (
             ["own.py:scores", "--epsilon", "1", "--guesses", "9"],
@@ -565,7 +565,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
         (["own.py:scores", "--canaries", "3", "--epsilon", "1"], "--canaries: must be at least 10"),
         (
             ["own.py:scores", "--canaries", "30", "--epsilon", "1", "--stop"],
-            "--stop: does not go wi",
+            "--stop: cannot be used",
         ),
     ],
 )
