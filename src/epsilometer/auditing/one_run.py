@@ -19,10 +19,11 @@ from epsilometer.auditing.answer import bound_of, invalid, make_verdict, undetec
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.question import Question
 from epsilometer.auditing.sources.callables import Source
-from epsilometer.auditing.statistics.claims import AnyClaim, Pure
+from epsilometer.auditing.statistics.claims import AnyClaim, Gaussian, Pure
 from epsilometer.auditing.statistics.guessing import (
     Counted,
     Guesses,
+    OneRunClaim,
     count,
     detectable,
     refuted,
@@ -61,11 +62,11 @@ def audit_one_run(
         Whether each canary was in, by m independent coins: of shape ``(m,)``, true or false, 1 or
         0, 1 or -1.
     claim
-        `pure` or `approximate`; neighbours are an input with a canary and without it.
+        `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
     guesses
         The number of guessed canaries, half of them with the highest scores and half with the
         lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
-        some, which share alpha: see `guessing.rules_of`.
+        some, which share alpha, or one for `gdp`: see `guessing.rules_of`.
     probability
         Of each canary to be in.
     alpha, detect
@@ -98,7 +99,7 @@ def audit_one_run(
         digest=digest or {},
         started=time.perf_counter(),
     )
-    assert isinstance(claim, Pure)  # `Question` refuses others
+    assert isinstance(claim, Pure | Gaussian)  # `Question` refuses others
     values, inside = _scores(scores), _included(included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
@@ -151,7 +152,7 @@ def draw_canaries(
 
 def _verdict(
     question: Question,
-    claim: Pure,
+    claim: OneRunClaim,
     checked: Sequence[Check],
     counted: Sequence[Counted],
     included: int,
@@ -159,17 +160,17 @@ def _verdict(
     canaries = counted[0].canaries
     lower = refuted(counted, claim, question.alpha)
     bounds = [bound_of(claim, max(lower, 0.0))]
-    if claim.delta > 0:
+    if isinstance(claim, Pure) and claim.delta > 0:
         delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
         bounds.append(Bound("delta", claim.delta, delta))
-    best = min(counted, key=lambda result: float(result.p_value(claim.epsilon, claim.delta)))
+    best = min(counted, key=lambda result: result.p_value_of(claim))
     rules = [result.rule for result in counted]
     level = detectable(rules, canaries, claim, question.alpha, best.probability)
     missed = undetected(question.detect, level)
     if level is None and question.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
-    if lower >= claim.epsilon:
+    if lower >= claim.level:
         verdict, missed = "violated", ""
     guesses = {
         "rule": best.rule.text(),
@@ -186,7 +187,7 @@ def _verdict(
         checked,
         verdict=verdict,
         bounds=bounds,
-        p_value=float(best.p_value(claim.epsilon, claim.delta)),
+        p_value=best.p_value_of(claim),
         detectable=level,
         guesses=guesses,
         outputs="scores",

@@ -42,7 +42,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "support": ("lipschitz",),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "support", "lipschitz", "renyi", "gdp", "zcdp")
+_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "support", "lipschitz", "renyi", "zcdp")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -113,8 +113,10 @@ class Question:
         if not isinstance(self.claim, Claim | Curve):
             choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
             raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
-        if self.audited == "one run" and not isinstance(self.claim, claims.Pure):
-            choices = "pure(...) or approximate(...), an epsilon with delta or without"
+        if self.audited == "one run" and not isinstance(
+            self.claim, claims.Pure | claims.Gaussian
+        ):
+            choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
         default: Method = "anytime"
         if self.audited == "recorded outputs" and isinstance(self.claim, EventClaim):

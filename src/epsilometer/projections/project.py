@@ -206,7 +206,7 @@ def _gaussian(p: Floats, q: Floats, mu: float, tolerance: float) -> Projection:
     epsilons = np.unique([mu * t for t in _STARTS])
     best = None
     for _ in range(_EXCHANGES):
-        deltas = _gaussian_deltas(epsilons, mu)
+        deltas = gaussian_deltas(epsilons, mu)
         (f, g, x, y), gaps = fans.solved(p, q, epsilons[None], deltas[None], tolerance / 4)
         x, y = completed(x[0], y[0])
         excess, slopes = _gaussian_excess(x, y, mu)
@@ -224,7 +224,7 @@ def _better(old: Projection | None, new: Projection) -> Projection:
     return new if old is None or new.gap <= old.gap else old
 
 
-def _gaussian_deltas(epsilons: Floats, mu: float) -> Floats:
+def gaussian_deltas(epsilons: Floats, mu: float) -> Floats:
     """Return delta(epsilon) of mu-GDP (Dong, Roth and Su 2022, Corollary 2.13)."""
     from scipy.special import log_ndtr, ndtr
 
@@ -251,7 +251,7 @@ def _gaussian_excess(x: Floats, y: Floats, mu: float) -> tuple[Floats, Floats]:
     outside = [np.minimum(np.cumsum(part[::-1])[-2::-1], 1.0) for part in (x, y)]
     z, z_prime = ndtri(inside[1]), ndtri(outside[0])
     low, high = -mu * z - mu**2 / 2, mu * z_prime + mu**2 / 2  # logs of the worst slopes
-    middle = np.maximum(x - y, 0.0).sum() - _gaussian_deltas(np.zeros(1), mu)[0]
+    middle = np.maximum(x - y, 0.0).sum() - gaussian_deltas(np.zeros(1), mu)[0]
     excess = np.concatenate(
         [
             np.where(low <= 0, inside[0] - ndtr(z + mu), -np.inf),

@@ -37,6 +37,8 @@ A *rule* sets how many of the highest scores are guessed to be in, and how many 
 It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound). The
 best of many tries has no valid level. Equal scores are put in random order, because the order of a
 file may depend on the coins.
+
+Claims of Gaussian privacy have one rule, and the bound of `profiles`.
 """
 
 from __future__ import annotations
@@ -50,17 +52,23 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.auditing.statistics.claims import Pure
+from epsilometer.auditing.statistics import profiles
+from epsilometer.auditing.statistics.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError
+from epsilometer.projections.project import gaussian_deltas
 from epsilometer.seeds import generator
 
 Guesses = int | tuple[int, int]
+OneRunClaim = Pure | Gaussian
 
 _LEAST = 10  # guesses of a default rule
 _POWER = 0.9
 _STRIDE = 5  # of the levels of a claim's grid
 _UNEVEN = 0.2  # distance from 1/2 of probabilities for which each end has rules of its own
 _TINY = -600.0  # log probability below which a limit replaces the quotient
+_SINGLE = np.linspace(0.02, 5.0, 250)  # epsilons of a Gaussian claim, over its mu
+_HOPELESS = 0.5  # p-value at one epsilon from which no others are tried
+_ROUNDING = 1e-15  # of a delta
 
 
 # --- the probability of right guesses -------------------------------------------------------------
@@ -106,16 +114,21 @@ class Rule:
         return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
 
 
-def rules_of(canaries: int, claim: Pure, alpha: float, probability: float = 0.5) -> list[Rule]:
+def rules_of(
+    canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
     They guess all canaries, a half of them, a quarter, and so on: from both ends evenly, or from
     each end alone where coins are far from fair, or not fair and delta is not 0. Rules that could
-    not refute the claim with all guesses right are left out.
+    not refute the claim with all guesses right are left out. A Gaussian claim has one rule: that
+    which refutes the claim with probability 1/2 where Gaussian noise is least too small.
 
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
+    if isinstance(claim, Gaussian):
+        return [_gaussian_rule(canaries, claim, alpha, probability)]
     rules, guesses = [], canaries
     while guesses >= _LEAST:
         if probability != 0.5 and (claim.delta > 0 or abs(probability - 0.5) > _UNEVEN):
@@ -131,8 +144,27 @@ def rules_of(canaries: int, claim: Pure, alpha: float, probability: float = 0.5)
     return list(filter(may_refute, rules)) or rules[:1]
 
 
+def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: float) -> Rule:
+    rules, guesses = [], float(canaries)
+    while guesses >= _LEAST:
+        r = int(guesses)
+        fair = probability == 0.5
+        rules += [Rule(r - r // 2, r // 2)] if fair else [Rule(r, 0), Rule(0, r)]
+        guesses /= math.sqrt(2)
+
+    def found(rule: Rule) -> float:
+        def enough(right: int) -> bool:
+            counted = Counted(rule, right, canaries, 1.0, probability)
+            return counted.at_one_epsilon(claim.mu)[0] <= alpha
+
+        least = bisect_left(range(rule.guesses + 1), True, key=enough)
+        return _gaussian_level(rule, canaries, least, 0.5, probability)
+
+    return min(rules, key=found)
+
+
 def requested_rules(
-    guesses: Guesses | None, canaries: int, claim: Pure, alpha: float, probability: float = 0.5
+    guesses: Guesses | None, canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
 ) -> list[Rule]:
     """Return the requested rule, or those of `rules_of`."""
     if guesses is None:
@@ -175,6 +207,32 @@ class Counted:
             p = np.where(self.right < self.rule.guesses / (1 + np.exp(-level)) + 1, 1.0, p)
         return np.minimum(p / self.share, 1.0)
 
+    def at_one_epsilon(self, mu: float) -> tuple[float, float, float]:
+        """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
+        epsilons = mu * (_SINGLE + mu / 2)
+        level, odds = self._level(epsilons, 1.0)
+        tail, slope = _terms(self.right, self.rule.guesses, level)
+        p = tail + self.canaries * odds * _deltas(epsilons, mu) * slope
+        best = int(p.argmin())
+        return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
+
+    def p_value_of(self, claim: OneRunClaim) -> float:
+        """Return the p-value of a claim over the share."""
+        if isinstance(claim, Pure):
+            return float(self.p_value(claim.epsilon, claim.delta))
+        mu = claim.mu
+        p, epsilon, weight = self.at_one_epsilon(mu)
+        if p >= _HOPELESS or weight <= 0:
+            return p
+        shift, odds = self._level(0.0, 1.0)
+
+        def price(epsilons: Floats) -> Floats:
+            return self.canaries * odds * _deltas(epsilons, mu)
+
+        right, guesses = self.right, self.rule.guesses
+        several = profiles.p_value(right, guesses, float(shift), price, (epsilon, weight))
+        return min(p, several / self.share)
+
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
         level, odds = self._level(epsilon, 1.0)
@@ -192,6 +250,10 @@ class Counted:
             return mean_level(self.rule, self.probability, epsilon), 1.0
         shift = abs(shift) if both else shift if self.rule.top else -shift
         return (np.add(epsilon, shift) if shift else epsilon), math.exp(shift)
+
+
+def _deltas(epsilons: Floats, mu: float) -> Floats:
+    return np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING
 
 
 def mean_level(rule: Rule, probability: float, epsilon: float | Floats) -> Floats:
@@ -227,23 +289,52 @@ def count(
 # --- levels ---------------------------------------------------------------------------------------
 
 
-def refuted(counted: Sequence[Counted], claim: Pure, alpha: float) -> float:
-    """Return the last epsilon before the first that is not refuted; -1 where none is.
+def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
+    """Return the last level before the first that is not refuted; -1 where none is.
 
-    Epsilons are a grid with the claimed one.
+    Levels are a grid with the claimed one. The levels of a Gaussian claim are halved, as those
+    below a refuted one are refuted.
     """
+    if isinstance(claim, Gaussian):
+
+        def stands(mu: float) -> bool:
+            return min(rule.p_value_of(Gaussian(mu)) for rule in counted) > alpha
+
+        levels = np.union1d(claim.grid()[1:], claim.mu)
+        own = int(np.searchsorted(levels, claim.mu))
+        below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
+        first = bisect_left(levels, True, below, above, key=stands)
+        return float(levels[first - 1]) if first else -1.0
     levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
     p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
     first = int(np.argmax(p > alpha))  # the highest level is never refuted
     return float(levels[first - 1]) if first else -1.0
 
 
-def detectable(
-    rules: Sequence[Rule], canaries: int, claim: Pure, alpha: float, probability: float = 0.5
-) -> float | None:
-    """Return the smallest epsilon that optimal guesses detect with probability 0.9.
+def _gaussian_level(
+    rule: Rule, canaries: int, least: int, chance: float, probability: float
+) -> float:
+    """Return the mu of Gaussian noise with ``least`` right guesses or more, with this chance."""
+    from scipy.special import betaincinv, ndtri
 
-    None where no rule can refute the claim, even with all guesses right.
+    r = rule.guesses
+    if least > r:
+        return math.inf
+    q = float(betaincinv(least, r - least + 1, chance)) if least else 0.0
+    both = bool(rule.top and rule.bottom)
+    coin = 0.5 if both else probability if rule.top else 1 - probability
+    sides = canaries * (2 if both else 1)
+    right, wrong = min(q * r / (sides * coin), 1.0), min((1 - q) * r / (sides * (1 - coin)), 1.0)
+    return float(ndtri(right) - ndtri(wrong))
+
+
+def detectable(
+    rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+) -> float | None:
+    """Return the smallest level that optimal guesses detect with probability 0.9.
+
+    None where no rule can refute the claim, even with all guesses right. Levels of a Gaussian claim
+    are those of Gaussian noise.
     """
     from scipy.special import betaincinv, logit
 
@@ -252,11 +343,13 @@ def detectable(
 
         def enough(right: int) -> bool:
             counted = Counted(rule, right, canaries, 1 / len(rules), probability)
-            return bool(counted.p_value(claim.epsilon, claim.delta) <= alpha)
+            return counted.p_value_of(claim) <= alpha
 
         least = bisect_left(range(r + 1), True, key=enough)
         if least > r:
             return None
+        if isinstance(claim, Gaussian):
+            return _gaussian_level(rule, canaries, least, _POWER, probability)
         odds = float(logit(betaincinv(least, r - least + 1, _POWER)))
         if probability == 0.5:
             return odds

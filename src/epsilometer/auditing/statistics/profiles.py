@@ -1,0 +1,127 @@
+"""Right guesses where a claim bounds delta at every epsilon: the bound for Gaussian privacy.
+
+A mu-GDP claim says that H_e(P || P') = sup_S P(S) - e^e P'(S) is at most delta(e), for every e at
+once. The p-value of at least v right guesses of r, among m canaries, is the smallest
+
+    p = a0 + m sum_q C_q delta(e_q)
+
+over a0, epsilons e_q, and weights 0 <= a_q(k) <= C_q such that for k = 0, ..., r
+
+    1[k >= v] <= a0 + sum_q (k a_q(k - 1) - e^(e_q) (r - k) a_q(k)).                          (*)
+
+Proof. Fix an output, and with it the guesses. Let k of them be right, and k_i of all but that of
+canary i, so that k_i does not depend on the coin of i. If it is right, k = k_i + 1, otherwise
+k = k_i. So the sum over i of a_q(k_i) (1[i is right] - e^(e_q) 1[i is wrong]) is the q-th term of
+(*). Take the mean of (*) over coins and outputs. Let P and P' be the laws of the output with i in
+and out, where the other coins are fixed. Whether i is guessed to be in, times a_q(k_i), is a
+function of the output and of the other coins, with values in [0, C_q]. As the coin of i is fair,
+its term has a mean of C_q H(P || P') / 2 at most. The same holds for guesses "out", with P and P'
+exchanged. Over all canaries that is m C_q delta(e_q) at most. The scores of canaries may depend on
+each other, and on all coins, in any way.
+
+Every choice of C_q and e_q gives a valid p-value, and the same one is smaller for a smaller mu. So
+a search for good ones cannot make the bound wrong, and all levels below a refuted one are refuted.
+
+Given C, the recursion below finds the smallest a0: for k < v it makes sum_q a_q(k) as large as (*)
+allows, where small epsilons come first because they cost least; from k = r down to v it takes the
+smallest that (*) allows; both must meet at k = v - 1. One epsilon without limit C is the bound of
+`guessing`. Coins that are not fair change epsilons and deltas as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from epsilometer.arrays import Floats
+from epsilometer.compiled import compiled
+
+_KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
+_BELL = np.exp(-(_KNOTS**2) / 2)
+_STEPS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.15, 0], [0, 0, 0.4]])  # log height, centre, width
+_TRIES, _WIDTH = 120, 0.2
+
+
+@compiled
+def _most(budget: float, limits: Floats, costs: Floats) -> float:  # pragma: no cover
+    """Return the largest sum of weights up to ``limits`` that cost no more than ``budget``."""
+    total = 0.0
+    for q in range(limits.size):
+        if budget <= limits[q] * costs[q]:
+            return total + budget / costs[q]
+        budget -= limits[q] * costs[q]
+        total += limits[q]
+    return total
+
+
+@compiled
+def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no cover
+    """Return the lowest cost of weights up to ``limits`` whose sum is ``total``."""
+    cost = 0.0
+    for q in range(limits.size):
+        if total <= limits[q]:
+            return cost + total * costs[q]
+        total -= limits[q]
+        cost += limits[q] * costs[q]
+    return np.inf
+
+
+@compiled
+def _holds(
+    free: float, right: int, guesses: int, limits: Floats, costs: Floats
+) -> bool:  # pragma: no cover
+    """Return whether some weights satisfy (*) with a0 = ``free``."""
+    needed = (1 - free) / guesses
+    for k in range(guesses - 1, right - 1, -1):
+        needed = (1 - free + (guesses - k) * _least(needed, limits, costs)) / k
+    if not needed <= limits.sum():
+        return False
+    total = 0.0
+    for k in range(right):
+        total = _most((free + k * total) / (guesses - k), limits, costs)
+    return total >= needed
+
+
+@compiled
+def _smallest(right: int, guesses: int, limits: Floats, costs: Floats) -> float:  # pragma: no cover
+    """Return a0, to a thousandth of it, or 1e-7."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-3 * high + 1e-7:
+        middle = (low + high) / 2 if low > 0 else high / 4
+        if _holds(middle, right, guesses, limits, costs):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def p_value(
+    right: int,
+    guesses: int,
+    shift: float,
+    price: Callable[[Floats], Floats],
+    start: tuple[float, float],
+) -> float:
+    """Return the p-value of ``right`` right guesses; see the module.
+
+    Parameters
+    ----------
+    shift
+        Added to epsilons: the log odds of a coin.
+    price
+        Returns m delta(e) of epsilons.
+    start
+        An epsilon and the weight with which it is a good choice alone.
+    """
+    from scipy.optimize import minimize
+
+    def p(choice: Floats) -> float:
+        epsilons = choice[1] + np.exp(choice[2]) * _KNOTS
+        limits = np.exp(choice[0]) * _BELL
+        free = _smallest(right, guesses, limits, np.exp(epsilons + shift))
+        return float(free + limits @ price(epsilons))
+
+    first = np.array([np.log(start[1] / 3), start[0], np.log(_WIDTH)])
+    options = {"maxfev": _TRIES, "xatol": 1e-2, "fatol": 1e-5, "initial_simplex": first + _STEPS}
+    return float(minimize(p, first, method="Nelder-Mead", options=options).fun)
