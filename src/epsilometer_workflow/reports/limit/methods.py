@@ -160,7 +160,8 @@ def fixed(run: Run, bound_of: Bound) -> Answer:
     of_all = bound(n)
     if of_all <= level:
         return Answer(n, False, of_all)
-    rungs = sorted({max(int(n * 2 ** (-k / 2)), _LEAST) for k in range(_RUNGS + 1)} | {n})
+    even = {2 * int(n * 2 ** (-k / 2 - 1)) for k in range(_RUNGS + 1)}  # halves are equal
+    rungs = sorted({max(rung, _LEAST) for rung in even} | {n})
     low, high = 0, len(rungs) - 1
     while low < high:
         middle = (low + high) // 2
