@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MARKS = "osD^vPX"
+_SIZE: dict[str, Any] = {"markersize": 4, "markeredgewidth": 0.8}
 
 
 def against_the_limit(table: pd.DataFrame) -> Figure:
@@ -42,16 +43,10 @@ def against_the_limit(table: pd.DataFrame) -> Figure:
 
 def _points(ax: Axes, rows: pd.DataFrame, name: str, mark: str, colour: str) -> None:
     """Draw a point a combination; an open one where there would be more draws than n."""
-    for open_, group in rows.groupby("at_least"):
-        ax.plot(
-            group["limit"],
-            group["draws"],
-            mark,
-            color=colour,
-            markersize=4,
-            markerfacecolor="none" if open_ else colour,
-            label=f"{name}, at least" if open_ else name,
-        )
+    ax.plot([], [], mark, color=colour, **_SIZE, label=name)
+    for row in rows.itertuples():
+        face = "none" if row.at_least else colour
+        ax.plot(row.limit, row.draws, mark, color=colour, **_SIZE, markerfacecolor=face)
 
 
 def _lines(ax: Axes, rows: pd.DataFrame) -> None:
@@ -59,3 +54,4 @@ def _lines(ax: Axes, rows: pd.DataFrame) -> None:
     ends = np.array([rows["limit"].min() / 1.3, rows["limit"].max() * 1.3])
     ax.plot(ends, ends, color=style.TRUTH, linewidth=1, label="the limit")
     ax.plot(ends, 2 * ends, "--", color=style.TRUTH, linewidth=1, label="twice the limit")
+    ax.plot([], [], "o", color=style.GUIDE, **_SIZE, markerfacecolor="none", label="at least")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -26,11 +26,7 @@ from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
 PROGRAMS = (Path(__file__).parents[4] / "workflow/benchmark/published.py",)
 """Files of code that methods run, and that no import names."""
 
-PUBLISHED = {
-    "DP-Sniper": "dp_sniper",
-    "StatDP": "statdp",
-    "jax-privacy": "canary_scores",
-}
+PUBLISHED = {"DP-Sniper": "dp_sniper", "StatDP": "statdp", "jax-privacy": "canary_scores"}
 """Methods of the benchmark, as they were published, and their functions."""
 
 ANYTIME, FIXED = "ours, anytime", "ours, fixed n"
@@ -80,19 +76,7 @@ class Claimed(Model):
 
 @dataclass(frozen=True)
 class Run:
-    """The draws of one run, and what methods are told.
-
-    Parameters
-    ----------
-    pair
-        The draws of both sides.
-    claim
-        The claim to refute.
-    seed
-        Of methods that draw, and of the audit.
-    bits
-        How many bits outputs are, where they are bits in an integer.
-    """
+    """The draws of one run, the claim to refute, and how many ``bits`` outputs are, if they are."""
 
     pair: Pair
     claim: Claim
@@ -101,7 +85,7 @@ class Run:
 
     def first(self, n: int) -> Run:
         """Return the run with the first draws alone."""
-        return Run(self.pair.first(n), self.claim, self.seed, self.bits)
+        return replace(self, pair=self.pair.first(n))
 
 
 Bound = Callable[[Run], float]
@@ -176,7 +160,8 @@ def fixed(run: Run, bound_of: Bound) -> Answer:
     of_all = bound(n)
     if of_all <= level:
         return Answer(n, False, of_all)
-    rungs = sorted({max(int(n * 2 ** (-k / 2)), _LEAST) for k in range(_RUNGS + 1)} | {n})
+    even = {2 * int(n * 2 ** (-k / 2 - 1)) for k in range(_RUNGS + 1)}  # halves are equal
+    rungs = sorted({max(rung, _LEAST) for rung in even} | {n})
     low, high = 0, len(rungs) - 1
     while low < high:
         middle = (low + high) // 2

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from epsilometer import seeds
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Claims
-from epsilometer.exact import EXACT
 from epsilometer.exact.limit import ceiling, floor, least_draws, limit
-from epsilometer.mechanisms import MECHANISMS
-from epsilometer.registry import load
 from epsilometer_workflow.files.options import Fractional
-from epsilometer_workflow.files.storage import SampleFile
 from epsilometer_workflow.reports.limit import methods as audits
 from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, PROGRAMS, Claimed, Run
-from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
+from epsilometer_workflow.reports.matrix.methods import Method
+from epsilometer_workflow.reports.matrix.tables import NO_RUN, Draws, File, Tables
 
 __all__ = ["PROGRAMS", "answers", "combinations", "statements"]
 
-Tables = Mapping[str, pd.DataFrame]
-Draws = list[list[SampleFile]]
 Some = Annotated[list[Claimed], Field(min_length=1)]
 Row = dict[str, Any]
 
@@ -38,7 +30,6 @@ EVERY = "all"
 _LIMITS = ["level", "claimed", "kl_inf", "floor", "half", "ceiling", "n"]
 _ANSWER = ["method", "applies", "reason", "run", "draws", "refuted", "bound"]
 _ROUNDING = 1e-9  # of a level that a bound meets exactly
-_NO_RUN = -1
 
 
 def answers(
@@ -71,67 +62,50 @@ def answers(
         for drawn in files
         if drawn.identity["n"] >= least
         for claim in claims
-        for row in _of_claim(drawn, claim, share, methods, bits)
+        for row in _of_claim(File(drawn), claim, share, methods, bits)
     ]
     return pd.DataFrame(rows, columns=[*COMBINATION, *_LIMITS, *_ANSWER])
 
 
 def _of_claim(
-    drawn: SampleFile,
+    file: File,
     claim: Claimed,
     share: float,
     others: Mapping[str, Method],
     bits: Mapping[str, int],
 ) -> Iterator[Row]:
     """Yield the rows of a combination: one for each run, or one if a method does not apply."""
-    identity = drawn.identity
-    name, epsilon = identity["mechanism"], identity["epsilon"]
-    outputs, known = _limits(identity, claim, share)
-    common = {"mechanism": name, "epsilon": epsilon, "inputs": identity["inputs"]["id"], **known}
-    provided = (outputs, Claims(**drawn.claims), epsilon)
-    region = None if drawn.region is None else (drawn.region[0], drawn.region[1])
-    runs = []
-    for run, (x, x_prime) in drawn.runs():
-        keys = (name, f"epsilon={epsilon!r}", common["inputs"], claim.name, f"run={run}")
-        seed = int(seeds.generator(identity["seed"], "limit", *keys).integers(2**31))
-        pair = Pair(x, x_prime, *provided, region, partial(np.random.default_rng, seed))
-        runs.append((run, Run(pair, claim.at(common["claimed"]), seed, bits.get(name))))
-    for method, answer in audits.methods(runs[0][1].pair, claim, others):
-        row = common | {"method": method, "applies": not isinstance(answer, str)}
-        if isinstance(answer, str):
-            yield row | {"reason": answer, "run": _NO_RUN, "draws": math.nan, "refuted": False}
-            continue
-        for run, of_run in runs:
-            yield row | {"reason": "", "run": run, **vars(answer(of_run))}
-
-
-def _limits(identity: Mapping[str, Any], claim: Claimed, share: float) -> tuple[str, Row]:
-    """Return the kind of outputs, and the exact level, the claim and its limits."""
-    registered, inputs = identity["registered"], identity["inputs"]["values"]
-    if len(inputs) != 2:
-        raise ArgumentError("data", f"must hold pairs of inputs; {identity['inputs']['id']} is not")
-    x, x_prime = inputs
-    laws = {MECHANISMS[name]: law for name, law in EXACT.items()}
-    if registered not in laws:
-        raise ArgumentError("data", f"must have exact laws; {identity['mechanism']} has none")
-    mechanism = load(registered)(epsilon=identity["epsilon"], **identity["parameters"])
-    law = load(laws[registered])(mechanism)
-    level = claim.level(Exact(law, x, x_prime))
-    if not 0 < level < math.inf:
-        text = f"{claim.name} has no finite level above 0 for {identity['mechanism']}"
+    level = claim.level(file.levels)
+    if file.law is None or not 0 < level < math.inf:
+        text = f"{claim.name} has no finite level above 0 for {file.name}"
         raise ArgumentError("claims", text)
     claimed = claim.at(share * level)
-    kl_inf = limit(law, x, x_prime, claimed).kl_inf
-    return str(mechanism.outputs), {
+    x, x_prime = file.both
+    kl_inf = limit(file.law, x, x_prime, claimed).kl_inf
+    common = {
+        "mechanism": file.name,
+        "epsilon": file.epsilon,
+        "inputs": file.inputs,
         "claim": claim.name,
         "level": level,
         "claimed": claimed.level,
         "kl_inf": kl_inf,
         "floor": floor(kl_inf, ALPHA),
         "half": least_draws(kl_inf, ALPHA, 0.5),
-        "ceiling": min(ceiling(law, x, x_prime, claimed, identity["n"], ALPHA), level),
-        "n": identity["n"],
+        "ceiling": min(ceiling(file.law, x, x_prime, claimed, file.n, ALPHA), level),
+        "n": file.n,
     }
+    runs = [
+        (run, Run(pair, claimed, int(pair.seed().integers(2**31)), bits.get(file.name)))
+        for run, pair in file.pairs()
+    ]
+    for method, answer in audits.methods(runs[0][1].pair, claim, others):
+        row = common | {"method": method, "applies": not isinstance(answer, str), "reason": ""}
+        if isinstance(answer, str):
+            yield row | {"reason": answer, "run": NO_RUN, "draws": math.nan, "refuted": False}
+            continue
+        for run, of_run in runs:
+            yield row | {"run": run, **vars(answer(of_run))}
 
 
 def combinations(tables: Tables) -> pd.DataFrame:
@@ -143,7 +117,7 @@ def combinations(tables: Tables) -> pd.DataFrame:
     """
     runs, keys = _together(tables), [*COMBINATION, "method"]
     runs = runs.assign(
-        ran=runs["run"] != _NO_RUN,
+        ran=runs["run"] != NO_RUN,
         missed=runs["applies"] & ~runs["refuted"],
         above=runs["bound"] > runs["level"] * (1 + _ROUNDING),
         median=runs["draws"],

@@ -177,26 +177,28 @@ def seconds(tables: Tables) -> pd.DataFrame:
 # --- draws ----------------------------------------------------------------------------------------
 
 
-class _File:
-    """A file of draws, with the exact values of the pair and the provider's claims."""
+class File:
+    """A file of draws, with the exact law and values of the pair and the provider's claims."""
 
     def __init__(self, drawn: SampleFile) -> None:
         identity = drawn.identity
         self._drawn, self.name, self.epsilon = drawn, identity["mechanism"], identity["epsilon"]
         self.inputs, self.n = identity["inputs"]["id"], identity["n"]
-        values = identity["inputs"]["values"]
-        if len(values) != 2:
+        self.both = identity["inputs"]["values"]
+        if len(self.both) != 2:
             raise ArgumentError("data", f"must hold pairs of inputs; {self.inputs} are more")
         registered = identity["registered"]
         mechanism = load(registered)(epsilon=self.epsilon, **identity["parameters"])
         self.outputs = str(mechanism.outputs)
         known = {MECHANISMS[name]: law for name, law in EXACT.items()}.get(registered)
-        self._exact = Exact(None if known is None else load(known)(mechanism), *values)
+        self.law = None if known is None else load(known)(mechanism)
+        self.levels = Exact(self.law, *self.both)
         self.claims = Claims(**drawn.claims)
         self._region = None if drawn.region is None else (drawn.region[0], drawn.region[1])
 
     def exact(self, order: float, method: Method) -> float:
-        return self._exact.level(order, method.delta if math.isinf(order) else None)
+        """Return the exact value of a method's answer."""
+        return self.levels.level(order, method.delta if math.isinf(order) else None)
 
     def row(self, order: float, name: str, method: Method) -> dict[str, Any]:
         """Return the row of a cell, without an answer."""
@@ -219,6 +221,7 @@ class _File:
         }
 
     def pairs(self) -> Iterator[tuple[int, Pair]]:
+        """Yield each run with its draws."""
         keys = (self.name, f"epsilon={self.epsilon!r}", self.inputs, "matrix")
         for run, (x, x_prime) in self._drawn.runs():
             seed = partial(seeds.generator, self._drawn.identity["seed"], *keys, f"run={run}")
@@ -226,15 +229,15 @@ class _File:
             yield run, Pair(x, x_prime, *provided, seed)
 
 
-def _files(draws: Draws) -> Iterator[_File]:
+def _files(draws: Draws) -> Iterator[File]:
     for files in draws:
-        yield from map(_File, files)
+        yield from map(File, files)
 
 
 def _applying(
     draws: Draws, methods: Methods, orders: Orders, mechanisms: Names
-) -> Iterator[tuple[_File, list[tuple[int, Pair]], float, str, Method]]:
-    """Yield the methods that apply to some mechanisms, with all runs of each."""
+) -> Iterator[tuple[File, list[tuple[int, Pair]], float, str, Method]]:
+    """Yield what applies to some mechanisms, with all runs of each."""
     files = {file.name: file for file in _files(draws)}
     for name in mechanisms:
         if name not in files:
