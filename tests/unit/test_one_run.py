@@ -395,7 +395,7 @@ def test_scores_of_the_wrong_sign_are_reported(rows):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"claim": em.gdp(1.0)}, "claim must be pure"),
+        ({"claim": em.zcdp(1.0)}, "claim must be pure"),
         ({"claim": 1.0}, "claim must be pure"),
         ({"scores": np.zeros((5, 2))}, r"scores must have shape \(m,\), got \(5, 2\)"),
         ({"scores": ["a"] * 300}, "scores must be numbers"),

@@ -113,9 +113,7 @@ class Question:
         if not isinstance(self.claim, Claim | Curve):
             choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
             raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
-        if self.audited == "one run" and not isinstance(
-            self.claim, claims.Pure | claims.Gaussian
-        ):
+        if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
         default: Method = "anytime"

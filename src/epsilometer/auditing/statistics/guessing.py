@@ -164,7 +164,11 @@ def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: fl
 
 
 def requested_rules(
-    guesses: Guesses | None, canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+    guesses: Guesses | None,
+    canaries: int,
+    claim: OneRunClaim,
+    alpha: float,
+    probability: float = 0.5,
 ) -> list[Rule]:
     """Return the requested rule, or those of `rules_of`."""
     if guesses is None:

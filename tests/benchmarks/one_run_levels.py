@@ -1,0 +1,152 @@
+"""How often audits of one run refute Gaussian privacy that holds: part of `make audit-levels`.
+
+Every mechanism has the claimed mu exactly, or less. A row says how many of the runs were violated,
+with the exact interval of that share at 99.9 %. It ends with 1 where this share exceeds alpha, or
+where all together exceed it by 2.6 standard errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from epsilometer.arrays import Bools, Floats
+from epsilometer.auditing.statistics.claims import Gaussian
+from epsilometer.auditing.statistics.guessing import Counted, count, rules_of
+from epsilometer.projections.project import gaussian_deltas
+from epsilometer.proportions import clopper_pearson
+
+ALPHA, RUNS = 0.05, 2000
+Scores = Callable[[Bools, np.random.Generator], Floats]
+
+
+def noisy(included: Bools, rng: np.random.Generator) -> Floats:
+    return included + rng.normal(0, 1, included.size)
+
+
+def common(included: Bools, rng: np.random.Generator) -> Floats:
+    """Noise that all scores share, beside their own."""
+    return noisy(included, rng) + rng.normal(0, 3)
+
+
+def summed(included: Bools, rng: np.random.Generator) -> Floats:
+    """Directions of canaries that are not orthogonal: one vector is released with noise."""
+    directions = rng.normal(0, 1, (included.size, 200))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    return directions @ (included @ directions + rng.normal(0, 1, 200))
+
+
+def all_told(odds: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
+    """With probability w randomised response about all canaries, otherwise nothing."""
+    right = rng.random(included.size) < (expit(odds) if rng.random() < w else 0.5)
+    return np.where(right == included, 1, -1) * rng.random(included.size)
+
+
+def one_told(odds: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
+    """Randomised response about each canary with probability w, with the largest scores."""
+    told = rng.random(included.size) < w
+    right = rng.random(included.size) < np.where(told, expit(odds), 0.5)
+    return np.where(right == included, 1, -1) * (rng.random(included.size) + told)
+
+
+def at_times(mu: float, c: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
+    """With probability w Gaussian noise, of which no log odds exceed c, otherwise nothing."""
+    odds = np.abs(
+        mu * rng.normal(mu / 2, 1, included.size)
+    )  # the same in and out, but for the sign
+    right = rng.random(included.size) < (expit(np.minimum(odds, c)) if rng.random() < w else 0.5)
+    return np.where(right == included, 1, -1) * odds
+
+
+def allowed(odds: Floats, w: float) -> float:
+    """Return the mu of log odds, each as likely as the others, that show with probability w."""
+    epsilons = np.linspace(0, odds.max(), 500)
+    excess = expit(odds) - np.exp(epsilons)[:, None] * expit(-odds)
+    divergences = w * np.maximum(excess, 0.0).mean(axis=1)
+    low, high = 0.0, 2 * float(odds.max())
+    for _ in range(40):
+        middle = (low + high) / 2
+        holds = (gaussian_deltas(epsilons, middle) >= divergences).all()
+        low, high = (low, middle) if holds else (middle, high)
+    return high
+
+
+def gaussian_odds(mu: float, c: float) -> Floats:
+    """Return quantiles of the log odds of `at_times`."""
+    z = ndtri((np.arange(2000) + 0.5) / 2000)
+    return np.minimum(np.abs(mu * (z + mu / 2)), c)
+
+
+CASES: dict[str, tuple[Scores, float]] = {  # and the mu that holds
+    "own noise": (noisy, 1.0),
+    "common noise": (common, 1.0),
+    "one sum": (summed, 1.0),
+    **{
+        f"{name}, log odds {odds:g}, with chance {w:g}": (
+            partial(told, odds, w),
+            allowed(np.array([odds]), w),
+        )
+        for odds, w in ((1.0, 0.05), (2.0, 0.08), (4.0, 0.02))
+        for name, told in (("all told", all_told), ("each told", one_told))
+    },
+    **{
+        f"noise of {mu:g} up to {c:g}, with chance {w:g}": (
+            partial(at_times, mu, c, w),
+            allowed(gaussian_odds(mu, c), w),
+        )
+        for mu, c, w in ((1.0, 2.0, 0.08), (2.0, 3.0, 0.05), (2.0, 4.0, 0.1), (3.0, 5.0, 0.05))
+    },
+}
+
+
+rules = cache(rules_of)
+
+
+@cache
+def refutes(canaries: int, mu: float, right: int, alpha: float) -> bool:
+    (rule,) = rules(canaries, Gaussian(mu), alpha)
+    return Counted(rule, right, canaries, 1.0).p_value_of(Gaussian(mu)) <= alpha
+
+
+def violated(name: str, canaries: int, seed: int, alpha: float = ALPHA) -> bool:
+    """Return whether the audit of one run is violated, without its other answers."""
+    draw, mu = CASES[name]
+    rng = np.random.default_rng([seed, canaries])
+    included = rng.random(canaries) < 0.5
+    scores = draw(included, rng)
+    (counted,) = count(scores, included, rules(canaries, Gaussian(mu), alpha), seed)
+    return refutes(canaries, mu, counted.right, alpha)
+
+
+def main() -> int:
+    """Print a row for each mechanism; return 1 if one is refuted too often."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--runs", type=int, default=RUNS, help="of each mechanism")
+    parser.add_argument("--canaries", type=int, default=1000)
+    options = parser.parse_args()
+    wrong = alarms = 0
+    with ProcessPoolExecutor(options.cores) as pool:
+        for name in CASES:
+            run = partial(violated, name, options.canaries)
+            hits = sum(pool.map(run, range(options.runs), chunksize=100))
+            low, high = (float(end) for end in clopper_pearson(hits, options.runs, 0.999))
+            numbers = f"{CASES[name][1]:8.3f}{options.runs:8}{hits:8}{low:8.3f}{high:8.3f}"
+            print(f"  {name:40}{numbers}{'  <--' if low > ALPHA else ''}", flush=True)
+            alarms, wrong = alarms + hits, wrong + (low > ALPHA)
+    total = options.runs * len(CASES)
+    most = ALPHA * total + 2.6 * math.sqrt(total * ALPHA * (1 - ALPHA))
+    print(f"  {'all':48}{total:8}{alarms:8}  (at most {most:.1f})")
+    return int(wrong > 0 or alarms > most)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
