@@ -20,6 +20,8 @@ _SIZE: dict[str, Any] = {"markersize": 4, "markeredgewidth": 0.8}
 
 def against_the_limit(table: pd.DataFrame) -> Figure:
     """Draw draws against the least: left until refuted, by claim; right at a fixed n, by method."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     table = table[table["applies"]]
     figure, axes = style.panels(1, 2)
     sequential = table["method"] == ANYTIME
@@ -35,8 +37,12 @@ def against_the_limit(table: pd.DataFrame) -> Figure:
             used += 1
         _lines(ax, part)
         ax.set(xscale="log", yscale="log", xlabel=f"{least}, draws a side", title=title)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter("{x:,g}")
+            axis.set_minor_locator(NullLocator())
     axes[0, 0].set(ylabel="mean draws of ours")
-    axes[0, 1].set(ylabel="draws that refute in half of the runs")
+    axes[0, 1].set(ylabel="draws that refute half of the time")
     style.legend(figure)
     return figure
 
