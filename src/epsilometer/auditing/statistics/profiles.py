@@ -42,6 +42,7 @@ _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their 
 _BELL = np.exp(-(_KNOTS**2) / 2)
 _STEPS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.15, 0], [0, 0, 0.4]])  # log height, centre, width
 _TRIES, _WIDTH = 120, 0.2
+_MOST = 600.0  # epsilon
 
 
 @compiled
@@ -118,7 +119,7 @@ def p_value(
     from scipy.optimize import minimize
 
     def p(choice: Floats) -> float:
-        epsilons = choice[1] + np.exp(choice[2]) * _KNOTS
+        epsilons = np.clip(choice[1] + np.exp(choice[2]) * _KNOTS, -_MOST, _MOST)
         limits = np.exp(choice[0]) * _BELL
         free = _smallest(right, guesses, limits, np.exp(epsilons + shift))
         return float(free + limits @ price(epsilons))
