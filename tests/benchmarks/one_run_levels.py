@@ -24,7 +24,7 @@ from epsilometer.auditing.statistics.guessing import Counted, count, rules_of
 from epsilometer.projections.project import gaussian_deltas
 from epsilometer.proportions import clopper_pearson
 
-ALPHA, RUNS = 0.05, 2000
+ALPHA, RUNS = 0.05, 800
 Scores = Callable[[Bools, np.random.Generator], Floats]
 
 
@@ -59,9 +59,7 @@ def one_told(odds: float, w: float, included: Bools, rng: np.random.Generator) -
 
 def at_times(mu: float, c: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
     """With probability w Gaussian noise, of which no log odds exceed c, otherwise nothing."""
-    odds = np.abs(
-        mu * rng.normal(mu / 2, 1, included.size)
-    )  # the same in and out, but for the sign
+    odds = np.abs(mu * rng.normal(mu / 2, 1, included.size))
     right = rng.random(included.size) < (expit(np.minimum(odds, c)) if rng.random() < w else 0.5)
     return np.where(right == included, 1, -1) * odds
 

@@ -297,7 +297,7 @@ BAD_OUTPUTS = [
     (lambda x, size: (i for i in range(size + 1)), ["more outputs than the 50 asked for"]),
     (lambda x, size: (i for i in range(size - 1)), ["returned 49 outputs where 50"]),
     (lambda x, size: np.ones((size, 0)), ["outputs without entries"]),
-    (lambda x: object(), ["returned an object of type object", "return numbers, words"]),
+    (lambda x: object(), ["returned an object of type object", "return numbers, strings"]),
     (lambda x: (i for i in range(3)), ["a generator as one output"]),
     (raising, ["_sources.py:raising: ValueError: no way xxx", "... (test_audit_sources.py:"]),
     (leaving, ["leaving: called sys.exit(3)"]),

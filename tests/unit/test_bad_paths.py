@@ -10,13 +10,13 @@ import pytest
 from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
+from epsilometer_workflow.products.reports import EVERY, PRODUCT_KINDS, Page, all_products
 from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 
 
 def product_of(study: Study, path: str) -> Product:
     """Return the product of a path."""
-    for kind in KINDS:
+    for kind in PRODUCT_KINDS:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if match := re.fullmatch(pattern, path):
             return kind.from_wildcards(study, match.groupdict())
@@ -26,7 +26,7 @@ def product_of(study: Study, path: str) -> Product:
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
     products = [*all_products(study), Page(study, EVERY), *shown]
-    assert {product.rule for product in products} == {kind.rule for kind in KINDS}
+    assert {product.rule for product in products} == {kind.rule for kind in PRODUCT_KINDS}
     for product in products:
         again = product_of(study, product.path)
         assert (again.rule, again.path) == (product.rule, product.path)

@@ -74,7 +74,7 @@ SIGNATURES = [
     (f"{M}:transposed {PAIR} {CLAIM}", 4, "transpose it"),
     (f"{M}:nothing {PAIR} {CLAIM}", 4, "returned None"),
     (f"{M}:one_number {PAIR} {CLAIM}", 4, "returned one float"),
-    (f"{M}:objects {PAIR} {CLAIM}", 4, "return numbers, words"),
+    (f"{M}:objects {PAIR} {CLAIM}", 4, "return numbers, strings"),
     (f"{M}:generator {PAIR} {CLAIM}", 4, "returned a generator"),
     (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
     (f"{M}:leaving {PAIR} {CLAIM}", 4, "sys.exit(3)"),

@@ -528,7 +528,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--one-run", "c.csv", "--gdp", "1"], "--gdp: cannot be used with --one-run"),
+        (["--one-run", "c.csv", "--zcdp", "1"], "--zcdp: cannot be used with --one-run"),
         (
             ["--one-run", "c.csv", "--epsilon", "1", "--pair", "0", "1"],
             "--pair: cannot be used with",
@@ -687,6 +687,6 @@ def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, message)
 
 
 def test_other_claims_have_no_test_in_one_run(audits, monkeypatch):
-    monkeypatch.setitem(globals(), "ENTRY", ENTRY.replace("epsilon: 1}}", "gdp: 1}}"))
-    with pytest.raises(ConfigError, match=r"claims\.0: .*an epsilon with delta or without"):
+    monkeypatch.setitem(globals(), "ENTRY", ENTRY.replace("epsilon: 1}}", "zcdp: 1}}"))
+    with pytest.raises(ConfigError, match=r"claims\.0: .*approximate\(\.\.\.\) or gdp"):
         audits()

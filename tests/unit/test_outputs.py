@@ -5,11 +5,11 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
-from epsilometer.mechanisms.base import KINDS, Kind, Outputs
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind, Outputs
 
 
 def test_kinds_are_those_that_mechanisms_may_name():
-    assert set(KINDS) == set(get_args(Outputs))
+    assert set(OUTPUT_KINDS) == set(get_args(Outputs))
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ def test_kinds_are_those_that_mechanisms_may_name():
 )
 def test_how_each_kind_is_held(name, dtype, size, real, several, missing):
     """Files of samples depend on it: another type is another format."""
-    kind = KINDS[name]
+    kind = OUTPUT_KINDS[name]
     assert kind == Kind(dtype, several, missing)
     assert (kind.real, kind.bytes) == (real, size)
 
 
 def test_every_kind_is_in_the_table_above():
-    assert len(KINDS) == 6
+    assert len(OUTPUT_KINDS) == 6
     assert get_type_hints(Kind)["several"] is bool

@@ -217,7 +217,7 @@ def test_reals_have_neither_signs_nor_types():
 
 @pytest.mark.parametrize("value", [object(), pd.Categorical(["a"]), pd.Interval(1, 2)])
 def test_values_of_unknown_types_are_refused(value):
-    with pytest.raises(Broken, match=f"type {type(value).__name__}; return numbers, words"):
+    with pytest.raises(Broken, match=f"type {type(value).__name__}; return numbers, strings"):
         plain(value)
 
 

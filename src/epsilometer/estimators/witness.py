@@ -189,7 +189,8 @@ def independent_score(
 ) -> Numbers:
     """Learn the cells' additions to a score on half of the draws; return the scores of the others.
 
-    The score is the log likelihood ratio where entries are independent.
+    The score is the log likelihood ratio where entries are independent. Columns are of shape
+    ``(n,)``.
     """
     half, half_prime = len(columns[0]) // 2, len(columns_prime[0]) // 2
     scores, totals, totals_prime = [], np.zeros(1), np.zeros(1)

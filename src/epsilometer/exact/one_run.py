@@ -15,9 +15,8 @@ g(L) = L up to c, and g(L) = c + slope (L - c) beyond.
 - On the mechanism it refutes the claim with probability w q at least. So an auditor of level alpha
   refutes no claim that the mechanism satisfies with some w > alpha / q.
 
-The smallest level that some c and slope allow is the ceiling: no lower bound at 1 - alpha, of scores
-or of anything else, exceeds it with more than this power. It tends to the level with more canaries,
-but only to that where alpha / power H(e) is allowed, never to mu itself.
+The smallest level that some c and slope allow is the ceiling: any lower bound at 1 - alpha exceeds
+it with at most this power, whatever it is computed from.
 """
 
 from __future__ import annotations
@@ -65,8 +64,9 @@ def ceiling(
         checks.between_0_and_1(name, value) for name, value in (("alpha", alpha), ("power", power))
     )
     odds = (np.arange(_NODES) + 0.5) / _NODES * _REACH * mu
-    masses = sum(np.exp(-(((sign * odds / mu) - mu / 2) ** 2) / 2) for sign in (1, -1))
-    masses = masses / masses.sum()
+    signed = np.array([odds, -odds]) / mu
+    masses = np.exp(-((signed - mu / 2) ** 2) / 2).sum(axis=0)
+    masses /= masses.sum()
     best = math.inf
     for slope in _SLOPES:
         for c in np.linspace(0, min(_REACH, 6) * mu, _STEPS):

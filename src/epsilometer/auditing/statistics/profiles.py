@@ -31,6 +31,7 @@ smallest that (*) allows; both must meet at k = v - 1. One epsilon without limit
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their 
 _BELL = np.exp(-(_KNOTS**2) / 2)
 _STEPS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.15, 0], [0, 0, 0.4]])  # log height, centre, width
 _TRIES, _WIDTH = 120, 0.2
+_MOST = 600.0  # epsilon
 
 
 @compiled
@@ -49,7 +51,7 @@ def _most(budget: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
     total = 0.0
     for q in range(limits.size):
         if budget <= limits[q] * costs[q]:
-            return total + budget / costs[q]
+            return float(total + budget / costs[q])
         budget -= limits[q] * costs[q]
         total += limits[q]
     return total
@@ -61,7 +63,7 @@ def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
     cost = 0.0
     for q in range(limits.size):
         if total <= limits[q]:
-            return cost + total * costs[q]
+            return float(cost + total * costs[q])
         total -= limits[q]
         cost += limits[q] * costs[q]
     return np.inf
@@ -117,11 +119,12 @@ def p_value(
     from scipy.optimize import minimize
 
     def p(choice: Floats) -> float:
-        epsilons = choice[1] + np.exp(choice[2]) * _KNOTS
+        epsilons = np.clip(choice[1] + np.exp(choice[2]) * _KNOTS, -_MOST, _MOST)
         limits = np.exp(choice[0]) * _BELL
         free = _smallest(right, guesses, limits, np.exp(epsilons + shift))
         return float(free + limits @ price(epsilons))
 
     first = np.array([np.log(start[1] / 3), start[0], np.log(_WIDTH)])
-    options = {"maxfev": _TRIES, "xatol": 1e-2, "fatol": 1e-5, "initial_simplex": first + _STEPS}
+    options: Any = {"maxfev": _TRIES, "xatol": 1e-2, "fatol": 1e-5}
+    options["initial_simplex"] = first + _STEPS
     return float(minimize(p, first, method="Nelder-Mead", options=options).fun)
