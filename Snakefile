@@ -1,13 +1,13 @@
 # epsilometer: from a configuration to the tables and figures of its reports.
 #
 #   snakemake --cores 2                          every report of config/reports/
-#   snakemake --cores 2 gorla2022                one of them
-#   snakemake --cores 2 --config scale=paper     as large as the papers ran it
-#   snakemake --cores 2 audits                   every file of config/audits/; or those of a file or a
-#                                                folder anywhere: --config audits=../mine.yaml
+#   snakemake --cores 2 gorla2022                one report
+#   snakemake --cores 2 --config scale=paper     with the papers' sample sizes
+#   snakemake --cores 2 audits                   every file of config/audits/; or another file or folder:
+#                                                --config audits=../mine.yaml
 #   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
 #   snakemake --cores 2 benchmark                compared with other tools: docs/benchmark.md
-#   snakemake --cores 2 results/quick/...        any one file, by its path
+#   snakemake --cores 2 results/quick/...        one file, by its path
 
 import sys
 import time
@@ -32,7 +32,7 @@ from epsilometer_workflow.runtime.provenance import failure_lines
 
 began = time.time()
 try:
-    if workflow.remote_exec:  # checked before it was submitted
+    if workflow.remote_exec:  # checked before submission
         study = Study("config", config)
     else:
         study = checked("config", config)
@@ -89,7 +89,7 @@ include: "workflow/rules/museum.smk"
 include: "workflow/rules/benchmark.smk"
 
 
-# Within an allocation jobs run in its Snakemake, not each in an srun and a Snakemake of its own.
+# In a SLURM submission, its Snakemake runs the jobs itself: no srun and no Snakemake for each job.
 if workflow.remote_exec:
     workflow.localrules(*(rule.name for rule in workflow.rules))
     run.start_forkserver()
@@ -110,7 +110,7 @@ onstart:
 
 
 onsuccess:
-    run.clear_halves(f"results/{study.scale}")  # what a node left that died
+    run.clear_halves(f"results/{study.scale}")  # files of nodes that died
     print(result_lines(study))
 
 

@@ -57,7 +57,7 @@ class Case:
 
     @property
     def claim(self) -> Any:
-        """What the library's own map says of neighbours."""
+        """The claim of the library's own map for neighbours."""
         level = self.measurement.map(self.distance)
         if isinstance(level, tuple):
             return em.approximate(*level)
@@ -159,6 +159,6 @@ def _bits(released: bytes) -> list[int]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_keeps_what_its_map_claims(name: str, audit: Any) -> None:
-    """What comes out on neighbours is no further apart than the library says."""
+    """Outputs on neighbours differ at most as much as the library claims."""
     case = CASES[name]
     audit(case.draw, pairs=case.pairs, claim=case.claim, samples=10_000)

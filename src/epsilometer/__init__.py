@@ -6,7 +6,7 @@
     print(verdict)
 
 See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`, `approximate`,
-`renyi`, `gdp` and `zcdp`. They are loaded on first use.
+`renyi`, `gdp` and `zcdp`; they are loaded on first use. It imports nothing of the workflow.
 """
 
 from __future__ import annotations

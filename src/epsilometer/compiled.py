@@ -1,4 +1,4 @@
-"""Loops that Numba compiles on their first call, as its import takes longer than most jobs."""
+"""Loops that Numba compiles on their first call: importing Numba takes longer than most jobs."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
 
     It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
-    ``expect``. It takes the options of `epsilometer.audit` but alpha and seed, which are the
+    ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
     delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
     outputs.

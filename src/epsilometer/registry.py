@@ -1,6 +1,6 @@
 """Registries of names, whose targets are imported on first use.
 
-So a job does not import (and depend on) methods that it does not use.
+So a job imports, and depends on, only the methods that it uses.
 """
 
 from __future__ import annotations

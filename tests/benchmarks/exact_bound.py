@@ -63,7 +63,7 @@ def bound(pairs: list[Any], drawn: Callable[[int], tuple[Any, Any]], fresh: int)
     """Return the pair that was chosen, and its bound."""
     method = Witness()
     chosen, losses = method.screen(pairs, draws=fresh)
-    evidence = method.weigh(*drawn(chosen), losses[chosen].found)
+    evidence = method.weigh(*drawn(chosen), losses[chosen].target)
     single = EventEvidence(*[[part] for part in vars(evidence).values()])
     return chosen, float(BergerBoos("witness").bound(single)[0])
 

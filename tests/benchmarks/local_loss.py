@@ -26,7 +26,7 @@ def ours(pairs: list[Pair], fresh: Fresh) -> float:
     """Return MPL's bound as the library computes it."""
     method = LocalLoss(floor=FLOOR, points=POINTS)
     chosen, losses = method.screen(pairs, region=(-1.0, 1.0), draws=FRESH)
-    evidence = method.weigh(*fresh(chosen), losses[chosen].found)
+    evidence = method.weigh(*fresh(chosen), losses[chosen].target)
     return float(MaximumPrivacyLoss("benchmark").bound(evidence))
 
 

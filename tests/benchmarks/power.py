@@ -168,9 +168,9 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
             laws = [(cell.bad if pair == bad else cell.good, side) for pair, side in sides]
             return [law(side, n, rng) for law, side in laws]
 
-        evidence = Evidence(cell.claim, cell.pairs, ALPHA)
+        evidence = Evidence(cell.claim, cell.pairs, ALPHA, as_reals=True)
         steps = schedule(samples, cell.pairs)
-        gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
+        gather(draw, steps, evidence, Evidence.refuted)
         hits += evidence.refuted()
     return samples, hits, runs
 

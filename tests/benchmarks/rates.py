@@ -19,11 +19,11 @@ from epsilometer_workflow.products.reports import KINDS
 LARGE = 2_000_000  # numbers of a side, from where memory is theirs and not what any job takes
 TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
 HEADER = """\
-# What one job of each rule takes: seconds of CPU and megabytes for any job; nanoseconds for each
+# The cost of one job of each rule: seconds of CPU and megabytes for any job; nanoseconds for each
 # number that is drawn or read, by mechanism, classifier or screening estimator (default: one that
-# was never measured); bytes of memory for each number of one side of one run. What jobs ask for
-# and `make plan` come from these; `make rates` measures them again, but for audits, which are given
-# time for slow mechanisms, by how draws are asked for.
+# was never measured); bytes of memory for each number of one side of one run. The requests of jobs
+# and `make plan` use these. `make rates` measures them again, except those of audits, which have
+# time for slow mechanisms, by the way in which draws are requested.
 """
 
 

@@ -274,7 +274,7 @@ def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: P
     table = "results/smoke/tables/gorla2022/fig4.csv"
     run = submit(project, here, table, *PROFILE, *SMOKE)
     assert run.wait(300) == 1
-    assert "cannot lie in a folder with" in output_of(project)
+    assert "because a shell of the cluster" in output_of(project)
     assert "SLURM job" not in output_of(project)
     assert not list(tmp_path.rglob("pwned"))
     assert not (tmp_path / name / "results").exists()

@@ -69,5 +69,5 @@ def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
 
 def test_nan_is_an_error_at_any_place():
     late = np.append(np.random.default_rng(0).normal(size=5000), math.nan)
-    with pytest.raises(ArgumentError, match="are mixed: some entries are no numbers"):
+    with pytest.raises(ArgumentError, match="are mixed: some entries are not numbers"):
         refuse_atoms(late)

@@ -107,7 +107,7 @@ def test_claims_about_divergences(claim):
     verdict = em.audit(too_little_noise, ONE, claim, **QUICK)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
-    with pytest.raises(ArgumentError, match="method exact does not go with"):
+    with pytest.raises(ArgumentError, match="method exact cannot be used with"):
         em.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
 
 
@@ -305,14 +305,17 @@ def test_json_holds_everything():
         ({"samples": 30}, "samples must be at least"),
         ({"samples": 1e5}, "samples must be an integer"),
         ({"seed": -1}, "seed must be at least 0"),
-        ({"budget": 1.0}, "samples does not go with budget; take one"),
+        ({"budget": 1.0}, "samples cannot be used with budget; choose one"),
         ({"detect": 0.5}, "detect must be above the claim"),
         ({"method": "best"}, "method must be anytime or exact"),
-        ({"method": "exact", "stop": True}, "stop does not go with method exact; take one"),
-        ({"outcomes": 2, "support": (0, 1), "lipschitz": 1}, "support does not go with outcomes"),
+        ({"method": "exact", "stop": True}, "stop cannot be used with method exact; choose one"),
+        (
+            {"outcomes": 2, "support": (0, 1), "lipschitz": 1},
+            "support cannot be used with outcomes",
+        ),
         ({"outcomes": 1}, "outcomes must be at least 2"),
-        ({"support": (0, 1)}, "support goes with lipschitz only, which is missing"),
-        ({"mechanism": 3}, "int is no function"),
+        ({"support": (0, 1)}, "support needs lipschitz, which is missing"),
+        ({"mechanism": 3}, "must be a function, got an object of type int"),
         ({"mechanism": "nowhere.py:f"}, "nowhere.py"),
         ({"mechanism": lambda x, y, z: 0}, "y"),
     ],

@@ -473,7 +473,7 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     assert verdict.verdict == "violated"
     assert sorted(map(len, verdict.pair)) == [2, 3]
     assert not notes(verdict)
-    assert {c["result"] for c in verdict.checks if c["name"] != "range"} == {"passed"}
+    assert {c["result"] for c in verdict.checks if c["name"] != "range"} <= {"passed", "skipped"}
 
 
 def least(pairs):
@@ -567,7 +567,7 @@ def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
     [
         (["--domain", "nowhere.json"], "--domain: 'nowhere.json' is not there; write JSON"),
         (["--domain", "survey.py"], "--domain: 'survey.py': "),
-        (["--domain", '{"bits": '], "is no JSON"),
+        (["--domain", '{"bits": '], "is not JSON"),
         (["--domain", '{"bits": 0}'], "--domain: bits must be from 1 to 10000, got 0"),
         (["--domain", '{"bit": 4}'], "--domain: must be one of values, "),
         (["--domain", "table.json", "--json", "table.json"], "--json: 'table.json' is what is aud"),

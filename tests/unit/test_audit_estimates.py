@@ -66,7 +66,7 @@ def test_all_methods_have_an_answer_or_a_reason():
     assert spectrum.low < spectrum.value < spectrum.high
     assert answers[BOUND].reason == "method is for finite orders, and epsilon = 0.5 names none"
     assert answers[BOUND].quantity == "renyi epsilon"
-    assert "the provider's word" in answers[HISTOGRAM].reason
+    assert "the declared number" in answers[HISTOGRAM].reason
     assert {answer.paper.split(",")[0] for answer in answers.values()} >= {
         *("askin2022", "kutta2022", "lu2022", "gorla2022")
     }
@@ -148,7 +148,7 @@ def test_bounds_are_for_the_claim():
     answers = by_name(checked_estimates(laplace, gdp(0.5)))
     assert (answers[EXACT].kind, answers[EXACT].quantity) == ("finite-sample bound", "mu")
     assert 0.5 < answers[EXACT].value < 0.9
-    assert "needs an epsilon, which mu = 0.5" in refusals(answers.values())["kNN spectrum"]
+    assert "needs an epsilon, and mu = 0.5" in refusals(answers.values())["kNN spectrum"]
 
 
 def clamped(n, seed):

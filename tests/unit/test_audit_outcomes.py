@@ -500,7 +500,7 @@ def test_words_of_words():
 def test_words_of_mixed_outputs():
     layout = learn([0.5, None, "a", 1.5])
     assert layout.text(Event(((0.5, None),), view=entry(0))) == "output >= 0.5"
-    assert layout.text(Event((), missing=True, view=entry(0))) == "output is no number"
+    assert layout.text(Event((), missing=True, view=entry(0))) == "output is not a number"
     assert layout.text(Event(((0, 0),), view=entry(1))) == "output is a number"
     assert layout.text(Event(((1, None),), view=entry(1))) == "output is not a number"
     assert layout.text(Event(((1, 1),), view=entry(1))) == "output is None"
@@ -519,7 +519,7 @@ def test_words_of_parts():
     assert words("key 'b' present", (2, 3)) == "no output"
     assert words("length of key 'b'", (None, 1.999)) == "length of key 'b' <= 1"
     assert words("key 'b'.entry 1", (2.0, None)) == "key 'b'.entry 1 >= 2"
-    assert words("key 'b'.entry 1", missing=True) == "key 'b'.entry 1 is missing or is no number"
+    assert words("key 'b'.entry 1", missing=True) == "key 'b'.entry 1 is missing or is not a number"
     assert words("word of key 'c'", (1, 1)) == "key 'c' is 'w'"
     assert words("word of key 'c'", (0, 0)) == "key 'c' is missing"
     sets = learn([{"a", 5}, {"a"}, set()])
@@ -532,12 +532,10 @@ def test_words_of_scores_and_rows():
     vectors = learn(np.eye(3, dtype=int))
     scores = (((1,), (0.0, 1.0), 0.0),) * 3
     assert vectors.text(Event(((1.2, None),), view=View("score", scores=scores))) == (
-        "score of all entries >= 1.2 (a sum over the entries of what each says)"
+        "score of all entries >= 1.2 (a sum of scores of all entries)"
     )
     bits = Event(((None, 1.5),), view=View("score", scores=scores))
-    assert learn([1, 5]).text(bits) == (
-        "score of all bits <= 1.5 (a sum over the bits of what each says)"
-    )
+    assert learn([1, 5]).text(bits) == ("score of all bits <= 1.5 (a sum of scores of all bits)")
 
     def rows(layout, *chosen):
         return layout.text(Event(((1, 1),), view=View("row", rows=chosen)))

@@ -16,7 +16,7 @@ CHECKS = [
     {"name": "lag", "result": "note", "words": "w", "n": 3},
 ]
 COUNTS = {"right": 3, "guesses": 4, "canaries": 10, "included": 5, "rules": 2}
-ALWAYS = ["Claim and inputs", "Verdict", "Is it a sampler?", "Provenance"]
+ALWAYS = ["Claim and inputs", "Verdict", "Checks of the draws", "Provenance"]
 CASES = {
     "violated": (
         Verdict(
@@ -36,7 +36,7 @@ CASES = {
         ),
         pure(1.0),
         {"Witness", "Evidence"},
-        ["5 %", "0.5 %", "2.5", "0.123", "of these", "a sequential test", "it reaches 20, the"],
+        ["5 %", "0.5 %", "2.5", "0.123", "of these", "a sequential test", "ever reaches 20, the"],
     ),
     "not refuted": (
         Verdict(
@@ -46,8 +46,8 @@ CASES = {
             estimates=CHECKS,
         ),
         zcdp(0.1),
-        {"Witness", "Cause", "Evidence", "What the papers' methods say"},
-        ["no curve of evidence", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
+        {"Witness", "Cause", "Evidence", "Estimates by the papers' methods"},
+        ["so it has no curve", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
     ),
     "holds": (
         Verdict(

@@ -185,7 +185,7 @@ def prepare():
 BAD = [  # paths, columns, words of the error
     (["god.csv"], None, ["god.csv is not there; did you mean 'good.csv'?"]),
     (["gone/good.csv"], None, ["gone/good.csv is not there, nor is its folder"]),
-    (["o.txt"], None, ["o.txt is of no known kind", ".csv, .parquet, .npy"]),
+    (["o.txt"], None, ["o.txt is of an unknown kind", ".csv, .parquet, .npy"]),
     (["folder.csv"], None, ["folder.csv is a folder"]),
     ([], None, ["outputs takes one file or two, not 0"]),
     (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
@@ -199,8 +199,8 @@ BAD = [  # paths, columns, words of the error
     (["short.csv"], None, ["short.csv ends after 1 of 3 rows in column 'b'", "nan, or two files"]),
     (["missing.csv"], None, ["missing.csv ends after 0 of 2 rows in column 'a'"]),
     (["missing.csv", "good.csv"], ["a"], ["missing.csv has a column of nothing but missing"]),
-    (["latin.csv"], None, ["latin.csv is no text in UTF-8 (byte 4)"]),
-    (["binary.csv"], None, ["binary.csv is no text"]),
+    (["latin.csv"], None, ["latin.csv is not text in UTF-8 (byte 4)"]),
+    (["binary.csv"], None, ["binary.csv is not text"]),
     (["bad.parquet"], None, ["bad.parquet cannot be read: "]),
     (["bad.npy"], None, ["bad.npy cannot be read: "]),
     (["object.npy"], None, ["object.npy cannot be read: it holds Python objects"]),
@@ -213,7 +213,7 @@ BAD = [  # paths, columns, words of the error
     (["three.csv"], ["a", "bb"], ["three.csv has no column 'bb'; did you mean 'b'?"]),
     (["good.csv", "./good.csv"], None, ["good.csv is given twice"]),
     (["good.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but good.csv has 2"]),
-    (["good.csv", "other.csv"], None, ["other.csv has a column 'c' that good.csv has not"]),
+    (["good.csv", "other.csv"], None, ["other.csv has a column 'c' that good.csv does not have"]),
 ]
 
 
@@ -264,7 +264,7 @@ def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
     [
         ("good.csv", "removed", "neighbours has no kind 'removed'; did you mean 'remove a row'?"),
         ("alike.csv", "replace", "alike.csv has no two different rows"),
-        ("flat.npy", "remove", "flat.npy is no table; write CSV or Parquet"),
+        ("flat.npy", "remove", "flat.npy must be a table, in CSV or Parquet"),
         ("god.csv", "remove", "god.csv is not there; did you mean 'good.csv'?"),
     ],
 )

@@ -177,7 +177,7 @@ def failed(draw, *, draws=2000, seed=1, seeded=True, inputs=(0.0, 1.0), alpha=1e
     return {item.name: item.text for item in checks if item.result == "failed"}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.examples)])
 @pytest.mark.parametrize("name", CHEATS)
 def test_bad_samplers_are_found(name, seed):
     make, expected = CHEATS[name]
@@ -187,13 +187,14 @@ def test_bad_samplers_are_found(name, seed):
 
 
 def test_checks_that_fail_once_in_a_billion_find_next_to_all():
-    missed = [name for name, (make, _) in CHEATS.items() if not failed(make(), alpha=1e-9)]
-    assert len(missed) <= 2
+    cheats = list(CHEATS.items())[::2]
+    missed = [name for name, (make, _) in cheats if not failed(make(), alpha=1e-9)]
+    assert len(missed) <= 1
 
 
 @pytest.mark.parametrize("name", HONEST)
 def test_a_sampler_never_fails(name):
-    for seed, draws in ((1, 2000), (2, 201), (3, 40)):
+    for seed, draws in ((1, 1000), (2, 201), (3, 40)):
         assert not failed(HONEST[name], draws=draws, seed=seed)
 
 

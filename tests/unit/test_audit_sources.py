@@ -162,7 +162,7 @@ BAD_SIGNATURES = [
     (lambda x, size, n: 0, ["two parameters for a number of draws: size and n"]),
     (Noise.__call__, ["Noise.__call__", "method of a class"]),
     (Needy, ["Needy() fails: TypeError", "name an object of it"]),
-    (3, ["is no function but an object of type int"]),
+    (3, ["must be a function, got an object of type int"]),
 ]
 
 
@@ -428,15 +428,15 @@ BAD_SPECS = [
     ("", ["names no file"]),
     ("survey.py", ["survey.py names no function; write file:function"]),
     ("survey.py:", ["names no function"]),
-    ("survey.py:noisy(1)", ["'noisy(1)' is no Python name"]),
+    ("survey.py:noisy(1)", ["'noisy(1)' is not a Python name"]),
     ("surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     ("there/survey.py:noisy", ["there/survey.py is not there, nor is its folder"]),
     ("./tools:noisy", ["./tools is a folder"]),
-    ("./notes.txt:noisy", ["./notes.txt", "must end in .py"]),
+    ("./notes.txt:noisy", ["./notes.txt", "ends in .py"]),
     ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
     ("survey.py:Mean.cal", ["survey.py: Mean has no function 'cal'; did you mean 'call'?"]),
     ("survey.py:Scaled.call", ["survey.py:Scaled.call is a method, and Scaled() fails"]),
-    ("survey.py:constant", ["survey.py:constant is no function but an object of type int"]),
+    ("survey.py:constant", ["survey.py:constant must be a function, got an object of type int"]),
     ("broken.py:f", ["broken.py cannot be loaded: SyntaxError", "(broken.py:2)"]),
     ("failing.py:f", ["failing.py cannot be loaded: ZeroDivisionError", "(failing.py:1)"]),
     (
@@ -448,7 +448,7 @@ BAD_SPECS = [
     ("numpi.linalg:norm", ["no module 'numpi'; did you mean 'numpy'?"]),
     ("numpy.linalgg:norm", ["no module 'numpy.linalgg'; did you mean 'linalg'?"]),
     ("numpy.linalg:norn", ["numpy.linalg has no function 'norn'; did you mean 'norm'?"]),
-    ("two words:f", ["is no source; write file.py:function"]),
+    ("two words:f", ["is not a source; write file.py:function"]),
 ]
 
 

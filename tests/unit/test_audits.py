@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.products.audited import KINDS, made_of
+from epsilometer_workflow.products.audited import AUDITED, made_of
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.plan import totals
 from epsilometer_workflow.products.reports import Rules, all_products
@@ -83,10 +83,14 @@ MISTAKES = [  # old text, new text, the error
     (CLAIM, "[{epsilon: $epsilom}, {renyi", "claims.0: unknown parameter 'epsilom'; did you mean"),
     (CLAIM, "[{epsilon: one}, {renyi", r"claims.0.epsilon: must be a number, or \$name of a param"),
     (CLAIM, "[{epsilon: 1, delta: 2}, {renyi", "claims.0: delta must lie in .0, 1., got 2"),
-    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: delta goes with epsilon only, which is missing"),
+    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: delta needs epsilon, which is missing"),
     (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon .*zcdp"),
-    (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp does not go with epsilon; take one"),
-    (CLAIM, "[{gdp: 1, delta: 0.1}, {renyi", "claims.0: delta goes with epsilon only"),
+    (
+        CLAIM,
+        "[{epsilon: 1, gdp: 1}, {renyi",
+        "claims.0: gdp cannot be used with epsilon; choose one",
+    ),
+    (CLAIM, "[{gdp: 1, delta: 0.1}, {renyi", "claims.0: delta needs epsilon"),
     (CLAIM, "[{gpd: 1}, {renyi", "claims.0.gpd: unknown key; did you mean 'gdp'"),
     (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),
     (RENYI, "{1: 0.25}", "claims.1: order must be"),
@@ -97,7 +101,7 @@ MISTAKES = [  # old text, new text, the error
     (
         "samples: 3000",
         "samples: 3000\n    method: exact",
-        "vector.claims.1: method exact does not go with zcdp; take one",
+        "vector.claims.1: method exact cannot be used with zcdp; choose one",
     ),
     ("samples: 3000", "method: exakt", "vector.method: .*'anytime' or 'exact', got 'exakt'"),
     ("samples: 3000", "timeout: 0", "vector.timeout: .*greater than 0"),
@@ -106,7 +110,7 @@ MISTAKES = [  # old text, new text, the error
     (
         "samples: 3000",
         "support: [0, 1]",
-        "vector.support: goes with lipschitz only, which is missing",
+        "vector.support: needs lipschitz, which is missing",
     ),
     ("samples: 3000", "support: [1, 0]\n    lipschitz: 1", "support: must have lower < upper"),
     ("samples: 3000", "reads: rows.csv", "vector.reads: .*list, got 'rows.csv'"),
@@ -128,8 +132,8 @@ MISTAKES = [  # old text, new text, the error
     ),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
     (RECORDED, "{outputs: [a.csv, b.csv, c.csv]}", "mechanism.outputs: must be one file or two"),
-    (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: does not go with recorded"),
-    (RECORDED, f"{RECORDED}\n    samples: 9", "recorded.samples: does not go with recorded"),
+    (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),
+    (RECORDED, f"{RECORDED}\n    samples: 9", "recorded.samples: cannot be used with recorded"),
     ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
 ]
 
@@ -385,7 +389,7 @@ PATHS = [  # under results/smoke, the error
 
 @pytest.mark.parametrize(("path", "message"), PATHS)
 def test_a_path_of_no_audit_is_an_error(study, path, message):
-    for kind in KINDS:
+    for kind in AUDITED:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
         if matched := re.fullmatch(pattern, f"results/smoke/{path}"):
             with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:

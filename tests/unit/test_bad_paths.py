@@ -133,7 +133,7 @@ OTHERS = [  # kind to batch, the error
                 "n=100",
                 "on laplace: outputs must be index, bits or tuple to count, not scalar",
             ),
-            ("mpl-floor=0.001", "n=100", "mpl-floor=0.001 is no classifier"),
+            ("mpl-floor=0.001", "n=100", "mpl-floor=0.001 is not a classifier"),
             ("spectrum-knn", "n=1..9", "n=1..9 cannot be searched"),
             ("spectrum-kn", "n=9", "unknown estimator 'spectrum-kn'; did you mean 'spectrum-knn'"),
         ]

@@ -106,7 +106,7 @@ def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
 
 
 @pytest.mark.parametrize("seconds", [1e-5, 0.01])
-@pytest.mark.parametrize("budget", [2, 10])
+@pytest.mark.parametrize("budget", [2, 5])
 def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
     slow, began = Slow(seconds), clock()
     em.audit(slow, ONE, em.pure(1.0), budget=budget)
@@ -215,17 +215,12 @@ def test_the_answer_does_not_depend_on_jobs(place, kind):
         else:
             source = WorkerSource([sys.executable, "own.py"])
         try:
-            for seed in range(2 if kind == "function" else 1):
-                verdict = em.audit(
-                    source, [(0, 1), (0, 2)], em.pure(0.5), samples=1000, jobs=jobs, seed=seed
-                )
-                answers.append(
-                    (jobs, (verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
-                )
+            options = {"samples": 1000, "jobs": jobs, "check_sampler": False, **QUICK}
+            verdict = em.audit(source, [(0, 1), (0, 2)], em.pure(0.5), **options)
+            answers.append((verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
         finally:
             source.close()
-    alone, together = ([answer for jobs, answer in answers if jobs == n] for n in (1, 3))
-    assert together == alone
+    assert answers[0] == answers[1]
     assert gone(place)
 
 

@@ -326,8 +326,8 @@ def test_no_chance_of_either_side_is_even():
     [
         (("os.system",), "name must be of scikit-learn"),
         (("sklearn.no_such.Thing",), "is not in scikit-learn"),
-        (("sklearn.linear_model.LinearRegression",), "is no classifier"),
-        (("sklearn.base.ClassifierMixin",), "is no classifier"),
+        (("sklearn.linear_model.LinearRegression",), "must be a classifier"),
+        (("sklearn.base.ClassifierMixin",), "must be a classifier"),
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         (("sklearn.svm.SVC", 5), "options must be a mapping, got 5"),
         (("sklearn.svm.SVC", {}, 3), "before must be a list of steps, got 3"),
@@ -360,7 +360,10 @@ def test_outputs_may_pass_through_transformers_first():
     [
         ([{"options": {}}], "before must hold steps of name and options"),
         (["sklearn.preprocessing.Binarizer"], "before must hold steps of name and options"),
-        ([{"name": "sklearn.svm.SVC"}], "'sklearn.svm.SVC' is no transformer"),
+        (
+            [{"name": "sklearn.svm.SVC"}],
+            "must be a transformer of scikit-learn, got 'sklearn.svm.SVC'",
+        ),
         ([{"name": "subprocess.run"}], "name must be of scikit-learn"),
         (
             [{"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 1}}],

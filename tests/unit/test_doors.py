@@ -311,8 +311,8 @@ def test_parameters_are_set_and_defaults_are_shown(run, seed, python):
         ("--set epsilom=1", "takes no parameter 'epsilom'; did you mean 'epsilon'?"),
         ("--set epsilon", "write NAME=VALUE"),
         ("--set epsilon=1 --set epsilon=2", "--set: gives a parameter twice"),
-        ("--frame", "--frame: goes with --remove-a-row or --replace-a-row only"),
-        ("--foo", "--foo: is no option; --help lists them"),
+        ("--frame", "--frame: needs --remove-a-row or --replace-a-row"),
+        ("--foo", "--foo: is not an option; --help lists them"),
         ("--quite", "did you mean '--quiet'?"),
     ],
 )

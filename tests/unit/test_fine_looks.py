@@ -180,7 +180,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
 )
 @with_five_seeds
 def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert violated(mechanism, seed, samples=3000, as_reals=True)
+    assert violated(mechanism, seed, samples=2000, as_reals=True)
 
 
 @with_five_seeds

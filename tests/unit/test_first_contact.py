@@ -113,7 +113,7 @@ def test_the_text_of_an_event_mentions_a_missing_part():
     layout = learn([{"a": 1, "b": 3}, {"a": 1}, {"a": 2, "b": 9.5}])
     place = [column.name for column in layout.columns].index("key 'b'")
     event = Event(((7, None),), missing=True, view=View("entry", place))
-    assert layout.text(event) == "key 'b' >= 7 or key 'b' is missing or is no number"
+    assert layout.text(event) == "key 'b' >= 7 or key 'b' is missing or is not a number"
     outputs = [{"a": 1}, {"b": 8}, {"b": 3}, {"b": None}, {"b": float("nan")}]
     inside = event.holds(layout.encode(outputs)).tolist()
     assert inside == [True, True, False, True, True]

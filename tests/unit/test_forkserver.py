@@ -220,14 +220,15 @@ def test_a_mechanism_cannot_fake_the_end_of_its_job(run: Run):
 
 
 def test_processes_left_by_a_mechanism_block_no_asker(run: Run):
-    left = "import os; os.fork() or (os.setsid(), __import__('time').sleep(8), os._exit(0)); "
-    asker = run.ask(left + WAITS)
+    left = "import os; os.fork() or (os.setsid(), open('left', 'w').write(str(os.getpid())), "
+    asker = run.ask(left + "__import__('time').sleep(60), os._exit(0)); " + WAITS)
     watcher = parent_of(run.job())
     began = time.monotonic()
     os.kill(watcher, signal.SIGKILL)
     asker.wait(20)
     assert asker.returncode == 1
     assert time.monotonic() - began < 5
+    os.kill(int((run.folder / "left").read_text()), signal.SIGKILL)
     asker.communicate()
 
 

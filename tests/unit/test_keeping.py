@@ -25,7 +25,7 @@ with kept(snakemake, stopped) as progress:
 WRITES = "pathlib.Path('made.csv').write_text(cause)"
 
 
-def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 0.02):
+def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 1):
     code = SCRIPT.format(body=body, stopped=stopped, minutes=minutes)
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -45,23 +45,23 @@ def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 0.02):
         ("os._exit(0)", "ended the interpreter with exit code 0"),
         (
             "time.sleep(60)",
-            "took longer than its limit of 0.02 minutes; if it needs more: --set-res",
+            "took longer than its limit of 0.01 minutes; if it needs more: --set-res",
         ),
         ("x = b'1' * 500_000_000; time.sleep(60)", "took more memory than its limit of 300 MB; if"),
     ],
 )
 def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, cause):
-    done = run(tmp_path, body, minutes=0.02 if "longer" in cause else 1)
+    done = run(tmp_path, body, minutes=0.01 if "longer" in cause else 1)
     assert done.returncode == 0
     assert (tmp_path / "made.csv").read_text().startswith(cause)
     assert (tmp_path / "results/smoke/logs/made.stopped").read_text().startswith(cause)
     assert cause in done.stderr
-    assert run(tmp_path, body, minutes=0.02 if "longer" in cause else 1).returncode == 0
+    assert run(tmp_path, body, minutes=0.01 if "longer" in cause else 1).returncode == 0
     assert len((tmp_path / "results/smoke/logs/made.stopped").read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize(
-    "body", ["time.sleep(2); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
+    "body", ["time.sleep(1); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
 )
 def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
     assert run(tmp_path, body, minutes=1).returncode == 1

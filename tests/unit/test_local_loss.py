@@ -27,7 +27,7 @@ def dpl(pair, **options):
     ends = {"region": options.pop("region", None), "draws": 1}
     selected, (loss,) = ll.LocalLoss(**({"floor": FLOOR} | options)).screen([pair], **ends)
     assert selected == 0
-    return Found(loss.loss, loss.found["sign"], np.array(loss.found["output"]))
+    return Found(loss.loss, loss.target["sign"], np.array(loss.target["output"]))
 
 
 @dataclass
@@ -94,7 +94,7 @@ def test_the_largest_pair_is_selected_and_the_first_of_ties():
     selected, losses = ll.LocalLoss(FLOOR).screen([a, b, b], draws=1)
     assert selected == 1
     assert losses[1].loss == losses[2].loss > losses[0].loss
-    assert [loss.found is None for loss in losses] == [True, False, True]
+    assert [loss.target is None for loss in losses] == [True, False, True]
     with pytest.raises(ArgumentError, match="pairs must not be empty"):
         ll.LocalLoss(FLOOR).screen([], draws=1)
 
@@ -150,7 +150,7 @@ def test_outputs_beyond_2_to_the_53_are_themselves():
     """Two bit vectors that differ in the lowest of 61 bits: floats would be one and the same."""
     rng = np.random.default_rng(0)
     x, y = (2**60 + rng.binomial(1, p, 5000) for p in (0.8, 0.2))
-    selected = ll.LocalLoss(floor=FLOOR).screen([(x, y)], draws=1)[1][0].found
+    selected = ll.LocalLoss(floor=FLOOR).screen([(x, y)], draws=1)[1][0].target
     assert selected["output"] in ([2**60], [2**60 + 1])
     evidence = ll.LocalLoss(floor=FLOOR).weigh(x, y, json.loads(json.dumps(selected)))
     assert sorted([evidence.density, evidence.density_prime]) == pytest.approx([0.2, 0.8], abs=0.02)
@@ -257,7 +257,7 @@ def above(draw, pairs, truths, n=5_000, fresh=12_000, runs=RUNS):
         samples = [(draw(x, n, rng), draw(y, n, rng)) for x, y in pairs]
         chosen, losses = screen.screen(samples, draws=fresh, region=(-1.0, 1.0))
         x, y = (draw(side, fresh, rng) for side in pairs[chosen])
-        bounds.append(float(MPL.bound(screen.weigh(x, y, losses[chosen].found))))
+        bounds.append(float(MPL.bound(screen.weigh(x, y, losses[chosen].target))))
         truth.append(truths[chosen])
     return np.mean(np.greater(bounds, truth)), np.median(bounds) / max(*truths, 1e-9)
 

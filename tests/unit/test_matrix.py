@@ -16,7 +16,7 @@ from epsilometer.auditing.statistics.rounds import shuffled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactLaplace
-from epsilometer.mechanisms.base import KINDS
+from epsilometer.mechanisms.base import OUTPUT_KINDS
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.seeds import generator
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
@@ -308,7 +308,7 @@ def test_every_epsilon_has_the_same_mechanisms_and_methods():
 
 def test_classifiers_are_of_known_kinds_of_outputs():
     for method in configured().values():
-        assert set(method.by_outputs) <= set(KINDS)
+        assert set(method.by_outputs) <= set(OUTPUT_KINDS)
 
 
 def test_every_sentence_of_the_page_names_rows_that_there_are():

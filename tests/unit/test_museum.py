@@ -101,9 +101,9 @@ def test_a_lock_takes(config_folder, statement):
         ("numpy @ https://example.org/numpy.whl", "is not pinned"),
         ("./numpy.whl", "is not pinned"),
         ("$(touch pwned)==1", "is not pinned"),
-        ("-r other.txt", "-r: is not taken"),
-        ("--only-binry :all:", "--only-binry: is not taken; did you mean '--only-binary'"),
-        ("--target=/", "--target: is not taken"),
+        ("-r other.txt", "-r: is not supported"),
+        ("--only-binry :all:", "--only-binry: is not supported; did you mean '--only-binary'"),
+        ("--target=/", "--target: is not supported"),
     ],
 )
 def test_a_lock_does_not_take(config_folder, statement, message):

@@ -528,12 +528,18 @@ def test_a_mechanism_at_the_command_line(here, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--one-run", "c.csv", "--gdp", "1"], "--gdp: does not go with --one-run"),
-        (["--one-run", "c.csv", "--epsilon", "1", "--pair", "0", "1"], "--pair: does not go with"),
-        (["--one-run", "c.csv", "--epsilon", "1", "--samples", "9"], "--samples: does not go with"),
+        (["--one-run", "c.csv", "--gdp", "1"], "--gdp: cannot be used with --one-run"),
+        (
+            ["--one-run", "c.csv", "--epsilon", "1", "--pair", "0", "1"],
+            "--pair: cannot be used with",
+        ),
+        (
+            ["--one-run", "c.csv", "--epsilon", "1", "--samples", "9"],
+            "--samples: cannot be used with",
+        ),
         (
             ["--one-run", "c.csv", "own.py:f", "--epsilon", "1"],
-            "--one-run: does not go with SOURCE",
+            "--one-run: cannot be used with SOURCE",
         ),
         (["--one-run", "d.csv", "--epsilon", "1"], "d.csv: is not there; did you mean 'c.csv'"),
         (
@@ -554,7 +560,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
         ),
         (
             ["own.py:scores", "--epsilon", "1", "--guesses", "9"],
-            "--guesses: goes with --one-run or",
+            "--guesses: needs --one-run or",
         ),
         (["own.py:scores", "--canaries", "3", "--epsilon", "1"], "--canaries: must be at least 10"),
         (
@@ -655,14 +661,22 @@ def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp
         (
             "own.py:scores",
             "guesses: 3\n    pairs: [[0, 1]]",
-            "one.guesses: goes with one run or canaries only",
+            "one.guesses: needs one run or canaries",
         ),
-        ("own.py:scores", "canaries: 90\n    pairs: [[0, 1]]", "one.pairs: does not go with canar"),
-        ("own.py:scores", "canaries: 90\n    samples: 9", "one.samples: does not go with canaries"),
+        (
+            "own.py:scores",
+            "canaries: 90\n    pairs: [[0, 1]]",
+            "one.pairs: cannot be used with canar",
+        ),
+        (
+            "own.py:scores",
+            "canaries: 90\n    samples: 9",
+            "one.samples: cannot be used with canaries",
+        ),
         ("own.py:scores", "canaries: 90\n    guesses: [1, 2, 3]", "one.guesses: .*at most 2 items"),
-        (RECORDED, "canaries: 90", "one.canaries: does not go with one run"),
-        (RECORDED, "failures: true", "one.failures: does not go with one run"),
-        ("{outputs: c.csv}", "canaries: 90", "one.canaries: does not go with recorded outputs"),
+        (RECORDED, "canaries: 90", "one.canaries: cannot be used with one run"),
+        (RECORDED, "failures: true", "one.failures: cannot be used with one run"),
+        ("{outputs: c.csv}", "canaries: 90", "one.canaries: cannot be used with recorded outputs"),
         ("{one run: c.csv, columns: [a]}", "", "one.mechanism.columns: .*at least 2 items"),
         ("{one ran: c.csv}", "", "mechanism.one ran: unknown key"),
     ],

@@ -190,7 +190,8 @@ def test_points_keep_draws_and_means():
 
 
 def mixture(epsilon=0.1, delta=1e-5, **more):
-    return Mixture(np.array([epsilon, 2.0]), np.array([delta, 0.0]), **more)
+    epsilons, deltas = np.array([epsilon, 2.0]), np.array([delta, 0.0])
+    return Mixture(2, lambda each: factors(each, epsilons, deltas), **more)
 
 
 def naive(x, y, epsilon, delta, shares):
@@ -258,9 +259,7 @@ def test_sides_that_share_no_output_are_refuted_in_a_few_draws():
 def test_a_claim_that_holds_is_seldom_refuted():
     rng, refuted = np.random.default_rng(12), 0
     for _ in range(100):
-        wealth = Mixture(np.array([1.0]), np.array([0.0])).record(
-            rng.laplace(0, 1, 400), rng.laplace(1, 1, 400)
-        )
+        wealth = mixture(1.0, 0.0).record(rng.laplace(0, 1, 400), rng.laplace(1, 1, 400))[:, 0]
         refuted += wealth.max() >= math.log(20)
     assert refuted <= 10
 

@@ -190,8 +190,8 @@ def test_not_marked_itself():
 
 WRONG = {
     "audit(good, PAIRS)": "one claim is needed: * got none",
-    "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp does not go with epsilon; take one",
-    "audit(good, PAIRS, delta=1e-5)": "delta goes with epsilon only, which is missing*",
+    "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp cannot be used with epsilon; choose one",
+    "audit(good, PAIRS, delta=1e-5)": "delta needs epsilon, which is missing*",
     "audit(good, epsilon=1)": "pairs of neighbouring inputs are missing: *",
     "audit(good, PAIRS, epsilon=-1)": "epsilon must *",
     "audit(good, PAIRS, epsilon=1, alpha=.1)": "audit: alpha is one for the whole suite; *",

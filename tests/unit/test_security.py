@@ -15,7 +15,7 @@ import yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import EVERY, KINDS, Page, all_products
+from epsilometer_workflow.products.reports import EVERY, PRODUCT_KINDS, Page, all_products
 from epsilometer_workflow.stages import page
 from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.conftest import CONFIG
@@ -127,7 +127,7 @@ def refusal(kind: type[Product], study, wildcards: dict[str, str]) -> str | None
     return None
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.rule)
+@pytest.mark.parametrize("kind", PRODUCT_KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
     products = [*all_products(study), Page(study, EVERY), *shown]

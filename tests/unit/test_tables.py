@@ -83,7 +83,7 @@ def test_all_pairs_ignores_failures_and_may_find_none():
     none = tables.all_pairs(pairs_of_three([nan] * 3, [nan] * 3), **ALL)
     assert none["estimate"].isna().all()
     assert none["n"].tolist() == [100] * 3
-    with pytest.raises(ArgumentError, match=r"pairs has \[0.0, 0.3\], which is no pair"):
+    with pytest.raises(ArgumentError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
         tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3), **(ALL | {"pairs": [[0.0, 0.3]]}))
     with pytest.raises(ArgumentError, match="must hold one run"):
         tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)

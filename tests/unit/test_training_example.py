@@ -84,10 +84,10 @@ def test_it_learns(training):
     ],
 )
 def test_a_canary_moves_the_released_model_according_to_its_fault(scores, fault, moved, spread):
-    without, with_it = (scores([bit], 800, seed, fault) for seed, bit in ((1, 0), (2, 1)))
-    assert without.shape == (800, 3)
+    without, with_it = (scores([bit], 400, seed, fault) for seed, bit in ((1, 0), (2, 1)))
+    assert without.shape == (400, 3)
     assert without[:, 0].std() == pytest.approx(spread, rel=0.12)
-    far = 5 * spread * math.sqrt(2 / 800) + 5 * moved / math.sqrt(800)
+    far = 5 * spread * math.sqrt(2 / 400) + 5 * moved / math.sqrt(400)
     assert with_it[:, 0].mean() - without[:, 0].mean() == pytest.approx(moved, abs=far)
     own = with_it[:, 2].mean() - without[:, 2].mean()
     sliced = fault == "sampling not accounted for"
@@ -106,7 +106,7 @@ def test_each_canary_has_a_score_of_its_own(training):
 # --- audits ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("fault", "samples"), [("none", 1200), *((f, 1500) for f in FAULTS)])
+@pytest.mark.parametrize(("fault", "samples"), [("none", 800), *((f, 1000) for f in FAULTS)])
 def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fault, samples):
     verdict = em.audit(
         functools.partial(training["scores"], fault=fault, **SETTING),

@@ -21,7 +21,7 @@ def screen(pairs, draws=50_000, **options):
 
 def events(x, x_prime, draws=50_000):
     """Return the events of one pair, as they come back from a file."""
-    selected = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].found, allow_nan=False))
+    selected = json.loads(json.dumps(screen([(x, x_prime)], draws)[1][0].target, allow_nan=False))
     return [(Event.from_plain(e["event"]), e["sign"], e["share"]) for e in selected["events"]]
 
 
@@ -31,7 +31,7 @@ def bound(draw, n, fresh, seed):
     x, y = draw(0, n, rng), draw(1, n, rng)
     method = Witness()
     (loss,) = method.screen([(x, y)], draws=fresh)[1]
-    evidence = method.weigh(draw(0, fresh, rng), draw(1, fresh, rng), loss.found)
+    evidence = method.weigh(draw(0, fresh, rng), draw(1, fresh, rng), loss.target)
     return float(BOUND.bound(EventEvidence(*[[part] for part in vars(evidence).values()]))[0])
 
 
@@ -96,7 +96,9 @@ def test_an_atom_among_many_numbers_of_either_sign(at, kind):
 @pytest.mark.parametrize(("n", "least"), [(2000, 1.0), (10_000, 3.0)])
 def test_an_answer_of_one_side_only_is_detected_however_rare(n, least):
     """One in 200: no promise that can be relied on, and worth a share of alpha."""
-    lower = bounds(lambda side, n, rng: (rng.random(n) < 0.005 * side).astype(np.int32), n, 2 * n)
+    lower = bounds(
+        lambda side, n, rng: (rng.random(n) < 0.005 * side).astype(np.int32), n, 2 * n, 20
+    )
     assert np.median(lower) > least
 
 
@@ -175,9 +177,9 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_bounds_hold_and_are_worth_having(name):
     draw, truth, least = EXACT[name]
-    runs = 8 if name == "far bits" else 20
+    runs = 8 if name == "far bits" else 12
     lower = bounds(draw, runs=runs)
-    assert (lower > truth).sum() <= runs / 4  # of 20, more than 5 have chance 3e-4
+    assert (lower > truth).sum() <= runs / 4  # of 12, more than 3 have chance .002
     assert np.median(lower) > least
 
 
@@ -194,33 +196,33 @@ def test_bounds_hold_and_are_worth_having(name):
 def test_identical_inputs_are_accused_as_often_as_alpha_allows(draw):
     """Were an event confirmed on the draws that chose it, nearly always.
 
-    50 runs do where two accuse at most, else 200 are judged: who accuses in 15 % of runs is found
-    with chance 0.96, in 20 % with more than 0.998.
+    25 runs do where one accuses at most, else 200 are judged: who accuses in 15 % of runs is found
+    with chance 0.90, in 20 % with 0.97.
     """
-    accused = [bound(draw, 400, 2000, seed) > 0 for seed in range(50)]
-    if sum(accused) > 2:
-        accused += [bound(draw, 400, 2000, seed) > 0 for seed in range(50, 200)]
+    accused = [bound(draw, 400, 2000, seed) > 0 for seed in range(25)]
+    if sum(accused) > 1:
+        accused += [bound(draw, 400, 2000, seed) > 0 for seed in range(25, 200)]
     assert np.mean(accused) <= 0.1
 
 
 def test_more_fresh_draws_are_no_reason_for_a_rare_event():
     """The bound must not fall when the confirmation grows at the price of the choice."""
-    medians = [np.median(bounds(laplace, n, 20_000 - n, 40)) for n in (6000, 2000)]
+    medians = [np.median(bounds(laplace, n, 20_000 - n, 20)) for n in (6000, 2000)]
     assert medians[1] > medians[0] - 0.02
 
 
 def test_one_pair_among_a_hundred_is_selected():
     hits = 0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         distances = np.full(100, 0.2)
         distances[seed * 7] = 0.7
         pairs = [(rng.laplace(0, 1, 1000), rng.laplace(d, 1, 1000)) for d in distances]
         chosen, losses = screen(pairs, 1000)
         hits += chosen == seed * 7
-        assert [loss.found is None for loss in losses].count(False) == 1
+        assert [loss.target is None for loss in losses].count(False) == 1
         assert losses[chosen].loss == max(loss.loss for loss in losses)
-    assert hits >= 9
+    assert hits >= 4
 
 
 def test_few_draws_answer_without_an_exception():
@@ -229,7 +231,7 @@ def test_few_draws_answer_without_an_exception():
         for draw in (laplace, tuples, vectors, bits, with_nothing):
             (loss,) = screen([(draw(0, n, rng), draw(1, n + 2, rng))], 10)[1]
             assert loss.loss >= 0
-            assert loss.found is not None
+            assert loss.target is not None
     nothing = screen([(np.full(3, np.nan), np.full(3, np.nan))], 10)[1][0]
     assert nothing.loss == 0
 

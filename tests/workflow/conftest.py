@@ -100,16 +100,23 @@ class Project:
 
 
 def copy_project(folder: Path, config: Path | None = None) -> Project:
-    """Copy all that is needed to run, with another configuration if one is given; caches stay."""
+    """Copy all that is needed to run, with another configuration if one is given."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = config if config and part == "config" else ROOT / part
         if source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__")
+            ignore = unfinished if part == "src" else shutil.ignore_patterns("__pycache__")
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
             shutil.copy(source, folder / part)
     return Project(folder)
+
+
+def unfinished(folder: str, names: list[str]) -> set[str]:
+    """Return the caches that are being written; others are copied, to compile nothing again."""
+    finished = (".pyc", ".nbi", ".nbc")
+    cache = Path(folder).name == "__pycache__"
+    return {name for name in names if cache and not name.endswith(finished)}
 
 
 def undisturbed(folder: Path) -> Project:

@@ -1,4 +1,4 @@
-"""What implementations are given: arrays of both sides, and what a task says beside."""
+"""The data of implementations: arrays of both sides, and the options of the task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of ours: each takes the data of a task and returns its answer."""
+"""Our implementations of the tasks: each takes the data of a task and returns its answer."""
 
 from __future__ import annotations
 

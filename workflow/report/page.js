@@ -1,12 +1,12 @@
 "use strict";
 (() => {
-  const all = (what, where = document) => [...where.querySelectorAll(what)];
-  const one = (id) => document.getElementById(id);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const byId = (id) => document.getElementById(id);
   const lower = (node) => (node ? node.textContent : "").toLowerCase();
-  const bar = document.querySelector(".bar"), search = one("search"), chips = all(".chip");
+  const bar = document.querySelector(".bar"), search = byId("search"), chips = all(".chip");
   const wide = matchMedia("(min-width: 64rem)");
 
-  // What is looked through is read once: a head that stands for all of an item, and its rows.
+  // The text to be searched is read once: the head of each item, which stands for the whole item, and its rows.
   const items = all(".item").map((item) => {
     const { kind = "", paper = "" } = item.dataset;
     const head = [item.id, lower(item.querySelector(".head")), lower(item.querySelector(".how"))].join(" ").toLowerCase();
@@ -18,7 +18,7 @@
     return { item, kind, paper, head, rows, details: item.querySelector("details.rows"), opened: false };
   });
 
-  const asked = () => {
+  const filters = () => {
     const chosen = { paper: [], kind: [], verdict: [] };
     for (const chip of chips)
       if (chip.getAttribute("aria-pressed") === "true") chosen[chip.closest("fieldset").dataset.filter].push(chip.value);
@@ -26,7 +26,7 @@
   };
 
   const apply = () => {
-    const { paper, kind, verdict, words } = asked();
+    const { paper, kind, verdict, words } = filters();
     const any = paper.length + kind.length + verdict.length + words.length > 0;
     const fits = (some, value) => !some.length || some.includes(value);
     let shown = 0, statements = 0;
@@ -48,12 +48,12 @@
     for (const it of items) if (it.opened && (!any || it.item.hidden)) it.details.open = it.opened = false;
     for (const section of all("main > section"))
       section.hidden = any && !section.querySelector(".item:not([hidden])");
-    one("found").hidden = !any;
-    one("none").hidden = !any || shown + statements > 0;
-    const said = [`${shown} figure${shown === 1 ? "" : "s"} and tables`];
-    if (items.some((it) => it.kind === "statement")) said.push(`${statements} statement${statements === 1 ? "" : "s"}`);
-    one("count").textContent = `Found: ${said.join(", ")}.`;
-    one("found").dataset.words = search.value; // all of it is done
+    byId("found").hidden = !any;
+    byId("none").hidden = !any || shown + statements > 0;
+    const counts = [`${shown} figure${shown === 1 ? "" : "s"} and tables`];
+    if (items.some((it) => it.kind === "statement")) counts.push(`${statements} statement${statements === 1 ? "" : "s"}`);
+    byId("count").textContent = `Found: ${counts.join(", ")}.`;
+    byId("found").dataset.words = search.value; // the filter is applied
     measure();
     return any;
   };
@@ -67,13 +67,13 @@
   const measure = () => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
   const opened = (open) => {
     bar.classList.toggle("open", open);
-    one("more").setAttribute("aria-expanded", String(open));
+    byId("more").setAttribute("aria-expanded", String(open));
     measure();
   };
 
-  // A link to what is filtered away, or folded, shows it.
+  // A link shows its target, also if the target is filtered away or folded.
   const reveal = (hash) => {
-    const target = hash.length > 1 && one(decodeURIComponent(hash.slice(1)));
+    const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
     if (!target) return;
     if (target.closest("[hidden]")) clear();
     for (let at = target.parentElement; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
@@ -87,11 +87,11 @@
       chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
       filtered();
     });
-  one("clear").addEventListener("click", () => { clear(); search.focus(); });
-  one("more").addEventListener("click", () => opened(!bar.classList.contains("open")));
+  byId("clear").addEventListener("click", () => { clear(); search.focus(); });
+  byId("more").addEventListener("click", () => opened(!bar.classList.contains("open")));
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) { event.preventDefault(); search.focus(); search.select(); }
-    if (event.key === "Escape" && !one("found").hidden) clear();
+    if (event.key === "Escape" && !byId("found").hidden) clear();
   });
 
   const order = (head) => {
@@ -131,7 +131,7 @@
     if (head && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); order(head); }
   });
 
-  one("contents").open = wide.matches;
+  byId("contents").open = wide.matches;
   addEventListener("resize", measure);
   addEventListener("hashchange", () => { const at = reveal(location.hash); if (at) at.scrollIntoView(); });
   opened(wide.matches);

@@ -1,4 +1,4 @@
-# Summarise an experiment's estimates over runs, beside the exact values; then build tables.
+# Summarise the estimates of an experiment over runs, with the exact values; then build tables.
 
 
 rule summarise:

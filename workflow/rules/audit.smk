@@ -1,8 +1,8 @@
-# Audit users' mechanisms: all claims about one mechanism on a set of pairs in a job; a table
-# and a page of each file of audits.
+# Audit users' mechanisms: one job audits all claims about one mechanism on one set of pairs. Then make
+# a table and a page of each file of audits.
 #
-# `made_of` are digests of the mechanism's own files, as they are when the DAG is made; `stopped`,
-# why jobs had to be stopped before, after which the same command tries again.
+# `made_of` holds digests of the mechanism's files, read when the DAG is made. `stopped` holds the reasons
+# why earlier jobs were stopped; the same command then tries again.
 
 
 rule audit:

@@ -1,5 +1,5 @@
-# The benchmark: implementations of a task, one after another, each job alone on the machine; then all
-# of them in a table and a figure. Only `snakemake benchmark` runs it.
+# The benchmark: a job measures all implementations of a task, one after another, and runs alone on the
+# machine; then a table and a figure of all tasks. Only `snakemake benchmark` runs it.
 
 
 rule measure:

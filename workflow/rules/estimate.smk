@@ -1,5 +1,5 @@
-# Reduce samples once for all estimators that ask alike: to histograms, to densities or losses of
-# pairs, to what fresh samples say; then estimate.
+# Reduce samples once for all estimators that read the same reduction: histograms, densities or losses
+# of pairs, verdicts of a classifier, evidence of fresh samples. Then estimate.
 
 
 rule histogram:

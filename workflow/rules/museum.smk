@@ -1,7 +1,7 @@
 # Environments for audits, from their locks; the table and the page of the museum.
 #
-# An environment is made where Snakemake runs, as nodes of a cluster may see no network. `stopped`: why
-# it could not be made, where another time it may be.
+# Environments are made on the machine of Snakemake, because nodes of a cluster may have no network.
+# `stopped` holds temporary errors, after which the same command tries again.
 
 
 localrules:

@@ -1,4 +1,4 @@
-# Draw each figure from its table; show everything of a report, or of all reports, on one page.
+# Draw each figure from its table; make a page of each report, and of all reports.
 
 
 rule render:

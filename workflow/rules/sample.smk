@@ -1,8 +1,8 @@
-# Draw: a batch of runs of one mechanism at one epsilon on one set of inputs; then, for methods of
-# two stages, fresh samples of the pair that each run selected.
+# Draw a batch of runs of one mechanism at one epsilon on one set of inputs. Methods of two stages then
+# get fresh samples of the pair that each run selected.
 #
 # Each rule takes inputs, parameters and resources of its jobs from the product that it makes (`make`, from
-# epsilometer_workflow.products.reports). `code` is a digest of all that the job runs: see docs/architecture.md.
+# epsilometer_workflow.products.reports). `code` is a digest of the job's code: see docs/architecture.md.
 
 
 rule sample:

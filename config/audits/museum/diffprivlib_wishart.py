@@ -35,5 +35,5 @@ def second_moments(
             np.random.seed(seed)  # noqa: NPY002 - it draws from these
         else:
             mechanism = Wishart(epsilon=epsilon, sensitivity=1)
-            mechanism._rng = np.random.default_rng(seed)  # it takes neither seed nor generator
+            mechanism._rng = np.random.default_rng(seed)  # it takes no seed or generator
     return [mechanism.randomise(moments)[np.triu_indices(2)].tolist() for _ in range(size)]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import sklearn.linear_model._base
 
-# Its regression, which is not used here, imports a name that scikit-learn had until 0.23.
+# Its regression is not used here; it imports a name that scikit-learn removed after 0.23.
 sys.modules.setdefault("sklearn.linear_model.base", sklearn.linear_model._base)
 
 from snsynth.models.dp_covariance import DPcovariance  # noqa: E402

@@ -1,4 +1,4 @@
-"""What dp-accounting says of DP-SGD: the epsilon that is claimed."""
+"""The claimed epsilon of DP-SGD, by dp-accounting."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.auditing.statistics.upper import share_of_rounds, upper_bound
 from epsilometer.auditing.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
-FALSE_ALARMS = 0.1  # of alpha: the share for the sampler's checks, which are .001 at most
-_STOPPED = {"kind": "estimate", "reason": "the audit stopped for what these draws showed"}
+FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
+_STOPPED = {"kind": "estimate", "reason": "the audit stopped because of the same draws"}
 
 
 @dataclass(frozen=True, kw_only=True)

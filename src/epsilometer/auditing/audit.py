@@ -8,10 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.auditing.answer import (
@@ -35,7 +33,6 @@ from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
 from epsilometer.auditing.statistics.rounds import Draw, Evidence, gather, shuffled, successive
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
-from epsilometer.auditing.statistics.wealth import Wealth
 from epsilometer.auditing.verdict import Bound, Verdict
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
@@ -186,11 +183,19 @@ def audit(
         question, notes = clock.measure(source, question, _rehearse)
         checks += notes
         n = clock.draws(jobs)
-    if question.check_sampler and checked is None:
+
+    def check_drawn(draws: int) -> list[Check]:
+        """Check the sampler, for an audit of so many draws a side."""
+        if not question.check_sampler or checked is not None:
+            return []
         progress(0.0, "is it a sampler?")
-        x, most = question.inputs[0] if question.inputs else (), min(n, 10 * clock.checked())
-        left = partial(clock.left, CHECKED)
-        checks += check_source(source, x, most, question.seed, question.alpha, left)
+        x, left = question.inputs[0] if question.inputs else (), partial(clock.left, CHECKED)
+        return check_source(source, x, draws, question.seed, question.alpha, left)
+
+    # draws are dear where an audit stops: checks take a part of those that it took
+    late = question.stop and question.budget is None and jobs == 1
+    if not late:
+        checks += check_drawn(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
     follows = [check.result == "passed" for check in checks if check.name == "same seed"]
@@ -208,7 +213,8 @@ def audit(
             verdict = _exact(drawing.together, n, question, checks, progress)
         else:
             steps = schedule(n, len(question.pairs))
-            verdict = _anytime(drawing.together, steps, question, checks, progress)
+            later = check_drawn if late else None
+            verdict = _anytime(drawing.together, steps, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict == "not refuted":
         return replace(verdict, verdict="undecided", reasons=[few])
@@ -371,6 +377,7 @@ def _anytime(
     question: Question,
     checks: Sequence[Check],
     progress: Progress = _no_progress,
+    later: Callable[[int], list[Check]] | None = None,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
@@ -381,46 +388,39 @@ def _anytime(
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted
 
-    evidence = Evidence(question.claim, len(question.pairs), question.alpha)
-    gather(draws, steps, evidence, stops, as_reals=question.as_reals)
+    evidence = Evidence(
+        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
+    )
+    gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+    if later is not None:
+        checks = [*checks, *later(evidence.drawn)]
+        if any(check.result == "failed" for check in checks):
+            return invalid(question, checks)
     lower = evidence.bounds()
     bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth = evidence.wealths[worst]
-    history = wealth.log_wealth(worst, np.array([worst.level]))[:, 0] / np.log(10)
-    shares = [look / total for look in _looks(done, wealth)][-history.size :]
     result = Result(
         claim=worst,
         bounds=bounds,
         violated=any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in evidence.wealths),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
-        round=wealth.witness(pair),
+        round=evidence.witness(worst),
         steps=done,
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
         stopped=len(done) < len(steps),
         evidence=[
-            {"share": share, "log10 e-value": float(value)}
-            for share, value in zip(shares, history, strict=True)
+            {"share": look / total, "log10 e-value": value / math.log(10)}
+            for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )
     return verdict_of(question, checks, result)
-
-
-def _looks(steps: Sequence[Step], wealth: Wealth) -> list[int]:
-    """Return the number of draws at each look at the wealth."""
-    drawn = steps[0].pairs * steps[0].draws
-    looks = [drawn]
-    for step, bets in zip(steps[1:], wealth.rounds, strict=True):
-        blocks = step.blocks if any(bets.values()) else [step.draws]
-        looks += [drawn + step.pairs * done for done in accumulate(blocks)]
-        drawn = looks[-1]
-    return looks
 
 
 def _exact(

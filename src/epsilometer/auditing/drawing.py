@@ -19,12 +19,9 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
-import numpy as np
-
 from epsilometer.auditing.checks.accepted_pairs import named_error
-from epsilometer.auditing.outcomes.shapes import listing
+from epsilometer.auditing.outcomes.shapes import joined
 from epsilometer.auditing.question import Question
-from epsilometer.auditing.serving.outputs import compact
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer.seeds import generator
@@ -172,17 +169,6 @@ def _answer(call: Call) -> Any:
         return _draw(_HERE[0], _HERE[1], call)
     except EpsilometerError as error:
         return MechanismError(str(error))
-
-
-def joined(batches: Sequence[Any]) -> Any:
-    """Return the outputs of several calls as those of one."""
-    if len(batches) == 1:
-        return batches[0]
-    arrays = [batch for batch in batches if isinstance(batch, np.ndarray)]
-    kinds = {(array.dtype, array.shape[1:]) for array in arrays}
-    if len(arrays) == len(batches) and len(kinds) == 1:
-        return np.concatenate(arrays)
-    return compact([value for batch in batches for value in listing(batch)])
 
 
 def seed_of(root: int, *identity: str | int) -> int:

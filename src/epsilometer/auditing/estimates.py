@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from epsilometer.estimators.local_loss import LocalLoss
 
 Sample = NDArray[Any]
-Pair = tuple[Sample, Sample]
+Sides = tuple[Sample, Sample]
 Kind = Literal["estimate", "asymptotic bound", "finite-sample bound", "interval", "does not apply"]
 
 _MOST = 100_000  # draws of a side
-_NUMBERS = 200_000  # numbers of a side, where outputs are vectors,
-_LEAST = 2000  # and their smallest number of draws
+_NUMBERS = 200_000  # most entries of a side where outputs are vectors;
+_LEAST = 2000  # but at least this many vectors
 _KERNELS = 10_000  # draws of vectors for kernel estimates
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
-_HITS = 10.0  # for few draws, the probability of this number of draws on an outcome
-_FEW = 100  # draws: the least for densities
-_AT_FLOOR = 50.0  # draws on an outcome of kutta2022's tau
+_HITS = 10.0  # with few draws: this number of draws, as a share
+_FEW = 100  # fewest draws for densities
+_AT_FLOOR = 50.0  # expected draws on an outcome of probability tau (kutta2022)
 _IQR = 1.349  # of a normal distribution, in standard deviations
 
 
@@ -64,8 +64,8 @@ class Estimate:
 
 
 def estimates(
-    past: Pair,
-    fresh: Pair,
+    past: Sides,
+    fresh: Sides,
     claim: AnyClaim,
     *,
     alpha: float,
@@ -111,7 +111,7 @@ class _Draws:
     """Draws of both stages, cut, and in the forms of the methods."""
 
     def __init__(
-        self, past: Pair, fresh: Pair, alpha: float, seed: int, number: int | None
+        self, past: Sides, fresh: Sides, alpha: float, seed: int, number: int | None
     ) -> None:
         self.alpha, self.seed, self.number = alpha, seed, number
         self.available = min(len(side) for side in fresh)
@@ -133,7 +133,7 @@ class _Draws:
             raise ArgumentError("draws", "that confirm must be others than those that choose")
 
     @cached_property
-    def outcomes(self) -> tuple[Pair, Pair]:
+    def outcomes(self) -> tuple[Sides, Sides]:
         """Codes from 0 of the different outputs, past and fresh, of shape ``(n,)``."""
         sides = [*self.past, *self.fresh]
         codes = codes_of(np.concatenate(sides))
@@ -141,7 +141,7 @@ class _Draws:
         return (a, b), (c, d)
 
     @cached_property
-    def outputs(self) -> tuple[Pair, Pair]:
+    def outputs(self) -> tuple[Sides, Sides]:
         """Outcomes where outputs are whole, else outputs in the unit of their spread."""
         if self.whole:
             return self.outcomes
@@ -155,7 +155,7 @@ class _Draws:
         return (a, b), (c, d)
 
 
-def _cut(pair: Pair, most: int) -> Pair:
+def _cut(pair: Sides, most: int) -> Sides:
     """Return equally many draws of both sides."""
     n = min(most, *(len(side) for side in pair))
     return pair[0][:n], pair[1][:n]
@@ -226,7 +226,7 @@ def _local_loss(n: int) -> LocalLoss:
     return LocalLoss(max(_FLOOR, _HITS / n))
 
 
-def _only_answer(estimator: Any, sides: Pair, **options: Any) -> Answer:
+def _only_answer(estimator: Any, sides: Sides, **options: Any) -> Answer:
     from epsilometer.estimators.answering import answers
 
     (answer,) = answers(estimator, sides, **{"order": math.inf, **options})
@@ -265,7 +265,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     from epsilometer.estimators.spectrum import Spectrum
 
     if not isinstance(claim, Pure):
-        raise ArgumentError("method", f"needs an epsilon, which {claim.text()} has not")
+        raise ArgumentError("method", f"needs an epsilon, and {claim.text()} has none")
     classifier = "counting" if draws.whole else "nearest_neighbours"
     spectrum = Spectrum(classifier, claims=[claim.epsilon])
     spectrum.check(draws.kind, math.inf)
@@ -274,7 +274,7 @@ def _spectrum(draws: _Draws, claim: Claim, _: float) -> _Answer:
     answer = _only_answer(spectrum, fresh, rng=rng)
     ends = [side.interval("clopper-pearson", draws.alpha / 2, rng) for side in answer.tested]
     low, high = (max(float(end[i][0]) for end in ends) for i in (0, 1))
-    reason = "the interval is for what the classifier achieves, which is at most delta"
+    reason = "the interval is for the delta of the classifier, which is at most the true delta"
     return _Answer(answer.both, len(fresh[0]), low, high, reason)
 
 
@@ -288,7 +288,7 @@ def _renyi(draws: _Draws, claim: Claim, order: float) -> _Answer:
     fresh = draws.outcomes[1] if draws.whole else draws.fresh
     answer = _only_answer(method, fresh, order=order)
     bound = max(answer.both, 0.0)
-    reason = "" if answer.trusted() else "too few draws for what it rests on"
+    reason = "" if answer.trusted() else "too few draws for its approximations"
     return _Answer(bound, len(fresh[0]), bound, reason=reason)
 
 
@@ -299,7 +299,7 @@ def _histogram(draws: _Draws, claim: Claim, order: float) -> _Answer:
     if math.isinf(order):
         _check_pure(claim)
     if draws.number is None:
-        raise ArgumentError("method", "needs the provider's word on how many outcomes there are")
+        raise ArgumentError("method", "needs the declared number of outcomes")
     fresh, claims = draws.outcomes[1], Claims(outcomes=draws.number)
     answer = _only_answer(HistogramEstimator(gamma=1.0), fresh, order=order, claims=claims)
     if math.isnan(answer.both):

@@ -67,12 +67,7 @@ def input_text(x: Any, most: int = 60) -> str:
         if len(start) + len(part) + 2 > most - 5:
             break
         start += f"{part}, "
-    return f"[{start}...]" if start else clipped(text, most)
-
-
-def clipped(text: str, most: int) -> str:
-    """Return a text in ``most`` letters or fewer, with dots in place of its end."""
-    return text if len(text) <= most else f"{text[: most - 4].rstrip()} ..."
+    return f"[{start}...]" if start else f"{text[: most - 4].rstrip()} ..."
 
 
 def _json(plain: Any) -> str:

@@ -1,7 +1,7 @@
-"""The question that an audit answers, built once from plain data and checked before any draw.
+"""The arguments of an audit, built once from plain data and checked before any draw.
 
-The command line, pytest's plugin, files of audits and Python parse into a `Question`. Which options
-exclude or need each other is stated here, and nowhere else (`check_together`).
+The command line, the pytest plugin, files of audits and Python all make a `Question`. Only
+`check_together` states the options that exclude or need each other.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.auditing.checks.accepted_pairs import Pair
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.sources.callables import Source, callable_source, load
 from epsilometer.auditing.statistics import claims
@@ -21,13 +22,12 @@ from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Curve, Event
 from epsilometer.auditing.statistics.upper import Outcomes, Smooth
 from epsilometer.errors import ArgumentError
 
-Pair = tuple[Any, Any]
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
-_NEEDS = {  # an option: others of which it needs one
+_NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
     "python": ("source",),
     "explain": ("source",),
@@ -71,11 +71,13 @@ def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = s
     for name, others in exclusive:
         for other in others:
             if name in present and other in present:
-                raise ArgumentError(present[other], f"does not go with {present[name]}; take one")
+                raise ArgumentError(
+                    present[other], f"cannot be used with {present[name]}; choose one"
+                )
     for name, others in _NEEDS.items():
         if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
-            raise ArgumentError(present[name], f"goes with {missing} only, which is missing")
+            raise ArgumentError(present[name], f"needs {missing}, which is missing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +106,7 @@ class Question:
     details: bool = True
     source: str = ""  # a description of the mechanism
     digest: Mapping[str, str] = field(default_factory=dict)  # of its files
-    printed: Callable[[], str] = str  # returns a line about its prints
+    printed: Callable[[], str] = str  # returns a line about the text that it printed
     started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
@@ -197,7 +199,7 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
 
-    Raise `ArgumentError` if it names none or several, or there can be no such claim.
+    Raise `ArgumentError` if it names none or several, or the claim is impossible.
     """
     levels = check_claim(plain)
     if "epsilon" in levels:

@@ -146,9 +146,9 @@ class Verdict:
         plain = {"verdict": self.verdict, "bound": self.bound} | asdict(self)
         return {name: as_plain(value) for name, value in plain.items()}
 
-    def to_json(self) -> str:
-        """Return its JSON text."""
-        return json.dumps(self.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
+    def to_json(self, *, ascii_only: bool = False) -> str:
+        """Return its JSON text; ``ascii_only`` escapes all other letters."""
+        return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -168,11 +168,11 @@ class Verdict:
             )
         if self.verdict == "holds" and worst and worst.upper is not None:
             return (
-                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if what "
-                "was said of the outputs is true"
+                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
+                "declared facts about the outputs are true"
             )
         if self.verdict == "invalid":
-            return f"INVALID: {'; '.join(self.reasons) or 'this is no sampler'}"
+            return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
         if self.verdict == "undecided":
             return f"UNDECIDED: {'; '.join(self.reasons)}"
         return f"NOT REFUTED: {self.claimed}"

@@ -1,6 +1,7 @@
 """Classifiers that separate the outputs of x and of x'; they see arrays, never a mechanism.
 
-To add one: a module here, a line below; `scikit_learn` takes any of that library by its name.
+It may import `densities` and the layers below; `estimators` and the layers above may import it.
+To add one: a module here and a line below. `scikit_learn` takes any classifier of that library.
 """
 
 from epsilometer.registry import Registry

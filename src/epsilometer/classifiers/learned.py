@@ -139,7 +139,7 @@ def _kind(name: str, kind: str) -> Any:
     if not (isinstance(estimator, type) and issubclass(estimator, mixin)) or not issubclass(
         estimator, BaseEstimator
     ):
-        raise ArgumentError("name", f"{name!r} is no {kind}")
+        raise ArgumentError("name", f"must be a {kind} of scikit-learn, got {name!r}")
     return estimator
 
 

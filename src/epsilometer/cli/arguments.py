@@ -31,7 +31,7 @@ CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO;
 _EPILOG = """\
 exit codes:
   0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
-  4 the mechanism failed or is no sampler
+  4 the mechanism failed, or its draws are invalid
 
 example:
   epsilometer audit survey.py:noisy_mean --pair '[0, 0]' '[0, 1]' --epsilon 1"""
@@ -162,7 +162,7 @@ class _Parser(argparse.ArgumentParser):
         if len(rest) > (positional is not None):
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
-                repr(rest[-1]), f"belongs to no option{hint}; quote what has spaces"
+                repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
             )
         if positional:
             setattr(options, positional, rest[0] if rest else None)
@@ -175,7 +175,7 @@ class _Parser(argparse.ArgumentParser):
         close = difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
         near = near or [f"--{match}" for match in close]
         hint = f"did you mean {near[0]!r}?" if near and len(name) > 2 else "--help lists them"
-        return ArgumentError(name, f"is no option; {hint}")
+        return ArgumentError(name, f"is not an option; {hint}")
 
 
 class _Once(argparse.Action):
@@ -209,7 +209,7 @@ def _real(text: str) -> float:
         return float(text)
     except ValueError:
         hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
-        raise argparse.ArgumentTypeError(f"{text!r} is no number{hint}") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number{hint}") from None
 
 
 def _level(text: str) -> float | str:
@@ -221,7 +221,7 @@ def _whole(text: str) -> int:
         return int(text)
     number = _real(text)  # as in 1e6
     if not number.is_integer():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(number)
 
 
@@ -237,7 +237,7 @@ def _draws(text: str) -> int:
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 60, 60s, 5m or 1h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -251,9 +251,9 @@ def _json(text: str) -> Any:
             hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
         if re.fullmatch(r"\w+", text):
             hint = f"""; a word is written '"{text}"'"""
-        from epsilometer.auditing.formats import clipped
+        from epsilometer.auditing.serving.errors import shortened
 
-        message = f"{clipped(text, 40)!r} is no JSON: {reason}{hint}"
+        message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
         raise argparse.ArgumentTypeError(message) from None
 
 

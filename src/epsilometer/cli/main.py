@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -119,7 +118,7 @@ def _audit(argv: Sequence[str]) -> int:
         verdict = with_accountants(verdict, accountants)
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
-        _print(json.dumps(verdict.to_plain(), indent=2, allow_nan=False))
+        _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
     files.write(verdict, claim)
@@ -259,7 +258,7 @@ def _needed(argv: Sequence[str]) -> int:
     except ArgumentError:  # its cells show no violation
         _print(f"the fewest draws of any audit are unknown for {shows}")
     else:
-        _print(f"no audit of outputs can do with fewer than {fewest} for {shows}")
+        _print(f"any audit of outputs needs at least {fewest} for {shows}")
     return 0
 
 
@@ -316,7 +315,7 @@ def _command(argv: Sequence[str]) -> int:
         return WRONG_USE
     if not name or name.startswith("-"):
         raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
-    raise ArgumentError(repr(name), f"is no command{suggest(name, _COMMANDS)}")
+    raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
 
 
 def _print(text: str) -> None:

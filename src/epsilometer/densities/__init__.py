@@ -1,1 +1,4 @@
-"""Reductions of samples, from which levels are estimated: histograms, and densities of pairs."""
+"""Reductions of samples, from which levels are estimated: histograms, and densities of pairs.
+
+It may import `projections` and the modules of the lowest layers; all that estimates may import it.
+"""

@@ -10,11 +10,11 @@ from epsilometer.arrays import Floats
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
-_SHARE = 5e-4  # of the draws, which an atom holds at least to be one,
-_LEAST = 10  # and so many of them,
-_NEAR = 0.1  # and this share of what lies within a bandwidth of it,
-_CLEAR = 4.0  # by so many deviations more than a value of such a share has
-_SLOTS = {False: 2**14, True: 2**12}  # of many draws fewer, which a slot hardly strays from:
+_SHARE = 5e-4  # smallest share of the draws in an atom
+_LEAST = 10  # smallest number of draws in an atom
+_NEAR = 0.1  # smallest share of the draws within a bandwidth of an atom
+_CLEAR = 4.0  # standard deviations by which an atom exceeds that share
+_SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more draws than _MANY
 _MANY = 10**6
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
 
@@ -35,15 +35,15 @@ def refuse_atoms(*sides: Floats) -> None:
         total = sum(side.size for side in draws)
         counts = np.zeros(_SLOTS[total > _MANY], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
-            raise ArgumentError("outputs", "are mixed: some entries are no numbers")
+            raise ArgumentError("outputs", "are mixed: some entries are not numbers")
         least = max(_LEAST, _SHARE * total)
         if counts.max() < least:
             continue
         if most := _largest_atom(np.concatenate(draws), least, total / len(sides)):
             raise ArgumentError(
                 "outputs",
-                f"are reals with an atom ({most} of {total} draws on one value): there is no "
-                "density, so the method does not apply; discrete outputs are to be integers",
+                f"are reals with an atom ({most} of {total} draws on one value): they have no "
+                "density, so the method does not apply; discrete outputs must be integers",
             )
 
 

@@ -12,7 +12,7 @@ class Densities:
     """Relative frequencies of k outcomes or cells (``spacing`` 1), or values on an even grid.
 
     Both sides have shape ``(k,)``. ``spacing`` and ``bandwidths`` are in the unit of outputs,
-    values on a grid in one over it. Bandwidths are 0 where draws were counted.
+    values on a grid in one over that unit. Bandwidths are 0 where draws were counted.
     """
 
     p: Floats

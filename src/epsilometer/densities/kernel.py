@@ -18,7 +18,7 @@ from epsilometer.arrays import Floats
 from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
 
-_REACH = 8.5  # bandwidths after which a Gaussian kernel is below 1e-16 of its peak
+_REACH = 8.5  # bandwidths beyond which a Gaussian kernel is below 1e-16 of its peak
 _MOST_POINTS = 2**22  # of the convolved grid
 _FINEST = 12.0  # grid points a bandwidth that linear binning needs for four digits
 

@@ -1,5 +1,6 @@
 """Estimators: they see arrays and the provider's claims, never a mechanism or exact values.
 
+It may import `events`, `classifiers` and the layers below; `auditing` and `exact` may import it.
 To add one: a module here, a line below, an entry in ``config/estimators.yaml``.
 """
 

@@ -101,7 +101,7 @@ def answers(
         if screen is None or fresh is None:
             raise ArgumentError("after", "must name the estimator that selects a pair")
         selected, losses = screen.screen(pair_samples, draws=draws or n, region=region)
-        evidence = screen.weigh(*fresh(pairs[selected]), losses[selected].found)
+        evidence = screen.weigh(*fresh(pairs[selected]), losses[selected].target)
         columns = {name: [value] for name, value in vars(evidence).items()}
         (bound,) = estimator.bound(type(evidence)(**columns))
         yield Answer(pairs[selected], bound, bound)

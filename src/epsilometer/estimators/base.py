@@ -96,12 +96,12 @@ class EventEvidence:
 class Loss:
     """The result of a first stage for one pair.
 
-    ``loss`` is in nats. ``found``, of the selected pair only, is the output or the events to be
+    ``loss`` is in nats. ``target``, of the selected pair only, is the output or the events to be
     confirmed by fresh samples, as plain data for JSON.
     """
 
     loss: float
-    found: Mapping[str, Any] | None = None
+    target: Mapping[str, Any] | None = None
 
 
 class Estimator(Protocol):
@@ -124,7 +124,7 @@ class Estimator(Protocol):
 
     @property
     def precision(self) -> float | None:
-        """The error that counts as a success; None for bounds and results that are no level."""
+        """The error that counts as a success; None for bounds and results that are not levels."""
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""
@@ -154,7 +154,7 @@ class ScreeningMethod(Estimator, Protocol):
         """
 
     def weigh(
-        self, x: Sample, x_prime: Sample, found: Mapping[str, Any]
+        self, x: Sample, x_prime: Sample, target: Mapping[str, Any]
     ) -> OutputEvidence | EventEvidence:
         """Return the evidence of one run's fresh samples of the selected pair.
 

@@ -26,7 +26,6 @@ for a test that is repeated with more draws after a look at the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,6 +33,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.bisection import bisected
 from epsilometer.checks import Checked, Fractional
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
@@ -47,8 +47,8 @@ _FEW = 1000  # draws up to which every claim of the rising grid is tested at all
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DIGITS = 2e-5
-_SMALLEST = 1e-15  # of the mode's probability; rarer counts are negligible
-_LARGEST = 700.0  # whose exponential is a number
+_SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
+_LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
 @dataclass(frozen=True)
@@ -138,25 +138,17 @@ def lower_bound(
     low = 0.0
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
-    low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step)
+    low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _DIGITS)
     if everywhere:  # few counts: p-values rise in steps, sometimes one back
-        below = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4)
+        below: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
         first = next((i for i, claim in enumerate(below) if not refuted(claim)), None)
-        return low if first is None else bisected(refuted, below[first - 1], below[first])[0]
+        if first is None:
+            return low
+        return bisected(refuted, below[first - 1], below[first], _DIGITS)[0]
     step = 4 * _DIGITS
     while low > 0 and not refuted(low):
         low, high, step = max(low - step, 0.0), low, 2 * step
-    return bisected(refuted, low, high)[0]
-
-
-def bisected(
-    refuted: Callable[[float], bool], low: float, high: float, digits: float = _DIGITS
-) -> tuple[float, float]:
-    """Return two claims within ``digits``, the first refuted and the second not; all scalars."""
-    while high - low > digits:
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low, high
+    return bisected(refuted, low, high, _DIGITS)[0]
 
 
 def p_value(

@@ -20,7 +20,7 @@ from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims, PairEstimates, check_countable
 
-MOST_CELLS = 10**7  # beyond which a histogram is no reduction of a sample
+MOST_CELLS = 10**7  # above it, a histogram is larger than its sample
 
 
 @dataclass(frozen=True)

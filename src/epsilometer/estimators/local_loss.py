@@ -51,7 +51,7 @@ from epsilometer.estimators.base import Loss, OutputEvidence
 Region = tuple[float, float]
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
-_INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, a dimension
+_INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dimension
 _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
@@ -74,7 +74,7 @@ class LocalLoss(Checked):
     >>> rng = np.random.default_rng(4)
     >>> pairs = [(rng.laplace(0, 1, 20_000), rng.laplace(d, 1, 20_000)) for d in (0.1, 0.7)]
     >>> selected, losses = LocalLoss(floor=1e-3).screen(pairs, draws=20_000)
-    >>> selected, round(losses[selected].loss, 1), losses[selected].found["sign"]
+    >>> selected, round(losses[selected].loss, 1), losses[selected].target["sign"]
     (1, 0.8, -1)
     """
 
@@ -115,24 +115,24 @@ class LocalLoss(Checked):
             signed = signed_loss(p, q, self.floor)
             largest = int(np.argmax(np.abs(signed)))
             output = np.atleast_1d(outputs[largest]).tolist()
-            found = {"output": output, "sign": 1 if signed[largest] >= 0 else -1}
-            losses.append(Loss(float(abs(signed[largest])), found))
+            target = {"output": output, "sign": 1 if signed[largest] >= 0 else -1}
+            losses.append(Loss(float(abs(signed[largest])), target))
         if not losses:
             raise ArgumentError("pairs", "must not be empty")
         selected = int(np.argmax([loss.loss for loss in losses]))
-        others = (replace(loss, found=None) for loss in losses)
+        others = (replace(loss, target=None) for loss in losses)
         return selected, [losses[k] if k == selected else loss for k, loss in enumerate(others)]
 
-    def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> OutputEvidence:
+    def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> OutputEvidence:
         """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``."""
         if len(x) != len(x_prime):
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
         bandwidth = None if np.issubdtype(x.dtype, np.integer) else undersmoothed(x, x_prime)
-        output = np.asarray(found["output"], x.dtype)
+        output = np.asarray(target["output"], x.dtype)
         (f, v), (g, w) = (
             _log_density(side, output, self.floor, bandwidth) for side in (x, x_prime)
         )
-        return OutputEvidence(f, g, v, w, found["sign"])
+        return OutputEvidence(f, g, v, w, target["sign"])
 
 
 @dataclass(frozen=True)

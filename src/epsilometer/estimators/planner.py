@@ -20,11 +20,12 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 
 from epsilometer import checks
+from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 
 PURE = math.inf
 
-_BEYOND = 10**40  # no plan is worth printing beyond this
+_BEYOND = 10**40  # plans above this are refused
 
 
 def histogram_cells(
@@ -214,10 +215,7 @@ def _smallest(bound: Callable[[int], float], allowed: float) -> int:
         if high > _BEYOND:
             raise ArgumentError("gamma", f"asks for more than {_BEYOND:.0e} samples a side")
     low = high // 2  # bound(low) > allowed, or low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound(middle) <= allowed else (middle, high)
-    return high
+    return bisected(lambda n: bound(n) > allowed, low, high, 1)[1]
 
 
 def _decimal(value: float) -> Decimal:

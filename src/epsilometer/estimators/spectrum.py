@@ -1,7 +1,7 @@
 """The privacy spectrum of a pair of inputs, delta at every epsilon, from classifiers (lu2022).
 
 delta(e) = max over S of P(M(x) in S) - exp(e) P(M(x') in S), floored at 0: the hockey-stick
-divergence of x from x'. By Theorem 4 it is 1 - 2 exp(e) R, with R the Bayes risk of telling x,
+divergence of x from x'. By Theorem 4 it is 1 - 2 exp(e) R, with R the Bayes risk of separating x,
 whose outputs are replaced by a null value with probability 1 - exp(-e) (label 0), from x' (label
 1).
 
@@ -35,7 +35,7 @@ from epsilometer.proportions import clopper_pearson
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
 _RESAMPLES = 2000
 _MOST_CLAIMS = 100_000
-_LARGEST = 500  # whose exponential is far from overflowing
+_LARGEST = 500  # largest claim: its exponential is far from overflow
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ def estimate_error(
     *,
     directions: int = 1,
 ) -> float:
-    """Return alpha with |delta' - delta| <= alpha for any classifier of n points, but for beta.
+    """Return alpha with |delta' - delta| <= alpha for any n-point classifier, with chance 1 - beta.
 
-    ``consistency(points, chance)`` is the paper's g: the largest distance from the Bayes risk after
-    training on ``points``, but for the ``chance``. ``directions`` = 1 is one direction of one pair
-    (Lemma 1); a maximum over 2tm of them, both directions of every row removed from t databases of
-    m rows, is Theorem 5.
+    ``consistency(points, chance)`` is the paper's g: with probability 1 - ``chance``, the distance
+    from the Bayes risk after training on ``points`` is at most g. ``directions`` = 1 is one
+    direction of one pair (Lemma 1); a maximum over 2tm of them, both directions of every row
+    removed from t databases of m rows, is Theorem 5.
     """
     share = checks.between_0_and_1("beta", beta) / checks.integer("directions", directions)
     error = consistency(n // 2, share / 2) + risk_error(n, share)

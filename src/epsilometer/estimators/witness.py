@@ -2,7 +2,7 @@
 
 A lower bound for the privacy level needs an event that is likelier on x than on x', chosen before
 the draws that confirm it. The best is {loss >= c}; its outputs have to be learned. The event that
-is best on the draws it was learned from is often noise, the more so the more fresh draws will
+is best on the draws it was learned from is often noise, and more often if many fresh draws
 follow. So
 
 - outputs are put into cells without a unit: between quantiles of both sides together, repeated
@@ -63,7 +63,7 @@ class Witness(Checked):
     >>> selected, losses = Witness().screen(pairs, draws=20_000)
     >>> selected, round(losses[selected].loss, 1)
     (1, 0.6)
-    >>> evidence = Witness().weigh(laplace(0), laplace(0.7), losses[selected].found)
+    >>> evidence = Witness().weigh(laplace(0), laplace(0.7), losses[selected].target)
     >>> evidence.in_event[0] > evidence.in_event_prime[0], evidence.sign[0]
     (True, 1)
     """
@@ -104,21 +104,21 @@ class Witness(Checked):
                 chosen, best = k, events
         if chosen < 0:
             raise ArgumentError("pairs", "must not be empty")
-        found = {"events": [candidate.plain for candidate in best]}
-        losses[chosen] = replace(losses[chosen], found=found)
+        target = {"events": [candidate.plain for candidate in best]}
+        losses[chosen] = replace(losses[chosen], target=target)
         return chosen, losses
 
-    def weigh(self, x: Sample, x_prime: Sample, found: Mapping[str, Any]) -> EventEvidence:
+    def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> EventEvidence:
         """Count the fresh draws of either side in the events."""
         if len(x) != len(x_prime):
             raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
-        events = [Event.from_plain(plain["event"]) for plain in found["events"]]
+        events = [Event.from_plain(plain["event"]) for plain in target["events"]]
         return EventEvidence(
             in_event=[event.count(x) for event in events],
             in_event_prime=[event.count(x_prime) for event in events],
             draws=len(x),
-            sign=[plain["sign"] for plain in found["events"]],
-            share=[plain["share"] for plain in found["events"]],
+            sign=[plain["sign"] for plain in target["events"]],
+            share=[plain["share"] for plain in target["events"]],
         )
 
 
@@ -181,10 +181,12 @@ def cells_of_views(
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
         yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
     if len(columns) > 1:
-        yield from _score(columns, columns_prime, cells, fine).choices()
+        yield from independent_score(columns, columns_prime, cells, fine).choices()
 
 
-def _score(columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool) -> Numbers:
+def independent_score(
+    columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
+) -> Numbers:
     """Learn the cells' additions to a score on half of the draws; return the scores of the others.
 
     The score is the log likelihood ratio where entries are independent.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 
-_ROUNDING = 1e-14  # of a level
+_ROUNDING = 1e-14  # relative error of a level
 
 
 class Distribution(Protocol):

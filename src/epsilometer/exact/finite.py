@@ -208,7 +208,7 @@ class ExactNoiselessCount(Enumerated):
     def probabilities(self, x: Sequence[int]) -> Floats:
         """Return the probabilities of 0, ..., m ones."""
         rows, bit = x
-        from scipy.stats import binom  # half a second to import, for this law only
+        from scipy.stats import binom  # slow to import, and needed here only
 
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)
 

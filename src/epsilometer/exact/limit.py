@@ -18,6 +18,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels, quadrature
 from epsilometer.exact.base import Distribution
@@ -164,10 +165,7 @@ def ceiling(
     low, high = 0.0, 1.0
     while enough(high):
         low, high = high, 2 * high
-    while high - low > _LEVEL * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return high
+    return bisected(enough, low, high, lambda _, high: _LEVEL * high)[1]
 
 
 def _merged(p: Floats, q: Floats) -> tuple[Floats, Floats]:

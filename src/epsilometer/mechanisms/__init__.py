@@ -1,5 +1,6 @@
 """Randomised mechanisms: they draw, and hold nothing about their exact privacy.
 
+It may import the modules of the lowest layers; `exact` and the workflow may import it.
 To add one: a module here, a line below, an entry in ``config/mechanisms.yaml``.
 """
 

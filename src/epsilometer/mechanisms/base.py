@@ -43,7 +43,7 @@ class Kind:
         return np.dtype(self.dtype).itemsize
 
 
-KINDS: Mapping[str, Kind] = {
+OUTPUT_KINDS: Mapping[str, Kind] = {
     "scalar": Kind(np.float64),
     "index": Kind(np.int32),
     "bits": Kind(np.int64),

@@ -1,7 +1,7 @@
 """A pair of coins that no estimator with a finite sample budget can distinguish from a constant.
 
 gorla2022, Theorems 1 and 5. For pure privacy (order infinity) input 0 answers 1 with probability d
-and input 1 with probability d/h; for Rényi order a with d^(1/a) and d^(1/(a-1))/h. Whatever h is,
+and input 1 with probability d/h; for Rényi order a with d^(1/a) and d^(1/(a-1))/h. For any h,
 the true level is at least log h, and an estimator that sees only zeros cannot know h.
 
 Erratum: the proof of Theorem 5 bounds d^(1/a) by d^(1/(a-1)), which holds the other way round for

@@ -1,4 +1,4 @@
-"""The Sparse Vector Technique: it tells whether query answers lie above a noisy threshold.
+"""The Sparse Vector Technique: for each query, whether its answer is above a noisy threshold.
 
 Numbered as in Lyu, Su and Li (PVLDB 2017, Algorithms 1 to 6), sensitivity 1, at most c positives:
 
@@ -14,8 +14,8 @@ Numbered as in Lyu, Su and Li (PVLDB 2017, Algorithms 1 to 6), sensitivity 1, at
 
 Variant 3, `SparseVectorMixed`, releases a noisy number with each positive.
 
-An output is an integer whose bit i says that query i was answered "above"; queries after the stop
-count as not above, which is one-to-one as the stop follows from the positives.
+An output is an integer: bit i is 1 if query i was answered "above". Queries after the stop have
+bit 0. This loses nothing, because the stop follows from the positives.
 """
 
 from __future__ import annotations

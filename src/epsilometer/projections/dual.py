@@ -1,8 +1,8 @@
 """The dual of a projection: weights of the constraints of a claim, by an interior-point method.
 
-Let p and q be the masses of two laws in cells, and N the pairs (P', Q') with E phi_i <= c_i for
-some functions phi_i(P', Q') that are convex, homogeneous of degree 1 and not negative, summed over
-the cells. Weights lambda >= 0 make one of them, L = sum lambda_i phi_i. In each cell
+Let p and q be the masses of two distributions in cells, and N the pairs (P', Q') with E phi_i <=
+c_i for some functions phi_i(P', Q') that are convex, homogeneous of degree 1 and not negative,
+summed over the cells. Weights lambda >= 0 make one of them, L = sum lambda_i phi_i. In each cell
 
     (x, y) = argmin L(x, y) - p log x - q log y,    f = dL/dx, g = dL/dy, so that f x = p, g y = q.
 
@@ -105,8 +105,8 @@ def maximise(
 def completed(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return masses of shape ``(..., k)`` with sum 1 from masses with smaller sums.
 
-    What is missing has weight 0 where a law has no mass, so that the minimum leaves it open. It
-    goes first to where the other law has more, then to both laws alike: no f-divergence rises.
+    The missing mass has weight 0 where a distribution has no mass: the minimum leaves it open. It
+    goes first to where the other one has more, then to both alike: no f-divergence rises.
     """
     total, other = x.sum(axis=-1, keepdims=True), y.sum(axis=-1, keepdims=True)
     more, less = np.maximum(y - x, 0.0), np.maximum(x - y, 0.0)

@@ -24,7 +24,7 @@ from epsilometer.projections.dual import Growth, completed, maximise
 
 
 class Fan:
-    """The dual of hockey-stick claims on the same two laws.
+    """The dual of hockey-stick claims on the same two distributions.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Fan:
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.where(on, slope * y_on, np.where(self.p > 0, self.p / a, 0.0))
             y = np.where(on, y_on, np.where(self.q > 0, self.q / b, 0.0))
-        # what is missing of a law costs nothing in cells without its mass, in the outer pieces
+        # missing mass costs nothing in cells where that distribution has none, in the outer pieces
         x = x + _spread(1 - x.sum(axis=1), np.where((self.p == 0) & (x == 0), y, 0.0))
         y = y + _spread(1 - y.sum(axis=1), np.where((self.q == 0) & (y == 0), x, 0.0))
         results = np.empty((4, m, self.ratios.size))
@@ -151,7 +151,7 @@ def solved(
 
 
 def largest_sum(f: Floats, g: Floats, epsilon: float, delta: float) -> float:
-    """Return the largest E_P'[f] + E_Q'[g] among laws that satisfy (epsilon, delta).
+    """Return the largest E_P'[f] + E_Q'[g] among pairs that satisfy (epsilon, delta).
 
     ``f`` and ``g``, of shape ``(k,)``, may be any functions that are not negative. The dual of this
     linear programme has numbers a, b, mu and nu: minimise a + b + delta (mu + nu) such that in

@@ -1,17 +1,17 @@
-"""The reverse information projection of two laws onto a claim, for every kind of claim.
+"""The reverse information projection of two distributions onto a claim of any kind.
 
-For laws P and Q on x and on x' and the set N of pairs of laws that satisfy a claim, the projection
-is the pair (p*, q*) in N that minimises KL(P || p*) + KL(Q || q*); the minimum is KL_inf. It
-bounds what any audit can do, and E = (p/p*)(x) (q/q*)(y) is the e-variable whose growth reaches it
-(Agrawal and Ramdas, arXiv 2504.19952). `dual` has the method and the proofs.
+P and Q are the distributions on x and on x'. N is the set of all pairs of distributions that
+satisfy a claim. The projection is the pair (p*, q*) in N that minimises KL(P || p*) + KL(Q || q*);
+the minimum is KL_inf. It limits every audit, and E = (p/p*)(x) (q/q*)(y) is the e-variable whose
+growth reaches it (Agrawal and Ramdas, arXiv 2504.19952). `dual` has the method and the proofs.
 
 A claim holds on both orders of the inputs. KL_inf is at most 2 log 2, since the mean of P and Q
 taken twice satisfies every claim.
 
 mu-GDP and rho-zCDP are infinite families: (epsilon, delta) with every epsilon, D_a <= rho a with
-every order a. Constraints of a few of them allow more laws, so that their KL_inf is too small.
-Those that the projection violates most are added until equation (2) of `dual`, over the whole
-family, leaves a gap below the tolerance.
+every order a. Constraints of a few of them allow more pairs, so their KL_inf is too small.
+The constraints that the projection violates most are added until equation (2) of `dual`, over the
+whole family, leaves a gap below the tolerance.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from epsilometer.projections.dual import completed, maximise
 TOLERANCE = 1e-10  # nats
 _GUARD, _UNIT = 1e-12, 1e-15  # of S, for rounding, and for that of a term of a sum
 _SUM = 1e-6  # error of the sum of masses
-_TINY = 1e-16  # of both laws: a cell with less is taken as empty
+_TINY = 1e-16  # mass of a cell on both sides: below this it counts as empty
 _EXCHANGES, _MOST = 12, 128  # rounds, and tangents of a curve of mu
 _WORTH = 1 / 16  # of the largest excess, for another tangent
 _STARTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # of tangents, in standard deviations
@@ -49,7 +49,7 @@ class Claimed(Protocol):
 
 @dataclass(frozen=True)
 class Projection:
-    """The projection of two laws onto a claim, and its e-variable.
+    """The projection of two distributions onto a claim, and its e-variable.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class Projection:
         f = p/p* and g = q/q* in every cell, of shape ``(k,)``; where p or q is 0, what an output
         there may pay.
     p_star, q_star
-        The laws of the claim that are nearest, of shape ``(k,)``.
+        The nearest pair of distributions that satisfies the claim, of shape ``(k,)``.
     largest_sum
-        S: every pair of laws that satisfies the claim has E_P'[f] + E_Q'[g] <= S, so that the mean
+        S: every pair that satisfies the claim has E_P'[f] + E_Q'[g] <= S, so that the mean
         of f(x) g(y) / (S/2)^2 is at most 1. It is 2 up to rounding, and holds for the numbers f and
         g as they are.
     growth
@@ -88,7 +88,7 @@ class Projection:
 
 
 def project(p: Floats, q: Floats, claim: Claimed, tolerance: float = TOLERANCE) -> Projection:
-    """Return the projection of two laws onto a claim.
+    """Return the projection of two distributions onto a claim.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def project(p: Floats, q: Floats, claim: Claimed, tolerance: float = TOLERANCE) 
     Raises
     ------
     ArgumentError
-        If the masses are not two laws on the same cells, or the notion is unknown.
+        If the masses are not two distributions on the same cells, or the notion is unknown.
 
     Examples
     --------
@@ -171,13 +171,13 @@ def _logs(masses: Floats, payoffs: Floats) -> Floats:
 
 
 def _unchanged(p: Floats, q: Floats) -> Projection:
-    """Return the projection of laws that satisfy the claim."""
+    """Return the projection of a pair that satisfies the claim: the pair itself."""
     ones = np.ones_like(p)
     return Projection(ones, ones, p, q, 2.0, 0.0, 0.0)
 
 
 def _equal(p: Floats, q: Floats) -> Projection:
-    """Return the projection onto equal laws, which is their mean."""
+    """Return the projection onto equal distributions, which is their mean."""
     mean = (p + q) / 2
     f, g = (np.divide(m, mean, out=np.ones_like(m), where=mean > 0) for m in (p, q))
     return _result((p, q), (f, g), (mean, mean), 0.0)

@@ -76,7 +76,7 @@ class Python(Model):
 
 
 class Environment(Model):
-    """A function in an environment that is made for it, from the lock of that name."""
+    """A function in an environment that is made from the lock of that name."""
 
     environment: str
     function: str
@@ -121,13 +121,13 @@ Mechanism = Annotated[
 
 
 class Patterns(Model):
-    """The ten patterns of askin2022, of so many answers."""
+    """The ten patterns of askin2022, each a list of this many answers."""
 
     patterns: Annotated[int, Field(ge=2)]
 
 
 class Rows(Model):
-    """A table beside itself with a row removed or replaced, for so many of its rows."""
+    """A table, and the same table with a row removed or replaced, for at most ``limit`` rows."""
 
     remove: Annotated[str | None, Field(alias="remove a row")] = None
     replace: Annotated[str | None, Field(alias="replace a row")] = None
@@ -141,20 +141,20 @@ class Rows(Model):
 
 
 def _numbers(value: object) -> object:
-    """Read numbers as `_number` does, but for words that may be chosen."""
+    """Read numbers as `_number` does, and leave named choices as they are."""
     if isinstance(value, dict):
         return {key: part if key == "choices" else _numbers(part) for key, part in value.items()}
     return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
 
 
 class Domain(Model):
-    """Inputs of a declared domain: so many pairs of neighbours at most."""
+    """Inputs of a declared domain: at most ``limit`` pairs of neighbours."""
 
     domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
     limit: PositiveInt | None = None
 
 
-Pair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
+JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
 
 def _kind_of_set(value: object) -> str:
@@ -176,7 +176,7 @@ def _kind_of_pairs(value: object) -> str:
 
 
 Set = Annotated[
-    Annotated[dict[str, Pair], _SOME, Tag("named pairs")]
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
     | Annotated[Patterns, Tag("ten patterns")]
     | Annotated[Rows, Tag("rows of a table")]
     | Annotated[Domain, Tag("a domain")],
@@ -184,7 +184,7 @@ Set = Annotated[
 ]
 Pairs = Annotated[
     Annotated[Set, Tag("one set")]
-    | Annotated[list[Pair], _SOME, Tag("pairs")]
+    | Annotated[list[JsonPair], _SOME, Tag("pairs")]
     | Annotated[list[Set], _SOME, Tag("several sets")],
     Discriminator(_kind_of_pairs),
 ]

@@ -1,7 +1,7 @@
 """The grids of a file of audits: mechanism x parameters x sets of pairs x claims.
 
-Each point of a grid but for its claims is a `Case`, one job, which audits all claims. Nothing of a
-mechanism is run or imported here.
+Mechanism, parameters and pairs make a `Case`: one job, which audits all claims about it. No code of
+a mechanism is run or imported here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.inputs.domains import KINDS, domain
+from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer.auditing.question import Question, check_together, claim_of, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
@@ -54,8 +54,8 @@ class Case:
     """The subject of one job: a mechanism with its parameters, on a set of pairs.
 
     All parts are plain data, as jobs get them. ``entry``, ``parameters`` and ``pairs`` are parts of
-    paths. Of the ``arguments``, those that were not filled in elsewhere are
-    ``given`` to the function. A claim is what it is, and the level to be detected.
+    paths. The ``arguments`` that were not filled in elsewhere are ``given`` to the function. A
+    claim stands with the level to be detected.
     """
 
     entry: str
@@ -93,7 +93,7 @@ class Audits:
     path
         The YAML file; all that it names is relative to its folder.
     scale, scales
-        Which of several sizes is meant, and which there are.
+        The scale, and all scales.
     locks
         The folder of locks beside ``envs`` in the file's own folder.
     """
@@ -111,12 +111,12 @@ class Audits:
 
     @property
     def has_sizes(self) -> bool:
-        """Whether it says how much is to be drawn at this scale."""
+        """Whether it sets the number of draws at this scale."""
         return all(self.scale in sizes for sizes in self._sizes.values())
 
     @property
     def _sizes(self) -> dict[str, dict[str, int]]:
-        """How much is to be drawn, by key, where that depends on the scale."""
+        """The numbers of draws, by key, where they depend on the scale."""
         sizes: dict[str, Any] = {"samples": self.file.samples}
         sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
         return {key: size for key, size in sizes.items() if isinstance(size, dict)}
@@ -246,7 +246,7 @@ class Audits:
     def _mechanism(
         self, entry: audits.AuditEntry, arguments: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return where draws come from, braces filled, and the arguments that are left to give."""
+        """Return the source of draws, braces filled, and the remaining arguments."""
 
         def filled(text: str) -> str:
             return _IN_BRACES.sub(
@@ -348,7 +348,7 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
 
 
 def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float | None) -> Question:
-    """Return the question about a claim, with some number for a level that is not known yet."""
+    """Return the question about a claim, with a placeholder for a level that is not known yet."""
     one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
     recorded = isinstance(entry.mechanism, audits.Recorded)
     return Question(
@@ -364,7 +364,7 @@ def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float 
 
 
 def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a number, that of the parameter that is referred to, or the function to ask."""
+    """Return a number, the value of a parameter, or the function that returns the number."""
     if isinstance(level, dict):
         return {order: _level(key, each, arguments) for order, each in level.items()}
     if not isinstance(level, str):
@@ -431,7 +431,7 @@ def _text_of(value: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return a text as a part of a path: itself, or what is left of it with a digest of it all."""
+    """Return a text as a part of a path: itself, or its allowed characters with a digest."""
     if _SAFE.fullmatch(text):
         return text
     return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -461,7 +461,7 @@ def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(entry, audits.Domain):
         declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
         domain(declared)
-        kind = next(kind for kind in KINDS if kind in declared)
+        kind = next(kind for kind in DOMAIN_KINDS if kind in declared)
         return f"domain-{kind}", {"domain": declared}
     if isinstance(entry, audits.Patterns):
         return f"patterns={entry.patterns}", {"patterns": entry.patterns}
@@ -482,12 +482,12 @@ def read_audits(
 ) -> dict[str, Audits]:
     """Return the files of a folder, or the one file that is named, by their names.
 
-    Where none was ``explicit`` for, those are left out that are not made at this scale.
+    Unless ``explicit``, files that are not made at this scale are left out.
 
     Raises
     ------
     ConfigError
-        If ``place`` was asked for and is not there, or a file says what cannot be.
+        If ``place`` does not exist, or a file is invalid.
     """
     files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
     if explicit and not path.exists():

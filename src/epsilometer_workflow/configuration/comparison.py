@@ -29,8 +29,8 @@ class Implementation(Model):
 class Task(Model):
     """Data that several implementations are given, and how their answers are compared.
 
-    ``n`` is draws a side, by scale. A task that ``grows`` is also measured at powers of two, of
-    ours alone. ``level`` is what an audit's bound should come to.
+    ``n`` is draws a side, by scale. For a task that ``grows``, ours is also measured at powers of
+    two. ``level`` is the true level that an audit's bound should approach.
     """
 
     title: str
@@ -51,7 +51,7 @@ class Task(Model):
 
 
 class Sizes(Model):
-    """How often and how long is measured at one scale."""
+    """The repeats and time limits of a measurement at one scale."""
 
     repeats: PositiveInt
     runs: PositiveInt
@@ -61,7 +61,7 @@ class Sizes(Model):
 
 
 class Comparisons(Model):
-    """All of the file; ``environment`` is the lock of what others run in, or ours if none."""
+    """The whole file; ``environment`` is the lock that other tools run in, or ours if none."""
 
     environment: str | None = None
     scales: dict[Id, Sizes]
@@ -69,7 +69,7 @@ class Comparisons(Model):
 
 
 def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
-    """Raise `ConfigError` unless all tasks have a size at a scale, and programs there are."""
+    """Raise `ConfigError` unless all tasks have a size at a scale, and their programs exist."""
     for name, task in comparisons.tasks.items():
         if scale in comparisons.scales and scale not in task.n:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")

@@ -66,10 +66,10 @@ class Scale(Model):
 
 
 class Main(Model):
-    """``config/config.yaml``; ``reports`` are all there are, unless some are named.
+    """``config/config.yaml``; by default ``reports`` are all reports.
 
-    So are ``audits``, the files of ``config/audits``, unless a file or a folder is named, and
-    ``exhibits``, the entries of the museum's files.
+    ``audits`` are all files of ``config/audits``, unless a file or a folder is named; ``exhibits``
+    are all entries of the museum's files, unless some are named.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -200,7 +200,7 @@ class ClaimsEntry(Model):
 
 
 def _kind_of_inputs(value: object) -> str:
-    """Return the kind that is meant, so that only its errors are reported."""
+    """Return the intended kind, so that only its errors are reported."""
     if isinstance(value, dict):
         if "pairs" in value:
             return "named pairs"
@@ -244,7 +244,7 @@ Samples = Annotated[int | str, AfterValidator(_draws)]
 
 
 class Size(Model):
-    """How much an experiment draws: runs, and samples a side in each (several sizes, if a list)."""
+    """The size of an experiment: runs, and samples a side in each (a list: several sizes)."""
 
     runs: PositiveInt
     n: Annotated[
@@ -269,7 +269,7 @@ class Block(Model):
 
 
 class Plan(Model):
-    """Where n comes from at ``n: planned``: the theorem of this estimator at this confidence.
+    """The source of n at ``n: planned``: the theorem of this estimator at this confidence.
 
     ``as_published`` takes the paper's n where the theorem needs a larger one.
     """
@@ -348,7 +348,7 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
 
 
-_WORDS = {"title", "caption", "paper"}  # of a report: they decide nothing
+_WORDS = {"title", "caption", "paper"}  # texts of a report, which no result depends on
 
 
 def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:

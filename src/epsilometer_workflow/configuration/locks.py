@@ -1,6 +1,6 @@
-"""Locks: which packages an environment holds, each with its version; found by a name, and checked.
+"""Locks: the packages of an environment, each with its version; found by name, and checked.
 
-A lock is a requirements file of pip. Only its statements count: an edited comment is no change.
+A lock is a requirements file of pip. Only its statements count: an edited comment changes nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _read(name: str, path: Path) -> Lock:
         if statement.startswith("-"):
             option = re.split(r"[ =]", statement)[0]
             if option not in _OPTIONS:
-                raise ConfigError(str(path), option, f"is not taken{suggest(option, _OPTIONS)}")
+                raise ConfigError(str(path), option, f"is not supported{suggest(option, _OPTIONS)}")
         elif not _PINNED.fullmatch(statement):
             message = "is not pinned; write name==version"
             raise ConfigError(str(path), statement[:60], message)

@@ -1,8 +1,8 @@
 """The study: the configuration at one scale.
 
-It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and
-expands every grid into combinations of mechanism x epsilon x inputs x lambda x estimator. Whether
-all of it is valid is checked in `products.checking`; the files of each rule are in `products`.
+It makes objects of entries (a calibrated mechanism, an estimator, a provider's claims) and expands
+every grid into combinations of mechanism x epsilon x inputs x lambda x estimator.
+`products.checking` checks all of it; the files of each rule are in `products`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.cases import Audits, read_audits
@@ -33,7 +33,7 @@ from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
 @dataclass(frozen=True)
 class Combination:
-    """One point of a grid, with how much is drawn for it: a file of estimates."""
+    """One point of a grid, with its number of draws: a file of estimates."""
 
     mechanism: str
     epsilon: float
@@ -176,7 +176,7 @@ class Study:
 
     @property
     def temporary_samples(self) -> bool:
-        """Whether samples go as soon as they have been reduced."""
+        """Whether samples are deleted once they have been reduced."""
         return self.main.scales[self.scale].temporary_samples
 
     def _overridden(self, main: config.Main) -> config.Main:
@@ -198,13 +198,15 @@ class Study:
             if not hasattr(kind, part):
                 lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
                 raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
-        if kind.outputs not in KINDS:
-            message = f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(KINDS)}"
+        if kind.outputs not in OUTPUT_KINDS:
+            message = (
+                f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
+            )
             raise ConfigError(file, f"{name}.mechanism", message)
         self._check_parameters(file, name, kind, entry.parameters)
         with placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
-        if KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
+        if OUTPUT_KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
             message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
             raise ConfigError(file, f"{name}.mechanism", message)
         return mechanism
@@ -267,7 +269,7 @@ class Study:
         return entry if isinstance(entry, list) else entry.sides()
 
     def pairing(self, mechanism: str, inputs: str) -> Literal["all", "consecutive"]:
-        """Return which sides make pairs: ``all``, or ``consecutive`` where each has its own."""
+        """Return the pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
         entry = self.mechanisms[mechanism].inputs[inputs]
         if isinstance(entry, list) or (isinstance(entry, config.Grid) and entry.samples != "fresh"):
             return "all"
@@ -398,9 +400,9 @@ class Study:
         ]
 
     def numbers(self, mechanism: str, epsilon: float) -> tuple[int, int]:
-        """Return how many numbers an output is, and the bytes of each."""
+        """Return the number of entries of an output, and the bytes of each."""
         calibrated = self.mechanism(mechanism, epsilon)
-        return dimension_of(calibrated) or 1, KINDS[calibrated.outputs].bytes
+        return dimension_of(calibrated) or 1, OUTPUT_KINDS[calibrated.outputs].bytes
 
 
 def listed(files: Mapping[str, str | list[str]]) -> list[str]:

@@ -4,8 +4,8 @@ Schema metadata hold, under the key ``epsilometer``, a JSON object with the file
 identity (the draws or the computation, with parameters, seed, scale and library version). A reader
 states the identity that it expects; a truncated, foreign or stale file is an error of one line.
 
-A digest of every byte (XXH3, 128 bits) lies between the last page and the footer, where readers of
-Parquet do not look: a flipped bit anywhere is detected before a number is read. Parquet's own
+A digest of every byte (XXH3, 128 bits) lies between the last page and the footer, which readers of
+Parquet skip: a flipped bit anywhere is detected before a number is read. Parquet's own
 checksums cover pages only, and cost several times as much.
 """
 
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
-from epsilometer.mechanisms.base import KINDS
+from epsilometer.mechanisms.base import OUTPUT_KINDS
 
 if TYPE_CHECKING:  # a third of a second to import, for tables only
     import pandas as pd
@@ -71,7 +71,7 @@ class SampleWriter:
     """
 
     def __init__(self, path: Path, outputs: str, dimension: int | None, identity: Identity) -> None:
-        kind = pa.from_numpy_dtype(np.dtype(KINDS[outputs].dtype))
+        kind = pa.from_numpy_dtype(np.dtype(OUTPUT_KINDS[outputs].dtype))
         column = kind if dimension is None else pa.list_(kind, dimension)
         output = pa.field("output", column, nullable=dimension is not None)
         self._path, self._dimension = path, dimension
@@ -147,11 +147,16 @@ class SampleFile:
         return by_run(read_samples(self.path, self.identity))
 
 
-def write_table(frame: pd.DataFrame, path: str, kind: str, identity: Identity) -> None:
-    """Write a data frame as Parquet."""
+def write_table(
+    frame: pd.DataFrame, path: str, kind: str, identity: Identity, csv: str | None = None
+) -> None:
+    """Write a data frame as Parquet, and as CSV where there is a path for that."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     _write(table, path)
+    if csv is not None:
+        with atomic(csv) as part:
+            frame.to_csv(part, index=False)
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from epsilometer.errors import ConfigError, one_line
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Safe YAML that refuses a key given twice."""
+    """Safe YAML that refuses a repeated key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys: set[object] = set()

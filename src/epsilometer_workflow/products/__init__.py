@@ -1,1 +1,4 @@
-"""The files that the workflow makes: for each its path, needs, cost and code."""
+"""The files that the workflow makes: for each its path, needs, cost and code.
+
+It may import every folder of the workflow; the Snakefile and commands of the Makefile import it.
+"""

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from epsilometer.auditing.serving.digests import sha256
 from epsilometer.auditing.serving.loading import parsed
@@ -52,11 +52,8 @@ class _OfFile(Product):
 
 
 @dataclass(frozen=True)
-class Audit(_OfFile):
+class Audit(_OfFile, rule="audit", template=paths.AUDIT):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
-
-    rule: ClassVar[str] = "audit"
-    template: ClassVar[str] = paths.AUDIT
 
     entry: str
     parameters: str
@@ -95,7 +92,7 @@ class Audit(_OfFile):
         return Load(name=kind, numbers=2 * n, side=n)
 
     def needs(self) -> Needs:
-        """Return its environment, if it has one; else it begins with files of others'."""
+        """Return its environment, if it has one; otherwise it needs no other product."""
         mechanism = self.case.mechanism
         if "environment" not in mechanism:
             return {}
@@ -147,11 +144,8 @@ class Audit(_OfFile):
 
 
 @dataclass(frozen=True)
-class Conclusion(_OfFile):
+class Conclusion(_OfFile, rule="conclude", template=paths.AUDITS):
     """A table of all verdicts of a file, and its page."""
-
-    rule: ClassVar[str] = "conclude"
-    template: ClassVar[str] = paths.AUDITS
 
     @cached_property
     def cases(self) -> list[Audit]:
@@ -177,7 +171,7 @@ class Conclusion(_OfFile):
         return {"identity": self.common | identity, **spec}
 
 
-KINDS: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
+AUDITED: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
 
 
 def verdict_lines(study: Study, name: str) -> list[str]:

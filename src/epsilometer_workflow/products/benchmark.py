@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.seeds import generator
@@ -21,11 +20,8 @@ from epsilometer_workflow.reports.benchmark.figures import STEEPEST
 
 
 @dataclass(frozen=True)
-class Measured(Product):
+class Measured(Product, rule="measure", template=paths.MEASURED):
     """The cost and answers of all implementations of one task, measured one after another."""
-
-    rule: ClassVar[str] = "measure"
-    template: ClassVar[str] = paths.MEASURED
 
     task: str
 
@@ -98,11 +94,8 @@ class Measured(Product):
 
 
 @dataclass(frozen=True)
-class Compared(Product):
-    """All that was measured, as a table and a figure."""
-
-    rule: ClassVar[str] = "compare"
-    template: ClassVar[str] = paths.BENCHMARK
+class Compared(Product, rule="compare", template=paths.BENCHMARK):
+    """All measurements, as a table and a figure."""
 
     @cached_property
     def measured(self) -> list[Measured]:

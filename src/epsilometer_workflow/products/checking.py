@@ -19,14 +19,14 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Fu
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.reports import KINDS
+from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements
 from epsilometer_workflow.reports.scorecard.tables import CRITERIA
 from epsilometer_workflow.stages import tabulate
 
 
 def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:
-    """Return the study of a folder; raise `ConfigError` unless all of it is sound."""
+    """Return the study of a folder; raise `ConfigError` unless all of it is valid."""
     study = Study(folder, overrides)
     file = "--config" if "reports" in study.overrides else str(study.file("config.yaml"))
     for name, report in study.every_report.items():
@@ -89,7 +89,7 @@ def _check_estimators(study: Study) -> None:
 
 
 def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
-    rules = [kind.rule for kind in KINDS]
+    rules = [kind.rule for kind in PRODUCT_KINDS]
     for rule in rates:
         if rule not in rules:
             raise ConfigError(file, rule, f"unknown rule{suggest(rule, rules)}")
@@ -121,7 +121,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
     reserved = ("all", "audits", "benchmark", "museum", "provenance")
-    if name in (*reserved, *(kind.rule for kind in KINDS)):
+    if name in (*reserved, *(kind.rule for kind in PRODUCT_KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():
         if scale not in study.main.scales:
@@ -149,7 +149,7 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
 
 
 def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> list[str]:
-    """Return the tables that are read; raise `ConfigError` for a name that is none's."""
+    """Return the tables that are read; raise `ConfigError` for an unknown name."""
     every_table = ["/".join(table) for table in study.tables(["*"])]
     for name in patterns:
         if not study.tables([name]):
@@ -178,7 +178,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
             raise ConfigError(file, f"{key}.table.options.{option}", "is given in files, too")
     for path in listed(files):
         if not Path(path).is_file():
-            raise ConfigError(file, f"{key}.table.files", f"{path} is no file")
+            raise ConfigError(file, f"{key}.table.files", f"{path} is not a file")
     sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)

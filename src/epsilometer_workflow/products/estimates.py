@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
@@ -15,11 +15,8 @@ from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region
 
 
 @dataclass(frozen=True)
-class Estimates(Combination, Product):
-    """The answers of an estimator in every run of one combination, which it is itself."""
-
-    rule: ClassVar[str] = "estimate"
-    template: ClassVar[str] = paths.ESTIMATE
+class Estimates(Combination, Product, rule="estimate", template=paths.ESTIMATE):
+    """The answers of an estimator in every run of one combination."""
 
     @classmethod
     def of(cls, study: Study, combination: Combination) -> Self:

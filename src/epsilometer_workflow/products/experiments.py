@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
@@ -49,17 +48,14 @@ class OfExperiment(Product):
 
 
 @dataclass(frozen=True)
-class Summary(OfExperiment):
+class Summary(OfExperiment, rule="summarise", template=paths.SUMMARY):
     """Statistics over runs of one experiment's estimates, beside the exact values."""
-
-    rule: ClassVar[str] = "summarise"
-    template: ClassVar[str] = paths.SUMMARY
 
     def needs(self) -> Needs:
         return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
 
     def members(self) -> list[Spec]:
-        """Return, for each file of estimates, the law and the precision."""
+        """Return, for each file of estimates, the exact distribution and the precision."""
         return [
             {
                 "identity": Estimates.of(self.study, c).identity(),
@@ -88,15 +84,8 @@ class Runs(Summary):
 
 
 @dataclass(frozen=True)
-class Timings(OfExperiment):
+class Timings(OfExperiment, rule="time", template=paths.TIMING):
     """Seconds of one experiment's estimates, each from drawing to its answer, run after run."""
-
-    rule: ClassVar[str] = "time"
-    template: ClassVar[str] = paths.TIMING
-
-    def needs(self) -> Needs:
-        """Return nothing: it draws for itself."""
-        return {}
 
     def members(self) -> list[Spec]:
         """Return the samples and the estimator of each combination."""

@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
@@ -22,11 +21,8 @@ _ORDER = ("violated", "not refuted", None)
 
 
 @dataclass(frozen=True)
-class Exhibition(Product):
-    """A table of the verdicts of all exhibits that are open, and its page."""
-
-    rule: ClassVar[str] = "exhibit"
-    template: ClassVar[str] = paths.MUSEUM
+class Exhibition(Product, rule="exhibit", template=paths.MUSEUM):
+    """A table of the verdicts of all wanted exhibits, and its page."""
 
     @cached_property
     def cases(self) -> list[Audit]:
@@ -72,7 +68,7 @@ def museum_lines(study: Study) -> list[str]:
 
 
 def is_as_expected(path: Path) -> bool:
-    """Tell whether some verdict of a table is as expected, and none is not."""
+    """Tell whether a table has verdicts, and all are as expected."""
     results = {row["as_expected"] for row in rows_of(path)}
     return "yes" in results and "no" not in results
 

@@ -15,7 +15,7 @@ from epsilometer import checks
 from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import KINDS, all_products
+from epsilometer_workflow.products.reports import PRODUCT_KINDS, all_products
 
 _SAMPLES = ("sample", "confirm")
 
@@ -32,7 +32,7 @@ class Total:
 
 def totals(study: Study) -> dict[str, Total]:
     """Return the jobs of the configured reports by rule, in the order of the rules."""
-    by_rule = {kind.rule: Total() for kind in KINDS}
+    by_rule = {kind.rule: Total() for kind in PRODUCT_KINDS}
     for product in all_products(study):
         load, cost, total = product.load(), product.cost(), by_rule[product.rule]
         total.jobs += 1
@@ -70,7 +70,7 @@ def report(study: Study, fold: int = 1, cores: int = 2) -> str:
 
 
 def _at_once(files: list[int], fold: int, cores: int) -> int:
-    """Return the bytes of the largest files, one a core: each is there ``fold`` times."""
+    """Return the bytes of the largest files, one for each core; each exists ``fold`` times."""
     largest = sorted(files, reverse=True)
     return sum(size * max(min(fold, cores - fold * i), 0) for i, size in enumerate(largest))
 

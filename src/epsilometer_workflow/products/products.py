@@ -2,12 +2,12 @@
 
 Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
 parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
-`reports` (what is shown). Everything that the rules of the workflow, the plan and the tests ask
-about a job follows from these, in `Rule` and `everything`.
+`reports` (what is shown). The rules of the workflow, the plan and the tests get all facts
+about a job from these, by `Rule` and `everything`.
 
 A spec is plain numbers and words, the full identity of what a job makes. Snakemake compares it,
 and the digest of the code, with the last run's: a changed parameter or line of code makes the file
-again, a comment does not. Any well-formed path can be asked for, also one that is in no grid.
+again, a comment does not. Any well-formed path is a valid target, also one that is in no grid.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ class Product(ABC):
 
     study: Study = field(repr=False)
 
+    def __init_subclass__(cls, rule: str = "", template: str = "") -> None:
+        """Take the rule and the path of a kind; a kind without them has those of its base."""
+        if rule:
+            cls.rule, cls.template = rule, template
+
     @classmethod
     def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
         """Return the product of a path; raise `EpsilometerError` if there is none."""
@@ -73,7 +78,7 @@ class Product(ABC):
         return product
 
     def check(self) -> None:  # noqa: B027 (most kinds are checked by making their spec)
-        """Raise `EpsilometerError` unless there is such a thing."""
+        """Raise `EpsilometerError` if the configuration has no such product."""
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -95,13 +100,13 @@ class Product(ABC):
         """The file that its readers read."""
         return self.path
 
-    @abstractmethod
     def needs(self) -> Needs:
         """Return the products that it is made of, by the names of the rule's input."""
+        return {}
 
     @abstractmethod
     def spec(self) -> Spec:
-        """Return the parameters of its job: identities, and only what can change its content."""
+        """Return the parameters of its job: identities and values that can change its content."""
 
     def modules(self) -> list[str]:
         """Return the registered code that its job will load, by dotted names."""
@@ -125,7 +130,7 @@ class Product(ABC):
         return cost(self.study.rates, self.rule, self.load())
 
     def stopped(self) -> str:
-        """Return why jobs that made this had to be stopped so far; one more makes it again."""
+        """Return the reasons why its jobs had to be stopped; one more reason makes it again."""
         log = Path(paths.log(self.template).format(**self.wildcards))
         try:
             return log.with_suffix(".stopped").read_text(encoding="utf-8")

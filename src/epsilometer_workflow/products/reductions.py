@@ -1,8 +1,8 @@
 """The products of sampling, and the reductions of samples before estimation.
 
-Rules are named as in `workflow/rules`: a batch of samples is reduced, once for all estimators that
-ask alike, to histograms, to densities or losses of pairs, to a classifier's verdicts, to what fresh
-samples say.
+Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
+read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
+evidence of fresh samples.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Drawn(Product):
 
     @property
     def pairing(self) -> str:
-        """Which sides make pairs."""
+        """The pairs of sides."""
         return self.study.pairing(self.mechanism, self.inputs)
 
     def provided(self) -> Spec:
@@ -74,7 +74,7 @@ class _Drawn(Product):
         return Load(name=name, numbers=numbers, side=n * entries, bytes=numbers * size)
 
     def _check_outputs(self, estimator: str) -> None:
-        """Raise `EpsilometerError` unless an estimator applies to what the mechanism returns."""
+        """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
         try:
             self.study.estimator(estimator).check(outputs, math.inf)
@@ -83,16 +83,10 @@ class _Drawn(Product):
 
 
 @dataclass(frozen=True)
-class Samples(_Drawn):
+class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
     """One batch of samples, of every side."""
 
-    rule: ClassVar[str] = "sample"
-    template: ClassVar[str] = paths.SAMPLE
     searchable: ClassVar[bool] = True
-
-    def needs(self) -> Needs:
-        """Return nothing: all begins here."""
-        return {}
 
     def spec(self) -> Spec:
         mechanism = self.study.mechanisms[self.mechanism]
@@ -118,7 +112,7 @@ class Samples(_Drawn):
 
     @property
     def sides(self) -> int:
-        """How many inputs are sampled."""
+        """The number of sampled inputs."""
         return len(self.study.input_values(self.mechanism, self.inputs))
 
 
@@ -136,11 +130,9 @@ class _Reduced(_Drawn):
 
 
 @dataclass(frozen=True)
-class Histograms(_Reduced):
+class Histograms(_Reduced, rule="histogram", template=paths.HISTOGRAM):
     """Counts of every side; of every prefix, in a search."""
 
-    rule: ClassVar[str] = "histogram"
-    template: ClassVar[str] = paths.HISTOGRAM
     searchable: ClassVar[bool] = True
 
     cells: int
@@ -161,11 +153,8 @@ class Histograms(_Reduced):
 
 
 @dataclass(frozen=True)
-class PairDensities(_Reduced):
+class PairDensities(_Reduced, rule="density", template=paths.DENSITY):
     """The densities of both sides of every pair."""
-
-    rule: ClassVar[str] = "density"
-    template: ClassVar[str] = paths.DENSITY
 
     reduction: Reduction
 
@@ -181,11 +170,8 @@ class PairDensities(_Reduced):
 
 
 @dataclass(frozen=True)
-class Verdicts(_Reduced):
+class Verdicts(_Reduced, rule="classify", template=paths.VERDICTS):
     """The verdicts of a classifier on test draws of every pair."""
-
-    rule: ClassVar[str] = "classify"
-    template: ClassVar[str] = paths.VERDICTS
 
     classifier: str
 
@@ -198,7 +184,7 @@ class Verdicts(_Reduced):
         super().check()
         entry(self.study.estimators, "estimator", self.classifier)
         if self.study.estimator(self.classifier).reads != "verdicts":
-            raise EpsilometerError(f"{self.classifier} is no classifier")
+            raise EpsilometerError(f"{self.classifier} is not a classifier")
         self._check_outputs(self.classifier)
 
     def spec(self) -> Spec:
@@ -260,11 +246,8 @@ class _Screened(_Drawn):
 
 
 @dataclass(frozen=True)
-class Losses(_Screened):
+class Losses(_Screened, rule="screen", template=paths.LOSSES):
     """The local loss of every pair, and which pair is selected."""
-
-    rule: ClassVar[str] = "screen"
-    template: ClassVar[str] = paths.LOSSES
 
     def needs(self) -> Needs:
         return {"samples": [self.samples]}
@@ -287,11 +270,8 @@ class Losses(_Screened):
 
 
 @dataclass(frozen=True)
-class Confirmation(_Screened):
+class Confirmation(_Screened, rule="confirm", template=paths.CONFIRMATION):
     """Fresh samples of the pair that each run selected."""
-
-    rule: ClassVar[str] = "confirm"
-    template: ClassVar[str] = paths.CONFIRMATION
 
     def check(self) -> None:
         super().check()
@@ -314,11 +294,8 @@ class Confirmation(_Screened):
 
 
 @dataclass(frozen=True)
-class Evidence(_Screened):
+class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
     """The evidence of fresh samples about the selected pairs."""
-
-    rule: ClassVar[str] = "weigh"
-    template: ClassVar[str] = paths.EVIDENCE
 
     def check(self) -> None:
         super().check()
@@ -361,6 +338,6 @@ def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
 
 
 def region_of(study: Study, mechanism: str) -> list[float] | None:
-    """Return where the local loss of a mechanism is looked for; none where anywhere."""
+    """Return the region in which the local loss is searched; None if there is no limit."""
     region = study.mechanisms[mechanism].region
     return None if region is None else list(region)

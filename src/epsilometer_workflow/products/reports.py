@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
@@ -21,8 +21,7 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.audited import Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
@@ -71,11 +70,8 @@ class _Shown(Product):
 
 
 @dataclass(frozen=True)
-class Table(_Shown):
+class Table(_Shown, rule="tabulate", template=paths.TABLE):
     """One table, as CSV, and as Parquet for the jobs that read it."""
-
-    rule: ClassVar[str] = "tabulate"
-    template: ClassVar[str] = paths.TABLE
 
     @property
     def file(self) -> str:
@@ -127,7 +123,7 @@ class Table(_Shown):
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def modules(self) -> list[str]:
-        """Return the builder's; if it reads draws run by run, also those of all estimators."""
+        """Return the builder; if it reads draws run by run, also all estimators."""
         modules = {self.builder.partition(":")[0]}
         for drawn in (drawn for files in self._drawn() for drawn in files):
             name = self.study.mechanisms[drawn.mechanism].mechanism
@@ -184,11 +180,8 @@ class Table(_Shown):
 
 
 @dataclass(frozen=True)
-class Figure(_Shown):
+class Figure(_Shown, rule="render", template=paths.FIGURE):
     """One figure, as PDF and PNG."""
-
-    rule: ClassVar[str] = "render"
-    template: ClassVar[str] = paths.FIGURE
 
     @property
     def file(self) -> str:
@@ -224,15 +217,12 @@ class Figure(_Shown):
 
 
 @dataclass(frozen=True)
-class Page(Product):
-    """A report on one page that asks for no other file; or, under the name `EVERY`, all reports.
+class Page(Product, rule="page", template=paths.PAGE):
+    """A report on one page that needs no other file; or, under the name `EVERY`, all reports.
 
-    The page of all shows audits, museum and benchmark, too, which are not made for it. A digest of
-    their files is told to the job, so that the page is made again when they are.
+    The page of all reports also shows audits, museum and benchmark, which are not made for it. A
+    digest of their files is a parameter of the job, so the page is made again when they change.
     """
-
-    rule: ClassVar[str] = "page"
-    template: ClassVar[str] = paths.PAGE
 
     report: str
 
@@ -286,7 +276,7 @@ class Page(Product):
         }
 
     def _beside(self, kind: str) -> Spec:
-        """Return the files there are of a kind, with their digests, and how to make them."""
+        """Return the existing files of a kind, with digests, and the command that makes them."""
         template, command = _BESIDE[kind]
         path = Path(template.format(scale=self.study.scale, audits="*"))
         tables = [str(name) for name in path.parent.glob(path.name)]
@@ -297,13 +287,13 @@ class Page(Product):
         return {"files": digests, "command": command.format(scale=self.study.scale)}
 
     def targets(self) -> list[str]:
-        """Return every file that is promised for the report."""
+        """Return every file of the report."""
         needs = self.needs()
         products = [product for group in needs.values() for product in group]
         return [self.path, *(path for product in products for path in (product.path, product.file))]
 
 
-KINDS: tuple[type[Product], ...] = (
+PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Figure, Page),
@@ -317,11 +307,11 @@ class Rules(SimpleNamespace):
     """The workflow of one study: a `Rule` under each rule's name, and the targets."""
 
     def __init__(self, study: Study) -> None:
-        super().__init__(**{kind.rule: Rule(study, kind) for kind in KINDS})
+        super().__init__(**{kind.rule: Rule(study, kind) for kind in PRODUCT_KINDS})
         self._study = study
 
     def targets(self, report: str) -> list[str]:
-        """Return every file that is promised for a report."""
+        """Return every file of a report."""
         return Page(self._study, report).targets()
 
     def audits(self) -> list[str]:

@@ -1,10 +1,10 @@
 """A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
 
-The answer is the closure of the imports, read from the syntax, of the job's script and of the
-registered modules it will load. What counts are statements: comments and docstrings do not, nor
-when a file was written, nor packages' ``__init__`` files, which hold registries (tables of names),
-nor `runtime`, which only keeps a job. A page's template counts with the module of its name. Of the
-libraries that compute, versions count.
+The files are the closure of the imports, read from the syntax, of the job's script and of the
+registered modules it will load. Only statements count: no comments, docstrings or file times, no
+``__init__`` files of packages, which hold registries (tables of names), and not `runtime`, which
+computes nothing. A page's template counts with the module of its name. Of the libraries that
+compute, versions count.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from epsilometer.auditing.serving.digests import imported
 
 _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_workflow")
@@ -81,13 +83,10 @@ def _statements(path: Path) -> str:
 @cache
 def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files of these packages that a file imports, and the libraries that compute."""
-    names: set[str] = set()
-    for node in _executed(_parsed(path)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = ".".join(filter(None, [_package(path, node.level), node.module]))
-            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    names = {
+        ".".join(filter(None, [_package(path, level), name]))
+        for name, level in imported(_executed(_parsed(path)))
+    }
     libraries = {name.partition(".")[0] for name in names} & set(_COMPUTE)
     for name in list(names):  # a module's packages are imported with it
         parts = name.split(".")
@@ -97,7 +96,7 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree, but for what only type checkers look at."""
+    """Yield the nodes of a tree, without code for type checkers only."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING":
             continue

@@ -1,8 +1,6 @@
-"""Reports: a folder for each, with the code of its tables and figures.
+"""Reports: a folder for each, with its tables, figures and statements.
 
-- `tables`: builders, which turn summaries and options into the rows of one artifact. The table
-  behind a figure is built here, too: figures draw nothing that is not in a table.
-- `figures`: renderers, each of which draws one figure from the rows of its table.
-- `statements`: how each statement of a paper is decided, from these tables.
-- other modules: formulas and samples for tables of the scorecard.
+`tables` builds the rows of a table, also of the table behind each figure; `figures` draws from
+these rows only; `statements` decides a paper's statements from tables; other modules compute for
+tables. It may import `files`; `stages` and the layers above may import it.
 """

@@ -1,7 +1,7 @@
 """Checks before a run on a SLURM cluster: a folder with a plain name, and no jobs of earlier runs.
 
 When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
-are told from all other jobs by their name (the profile's prefix) and their working directory.
+are recognised by their name (the profile's prefix) and their working directory.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from pathlib import Path
 from epsilometer.errors import EpsilometerError
 
 _PREFIX = "epsilometer_"
-_SUBMITTED = Path(".snakemake/slurm_logs")  # is there once something was submitted from here
+_SUBMITTED = Path(".snakemake/slurm_logs")  # exists once a job was submitted from here
 _SECONDS = 60
-_TAKEN_APART = re.compile(r"[^\w@%+=:,./~-]")  # by a shell; letters of any language are not
+_TAKEN_APART = re.compile(r"[^\w@%+=:,./~-]")  # characters that a shell may interpret
 
 
 def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise `EpsilometerError` for a folder whose name a shell would not take as it is.
+    """Raise `EpsilometerError` for a folder name that a shell would change.
 
     Snakemake writes it into commands of the cluster; a shell would run the text in ``$(...)``.
     """
     for folder in folders:
         if match := _TAKEN_APART.search(str(folder)):
             raise EpsilometerError(
-                f"{str(folder)!r}: what a cluster runs cannot lie in a folder with {match[0]!r} "
-                "in its name; move it to one of letters, digits and ._-"
+                f"{str(folder)!r}: must not have {match[0]!r} in its name, because a shell of the "
+                "cluster may change it; use letters, digits and ._-"
             )
 
 
 def cancel_orphans() -> None:
-    """Cancel what earlier runs of this folder left on the cluster, and wait until it is gone.
+    """Cancel the jobs that earlier runs of this folder left on the cluster; wait for their end.
 
     Raises `EpsilometerError` if that takes longer than a minute, or SLURM does not answer.
     """
@@ -56,12 +56,12 @@ def cancel_orphans() -> None:
             )
         if left:
             _ask("scancel", "--signal=KILL", "--full", *left)
-            _ask("scancel", *left)  # those that only wait
+            _ask("scancel", *left)  # pending jobs
         time.sleep(1)
 
 
 def _orphans() -> list[str] | None:
-    """Return the ids of this user's jobs that were submitted from here; none if SLURM is mute."""
+    """Return the ids of this user's jobs that were submitted from here, if SLURM answers."""
     listed = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%Z")
     if listed is None:
         return None
@@ -76,7 +76,7 @@ def _orphans() -> list[str] | None:
 
 
 def _ask(*command: str) -> str | None:
-    """Return what one of SLURM's clients prints; nothing where it fails or does not come back."""
+    """Return the output of a SLURM client; nothing if it fails or does not return."""
     try:
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)  # noqa: S603
     except (subprocess.SubprocessError, OSError):

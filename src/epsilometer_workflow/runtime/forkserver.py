@@ -1,10 +1,10 @@
-"""A server that forks jobs: to import what they need takes longer than to do most of them.
+"""A server that forks jobs: most jobs take less time than their imports.
 
 It is started with a run, imports libraries and stages once, and ends with the run. The process
 that Snakemake starts for a job hands its script over, by a socket of this user, and waits for the
-exit code. Here the script runs in a fork, watched as ever (see `watch`). Where there is no server,
-or a job is not for it, nothing else changes: the job then imports what it uses, and no more. On a
-cluster each submission has a server of its own.
+exit code. Here the script runs in a fork, watched like all jobs (see `watch`). Without a server, or
+for a job that the server cannot run, the job itself imports the modules that it uses. On a cluster
+each submission has a server of its own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 
-ONE_THREAD = {  # which a fork copies: no other may hold a lock meanwhile
+ONE_THREAD = {  # a fork copies one thread only: no other thread may hold a lock
     **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
 }
 _STARTED = b"s"
-_HEADER = 64  # bytes: how many follow, and the rule
-_SECONDS = 1.0  # in which a client has to send them
+_HEADER = 64  # bytes: the number of bytes that follow, and the rule
+_SECONDS = 1.0  # time limit for a client to send them
 _CALLED = {  # modules that most jobs of a rule use and import late
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
@@ -48,8 +48,8 @@ def client() -> int | None:
 def handed_over(snakemake: Any) -> int | None:
     """Let the run's server do a job; return its exit code, or None where there is no server.
 
-    Jobs that use several cores are left alone: libraries read how many when they are imported. So
-    are those of another environment, such as one that conda made, and of another run.
+    The server refuses jobs that use several cores, because libraries read that number when they are
+    imported; and jobs of another environment, such as one that conda made, or of another run.
     """
     run, _, address = os.environ.get(SERVER, "").partition("|")
     environment, _, path = address.partition("|")
@@ -71,7 +71,7 @@ def handed_over(snakemake: Any) -> int | None:
 
 
 def _request(rule: str) -> tuple[bytes, bytes]:
-    """Return what says which script is to be run, where, and with which environment."""
+    """Return a request: the script, its folder and its environment."""
     import json
 
     script = os.path.abspath(sys.argv[0])  # noqa: PTH100
@@ -124,7 +124,7 @@ class Server:
                 print(f"not forked: {error}", file=sys.stderr, flush=True)
 
     def _fork(self, connection: socket.socket) -> None:
-        connection.settimeout(_SECONDS)  # one that says nothing is not waited for
+        connection.settimeout(_SECONDS)  # do not wait for a silent client
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER, 2)
         connection.settimeout(None)
         if len(header) == _HEADER and len(descriptors) == 2:
@@ -149,10 +149,10 @@ def _import(rule: str) -> None:
         *_CALLED.get(rule, ()),
     ):
         import_module(module)
-    with suppress(Exception):  # the job will tell
+    with suppress(Exception):  # the job itself reports the error
         import_module(f"epsilometer_workflow.stages.{rule}")
     gc.collect()
-    gc.freeze()  # what is imported stays, and is shared with all forks
+    gc.freeze()  # imported modules stay, and are shared with all forks
 
 
 def _become_job(connection: socket.socket, size: int, descriptors: list[int]) -> None:

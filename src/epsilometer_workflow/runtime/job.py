@@ -1,4 +1,4 @@
-"""The beginning of every script of the workflow; it imports next to nothing itself."""
+"""The beginning of every script of the workflow; it imports very little."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def job(
     Where the run has a server that forks processes with everything imported already, the body is
     run there, and this process only waits for the end. See `epsilometer_workflow.runtime.keeping`.
 
-    Where the body breaks, or outgrows what the job asked for, ``stopped`` is given the cause, to
-    write what takes the place of the outputs; without it the job fails.
+    If the body crashes, or exceeds the limits of the job, ``stopped`` gets the cause and writes a
+    substitute for the outputs; without it the job fails.
     """
     code = handed_over(snakemake)
     if code is not None:

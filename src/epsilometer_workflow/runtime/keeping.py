@@ -26,11 +26,11 @@ _log.setLevel(logging.INFO)
 def kept(
     snakemake: Any, stopped: Callable[[str], None] | None = None
 ) -> Iterator[Callable[[str], None]]:
-    """Run what follows watched, as the job of a script; gives a function that reports progress.
+    """Run the body, watched, as the job of a script; yields a function that reports progress.
 
     The log has the job's start, progress and output, the cause of a failure (with the
-    traceback where the failure is ours) and its usage; the terminal shows one line. What
-    ``stopped`` does is in `epsilometer_workflow.runtime.job.job`.
+    traceback where the failure is ours) and its usage; the terminal shows one line. For
+    ``stopped`` see `epsilometer_workflow.runtime.job.job`.
     """
     log_file = Path(str(snakemake.log[0]))
     title = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()
@@ -91,12 +91,12 @@ def _open_log(log_file: Path, title: str) -> None:
     except OSError as error:
         _report(f"{_refused(error, log_file)} [{title}]")
         raise SystemExit(1) from None
-    logging.raiseExceptions = False  # a full disk ends a job by its output, not by its log
+    logging.raiseExceptions = False  # on a full disk the output fails the job, not the log
     _log.info("start %s%s", title, _allocation())
 
 
 def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
-    """Write what takes the place of outputs, and a note of it; tell whether that could be done."""
+    """Write a substitute for the outputs, and a note of it; return whether that worked."""
     if stopped is None:
         return False
     try:
@@ -156,7 +156,7 @@ def _refused(error: OSError, file: object) -> str:
 
 
 def _limit_hint(cause: str, snakemake: Any) -> str:
-    """Return how to raise the limit that a job was stopped at."""
+    """Return a hint how to raise the limit that stopped a job."""
     for limit, resource in (("memory", "mem_mb"), ("longer", "runtime")):
         if limit in cause and "limit" in cause:
             more = 2 * snakemake.resources.get(resource)
@@ -165,7 +165,7 @@ def _limit_hint(cause: str, snakemake: Any) -> str:
 
 
 def _set_aside(error: DamagedError) -> str:
-    """Delete a damaged file, as nothing else can be done with it, and say so."""
+    """Delete a damaged file, which cannot be repaired, and say so."""
     try:
         Path(error.path).unlink(missing_ok=True)
     except OSError:

@@ -1,8 +1,8 @@
 """The origin of results: were they made in this folder? And the last lines of a run that failed.
 
-Snakemake remembers in ``.snakemake/metadata`` with which parameters it made each file, and makes it
-again when they change. Files that were copied from elsewhere have no such record, and it would take
-them for its own.
+Snakemake records in ``.snakemake/metadata`` the parameters of each file, and makes it again when
+they change. Files that were copied from elsewhere have no such record, so Snakemake would accept
+them as its own.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
             if identity and identity.get(key) != value:
                 raise DataError(
                     path,
-                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing tells that it was "
-                    f"made in this folder; move {results} away",
+                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing records that it "
+                    f"was made in this folder; move {results} away",
                 )
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether Snakemake has made this very file, or has begun to make it."""
+    """Tell whether Snakemake made this file here, or began to make it."""
     name = urlsafe_b64encode(str(path).encode()).decode()
     for records in _RECORDS:
         try:
@@ -73,7 +73,7 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
     lines = [f"Failed: {cause}" for cause in _first(list(causes))]
     shown = [path for path in missing if not path.endswith(".parquet")] or missing
     lines += [f"Missing: {path}" for path in _first(shown)]
-    lines.append("What is done stays; the same command makes the rest once the cause is gone.")
+    lines.append("Finished files stay; without the cause, the same command makes the others.")
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ from epsilometer_workflow.runtime.variables import RUN, SERVER
 class Lock:
     """Held while Snakemake runs, so that no two runs write into one folder.
 
-    The kernel lets go of it when the process ends, however it ends: nothing is ever to be unlocked.
+    The kernel releases it when the process ends, also after a crash: no manual unlock is needed.
     """
 
     folder: str = ".snakemake"
@@ -54,18 +54,18 @@ def clear_halves(results: str) -> None:
 
 
 def use_this_library(before: Path) -> None:
-    """Let the jobs that this process starts import the library it has imported, and end with it.
+    """Make jobs of this process import the same library as it, and end with it.
 
-    ``before`` is a folder of packages that they are to find first.
+    ``before`` is a folder of packages that come first in their path.
     """
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = dict.fromkeys([str(before), str(Path(__file__).parents[2]), *filter(None, others)])
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
-    os.environ[RUN] = str(os.getpid())  # with which they end
+    os.environ[RUN] = str(os.getpid())  # jobs end when this process ends
 
 
 def without_rate_limit(workflow: Any) -> bool:
-    """Take Snakemake's limit of job starts away, and tell whether that could be done.
+    """Remove Snakemake's limit of job starts; return whether that worked.
 
     With one, however high, each round of the scheduler and each job that ends starts a timer for
     another round, which looks at every job again: threads and rounds pile up over a long run. The
@@ -94,7 +94,7 @@ def start_forkserver() -> None:
             left.unlink(missing_ok=True)
     path = Path(".snakemake", f"{prefix}{os.getpid()}.socket")
     path.unlink(missing_ok=True)
-    # Not by -m, which would make a second module of it beside the one that jobs import.
+    # Not by -m: that would load it a second time, beside the module that jobs import.
     program = "from epsilometer_workflow.runtime.forkserver import main; main()"
     log = Path(".snakemake", "log", f"{path.stem}.log")
     log.parent.mkdir(exist_ok=True)
@@ -102,7 +102,7 @@ def start_forkserver() -> None:
         _server = subprocess.Popen(  # noqa: S603
             [sys.executable, "-P", "-c", program, str(path), str(os.getpid())],
             env=os.environ | ONE_THREAD,
-            start_new_session=True,  # Ctrl-C is for the run, which tells its jobs
+            start_new_session=True,  # Ctrl-C goes to the run, which ends its jobs
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=file,

@@ -1,4 +1,4 @@
-"""Variables of the environment by which a run and its jobs know each other."""
+"""Environment variables that connect a run and its jobs."""
 
 RUN = "EPSILOMETER_RUN"  # the process of the Snakemake that started a job
-SERVER = "EPSILOMETER_FORKSERVER"  # whose server it is, of which environment, and its socket
+SERVER = "EPSILOMETER_FORKSERVER"  # the run of the server, its environment, and its socket

@@ -1,9 +1,9 @@
-"""A watched job: it runs in a child process, and every way in which it can end is reported.
+"""A watched job: it runs in a child process, and every kind of end is reported.
 
-A mechanism under audit is foreign code. It may crash the interpreter, never come back, take all
-memory or print without end; and Snakemake may be killed above it. The process that was started
-stays outside and small: it waits for the child, holds it to its limits, keeps what it prints, stops
-it when its run is gone, and gives the cause where the child no longer can.
+A mechanism under audit is foreign code. It may crash the interpreter, never return, use all memory
+or print without end; and the Snakemake above it may be killed. So the parent process stays small
+and safe: it waits for the child, enforces its limits, keeps its printed text, stops it when its run
+has ended, and reports the cause if the child cannot.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
 _GONE = "the run that asked for it is gone"
 OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
-"""Causes that are no fault of the child."""
+"""Causes outside the child."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a job; None is no limit."""
+    """The limits of a job; None means no limit."""
 
     minutes: float | None = None
     megabytes: float | None = None
@@ -44,7 +44,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Usage:
-    """The use of a job: seconds of wall clock and of CPU, megabytes at its largest."""
+    """The usage of a job: seconds of wall clock and of CPU, and its largest memory in megabytes."""
 
     seconds: float
     cpu_seconds: float
@@ -84,7 +84,7 @@ def watched(
     """
     reader, writer = os.pipe()
     watcher = os.getpid()
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # whose parent ends is ours; see `_end`
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # adopts orphans of the child; see `_end`
     child = os.fork()
     if child == 0:
         return _become_child(watcher, reader, writer, client)
@@ -108,7 +108,7 @@ def watched(
 
 
 class _Lines:
-    """The text that a child prints, in whole lines: a crash is written in pieces."""
+    """The text that a child prints, in whole lines: the text of a crash comes in pieces."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
         self._keep, self._rest = keep, b""
@@ -139,10 +139,10 @@ def failed() -> NoReturn:
 
 
 def _become_child(watcher: int, reader: int, writer: int, client: int | None) -> int:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # goes when the watcher is killed
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # it is killed with the watcher
     if os.getppid() != watcher:
         os._exit(_REPORTED)
-    os.setpgid(0, 0)  # so that it can be stopped with all that it starts
+    os.setpgid(0, 0)  # so that it can be stopped with all its processes
     terminal = os.dup(2)
     os.close(reader)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -152,7 +152,7 @@ def _become_child(watcher: int, reader: int, writer: int, client: int | None) ->
         os.dup2(nothing, client)
     for descriptor in (nothing, writer):
         os.close(descriptor)
-    faulthandler.enable()  # a crash leaves the lines of Python it happened in
+    faulthandler.enable()  # after a crash, the log has the lines of Python
     return terminal
 
 
@@ -200,7 +200,7 @@ def _run_end_test(poll: select.poll) -> Callable[[set[int]], bool]:
 def _end_test(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
     """Return a test, on the descriptors that are ready, of whether a process has ended.
 
-    The kernel wakes us by a descriptor; where it, or this Python, knows none, we look by turns.
+    The kernel signals it by a descriptor; on old kernels and Pythons, the process is polled.
     """
     try:
         descriptor = os.pidfd_open(process)
@@ -220,11 +220,11 @@ def _terminated(*_: object) -> None:
 
 
 def _megabytes(process: int) -> float:
-    """Return how much memory a process holds of its own: files that it maps do not count."""
+    """Return the private memory of a process: mapped files do not count."""
     try:
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:
-        return 0.0  # it is just ending
+        return 0.0  # the process is ending
     match = re.search(r"^RssAnon:\s+(\d+) kB", status, flags=re.MULTILINE)
     return int(match[1]) * 1024 / 1e6 if match else 0.0
 
@@ -247,7 +247,7 @@ def _end(child: int, began: float) -> tuple[int, Usage]:
 def _end_orphans() -> None:
     """Stop the processes of a child in sessions of their own, such as the workers of an audit."""
     pid = os.getpid()
-    for _ in range(100):  # the children of an orphan are orphans next
+    for _ in range(100):  # children of a killed orphan become orphans
         try:
             orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
         except OSError:  # some kernels do not have this file
@@ -261,7 +261,7 @@ def _end_orphans() -> None:
 
 
 def _cause(code: int) -> str | None:
-    """Return why a child ended that was not stopped; ``None`` where there is nothing to add."""
+    """Return why a child ended that was not stopped; None if it reported that itself."""
     if code < 0:
         return f"crashed: {signal.strsignal(-code)} (signal {-code})"
     return None if code in (_DONE, _REPORTED) else f"ended the interpreter with exit code {code}"

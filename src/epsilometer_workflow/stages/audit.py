@@ -1,13 +1,12 @@
 """The verdicts on all claims about one mechanism on one set of pairs: a row each, and a page.
 
-An audit asks its source for draws by input, size and seed. The audit of another claim asks for the
-same ones, as far as it follows the same pairs. `Remembered` makes them once, so that all claims are
-audited on the same draws. Foreign code runs here and nowhere else in the workflow.
+An audit requests draws by input, size and seed. The audit of another claim requests the same draws,
+as far as it tests the same pairs. `Remembered` makes them once, so all claims are audited on the
+same draws. Foreign code runs here and nowhere else in the workflow.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import logging
 import os
@@ -41,7 +40,7 @@ FAILED, MISSING = "failed", "missing"
 """The words of an audit that could not be made, and of one whose environment could not be."""
 
 _ABOUT_OUTPUTS = ("as_reals", "outcomes", "support", "lipschitz")
-_SHOWN = 400  # letters of an input that is kept as it is
+_SHOWN = 400  # characters of an input that is kept in full
 _log = logging.getLogger("epsilometer")
 
 Row = tuple[Verdict, AnyClaim, str | None]
@@ -101,12 +100,12 @@ def _write(
     from epsilometer.auditing.rendering.page import html_of  # the Snakefile imports this module
 
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
+    verdicts = [(verdict, claim) for verdict, claim, _ in rows]
     try:
-        text = html_of(*((verdict, claim) for verdict, claim, _ in rows))
+        text = html_of(*verdicts)
     except Exception:  # the verdicts are written all the same
         _log.exception("no page")
-        text = "\n\n".join(html.escape(str(verdict)) for verdict, *_ in rows)
-        text = f"<!DOCTYPE html>\n<pre>{text}</pre>\n"
+        text = html_of(*verdicts, in_words=True)
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
     plain_rows = [_plain(verdict, word) for verdict, _, word in rows]
@@ -116,13 +115,13 @@ def _write(
 
 
 def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
-    """Return all that a verdict says; of long inputs their beginning."""
+    """Return the verdict as JSON values, with long inputs shortened."""
     pair = None if verdict.pair is None else [_shown(x) for x in verdict.pair]
     return verdict.to_plain() | {"verdict": word or verdict.verdict, "pair": pair}
 
 
 def _shown(x: Any) -> Any:
-    """Return an input as it is where it is short, else in words."""
+    """Return a short input as it is, a long one as a shortened text."""
     plain = as_plain(x)
     return plain if len(json.dumps(plain)) <= _SHOWN else input_text(x, _SHOWN)
 
@@ -199,14 +198,14 @@ def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str,
 
 
 def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what accountants answer, in the mechanism's own interpreter."""
+    """Return the answers of accountants, in the mechanism's own interpreter."""
     entries = [entry["claim"] for entry in spec["claims"]]
     return ask_all(entries, interpreter=spec["mechanism"].get("python"), timeout=spec["timeout"])
 
 
 @contextmanager
 def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterator[Audit]:
-    """Give what audits a claim; all claims are audited on the same draws."""
+    """Yield the function that audits a claim; all claims are audited on the same draws."""
     from epsilometer.auditing.audit import audit, audit_outputs, check_source
     from epsilometer.auditing.one_run import audit_one_run, draw_canaries
 
@@ -248,7 +247,7 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
 
 
 def _source_of(spec: Mapping[str, Any]) -> Source:
-    """Return where draws come from; an environment's interpreter goes by its name."""
+    """Return the source of draws; the interpreter of an environment has the environment's name."""
     mechanism = spec["mechanism"]
     source = source_of(mechanism, spec["failures"], spec["timeout"], dict(spec["given"]))
     if "environment" in mechanism:
@@ -258,9 +257,9 @@ def _source_of(spec: Mapping[str, Any]) -> Source:
 
 
 class Remembered:
-    """A source that draws once for each input, size and seed, and then gives the same again.
+    """A source that draws once for each input, size and seed, and then returns the same draws.
 
-    An error is given again, too. Inputs are compared as objects, and must stay alive.
+    An error is raised again, too. Inputs are compared as objects, and must stay alive.
     """
 
     def __init__(self, source: Source) -> None:

@@ -1,4 +1,4 @@
-"""All that the benchmark measured, as a table and a figure."""
+"""All measurements of the benchmark, as a table and a figure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from epsilometer_workflow.files.storage import atomic, read_columns, write_table
+from epsilometer_workflow.files.storage import read_columns, write_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.benchmark import figures as benchmark
 
@@ -23,9 +23,7 @@ def run(measured: Sequence[str], outputs: Any, spec: Mapping[str, Any]) -> None:
             for path, member in zip(measured, spec["members"], strict=True)
         ]
     )
-    write_table(rows, outputs.parquet, "table", spec["identity"])
-    with atomic(outputs.csv) as part:
-        rows.to_csv(part, index=False)
+    write_table(rows, outputs.parquet, "table", spec["identity"], outputs.csv)
     style.save(benchmark.benchmark(rows), outputs.pdf, _CAPTION)
 
 

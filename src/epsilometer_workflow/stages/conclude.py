@@ -55,9 +55,7 @@ def write(rows: Sequence[Mapping[str, Any]], outputs: Any, identity: Mapping[str
     """Write rows as CSV and Parquet."""
     types = dict.fromkeys(_WHOLE, "Int64") | dict.fromkeys(_NUMBERS, "float64")
     table = pd.DataFrame(rows).astype(types)
-    write_table(table, outputs.parquet, "table", identity)
-    with atomic(outputs.csv) as part:
-        table.to_csv(part, index=False)
+    write_table(table, outputs.parquet, "table", identity, outputs.csv)
 
 
 def show(page: str, template: str, **values: Any) -> None:
@@ -119,7 +117,7 @@ def guessed(guesses: Mapping[str, Any] | None) -> str | None:
 
 
 def mechanism(source: Mapping[str, Any]) -> str:
-    """Return where draws come from, as an entry says it."""
+    """Return the source of draws, as the entry names it."""
     if "outputs" in source:
         return " and ".join(source["outputs"])
     if "command" in source:

@@ -18,11 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-_PASSES = re.compile(  # what may be another time
+_PASSES = re.compile(  # errors that may disappear later
     r"Retrying \(|ConnectionError|timed out|name resolution|unreachable|No space left",
     re.IGNORECASE,
 )
-_KEPT = 100_000  # letters
+_KEPT = 100_000  # characters
 _HELPS = ": the network or the disk failed, and the same command tries again"
 
 
@@ -74,8 +74,8 @@ def _write(output: str, python: str | None, packages: dict[str, str], problem: s
 
 
 def _make(folder: Path, requirements: Sequence[str]) -> str | None:
-    """Make an environment; return all that pip says of why it cannot."""
-    has_pip = find_spec("pip") is not None  # whose pip; the environment holds what the lock says
+    """Make an environment; return the errors of pip if it cannot."""
+    has_pip = find_spec("pip") is not None  # then pip need not be in the environment
     venv.EnvBuilder(symlinks=True, with_pip=not has_pip).create(folder)
     if not requirements:
         return None

@@ -1,7 +1,7 @@
 """From files of reduced samples to a tidy table of estimates.
 
-A row per run, n and pair of sides; for a lower bound the pair is the one that was selected. All
-that is held are columns: arrays of shape ``(rows,)``, by name.
+A row per run, n and pair of sides; for a lower bound this is the selected pair. Tables are held as
+columns: arrays of shape ``(rows,)``, by name.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) ->
 
 
 def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
-    """Yield where rows lie together that agree in some columns."""
+    """Yield slices of neighbouring rows that agree in some columns."""
     changes = [columns[key][1:] != columns[key][:-1] for key in keys]
     starts = np.flatnonzero(np.concatenate([[True], np.any(changes, axis=0)]))
     for first, last in zip(starts, [*starts[1:], None], strict=True):
@@ -190,7 +190,7 @@ def _from_evidence(estimator: Any, file: str, expected: Spec, _: Spec) -> Column
 
 
 def _at(columns: Columns, rows: Any) -> Columns:
-    """Return what identifies some rows."""
+    """Return the columns that identify some rows."""
     keys = {key: columns[key][rows] for key in _KEYS}
     fresh = columns.get("fresh", np.zeros(len(columns["run"]), np.int64))
     return keys | {"fresh": fresh[rows]}

@@ -10,9 +10,9 @@ from epsilometer.auditing.formats import short
 from epsilometer_workflow.stages import conclude
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section
-    ("violated", "Exhibits", "Faults that are known, and must be found."),
-    ("not refuted", "Controls", "What is right, and must not be called violated."),
-    (None, "Others", "Nothing is expected of them."),
+    ("violated", "Exhibits", "Known faults, which must be found."),
+    ("not refuted", "Controls", "Correct mechanisms, which must not be called violated."),
+    (None, "Others", "Audits without an expected verdict."),
 )
 _FIRST = ("package", "version", "fault", "audit", "parameters", "pairs", "claim", "found")
 _LAST = ("reference", "error", "source", "path")

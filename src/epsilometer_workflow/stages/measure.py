@@ -34,7 +34,7 @@ _ENVIRONMENT = {f"{name}_NUM_THREADS": "1" for name in _THREADS} | {
     "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
 }
-_WARM = 20_000  # draws of the call before those that are timed
+_WARM = 20_000  # draws of the warm-up call before the timed calls
 _NUMBERS = (
     *("n", "times", "seconds", "seconds_low", "seconds_high", "megabytes", "ratio", "growth"),
     *("agreement", "bound", "bound_low", "bound_high", "level", "claim", "above", "violated"),
@@ -67,7 +67,7 @@ def columns(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def with_growth(rows: Sequence[Row]) -> list[Row]:
-    """Add how many times longer each takes than at the n before, a doubling."""
+    """Add the ratio of the time to that at the previous n, per doubling."""
     before: dict[str, Row] = {}
     grown = []
     for row in rows:

@@ -1,8 +1,8 @@
 """A report on one page, or all of them: statements of papers and our results, figures and tables.
 
-The page is one file. Figures are in it, nothing is asked for elsewhere, and what it says of its
-content is counted from the tables. What was made beside the reports (audits, the museum, the
-benchmark) is shown where it is there; what jobs took is read from their logs.
+The page is one file, with its figures inside; it requests no other file. Numbers in its text are
+counted from the tables. It also shows audits, the museum and the benchmark, if they were made. Time
+and memory of the jobs are read from their logs.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from epsilometer_workflow.reports.scorecard.outcomes import (
     UNDECIDED,
     VERDICTS,
     YES,
+    counted,
 )
 
 _SCORECARD = "scorecard/scorecard"
-_LONG = 28  # letters from where a cell may break into lines
+_LONG = 28  # characters; a longer cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
 _AUDITS = (  # the columns of a table of verdicts that the page shows, if they exist
@@ -160,7 +161,7 @@ def _table(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def cell(value: object) -> str:
-    """Return a cell as a reader wants it: whole numbers grouped, others to four digits."""
+    """Return a cell as text: whole numbers grouped, others to four digits."""
     if pd.isna(value):
         return ""
     if isinstance(value, str | bool | np.bool_):
@@ -211,19 +212,8 @@ def _ours(text: str) -> str:
 
 def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the verdicts of a paper, or of ``all``; the share is that of the decided."""
-    outcomes = [row["agrees"] for row in statements if paper in ("all", row["paper"])]
-    counts = {word: outcomes.count(word) for word in VERDICTS}
-    decided = len(outcomes) - counts[NOT_HERE]
-    agree = counts[YES] + counts[ERRATUM]
-    share = agree / decided if decided else None
-    return {
-        "paper": paper,
-        "counts": counts,
-        "statements": len(outcomes),
-        "decided": decided,
-        "agree": agree,
-        "share": share,
-    }
+    chosen = (row["agrees"] for row in statements if paper in ("all", row["paper"]))
+    return {"paper": paper, **counted(chosen)}
 
 
 # --- audits, museum and benchmark -----------------------------------------------------------------
@@ -287,7 +277,7 @@ def took(logs: Path) -> list[dict[str, Any]]:
 
 
 def total(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what all rules took together."""
+    """Return the total usage of all rules."""
     sums = {key: sum(row[key] for row in jobs) for key in ("jobs", "seconds", "cpu")}
     return sums | {
         key: max((row[key] for row in jobs), default=0) for key in ("longest", "megabytes")
@@ -309,7 +299,7 @@ def _logs(folder: Path) -> Iterator[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds as a reader says them.
+    """Return seconds in a readable unit.
 
     >>> duration(0.26), duration(75), duration(8100)
     ('0.3 s', '1.2 min', '2.2 h')

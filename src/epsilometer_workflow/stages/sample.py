@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from epsilometer import seeds
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms.base import KINDS, Mechanism, dimension_of
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
@@ -79,14 +79,14 @@ def draw(
         raise MechanismError(f"{context}: sample() returned shape {outputs.shape}, not {shape}")
     if len(outputs) != size:
         raise MechanismError(f"{context}: sample() returned {len(outputs)} outputs, not {size}")
-    kind = KINDS[mechanism.outputs]
+    kind = OUTPUT_KINDS[mechanism.outputs]
     if not np.issubdtype(outputs.dtype, np.floating if kind.real else np.integer):
         raise MechanismError(
             f"{context}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
         )
     if kind.real:
         bad = int(np.count_nonzero(~np.isfinite(outputs)))
-        if kind.missing:  # NaN is where there is no number
+        if kind.missing:  # NaN stands for a missing number
             bad -= int(np.count_nonzero(np.isnan(outputs)))
         if bad:
             raise MechanismError(f"{context}: sample() returned {bad} NaN or infinite outputs")
@@ -96,7 +96,7 @@ def draw(
 
 
 def _global_states() -> dict[str, object]:
-    """Return the random states that a mechanism has no business with."""
+    """Return the global random states, which a mechanism must not use."""
     _, *numpy = np.random.get_state()  # noqa: NPY002
     return {"NumPy": [np.asarray(part).tobytes() for part in numpy], "Python": random.getstate()}
 

@@ -36,10 +36,10 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
         for pair, loss in zip(pairs, pair_losses, strict=True):
-            events = None if loss.found is None else json.dumps(loss.found, allow_nan=False)
-            rows.append((run, *pair, loss.loss, events, pair == pairs[chosen]))
+            target = None if loss.target is None else json.dumps(loss.target, allow_nan=False)
+            rows.append((run, *pair, loss.loss, target, pair == pairs[chosen]))
         progress(f"run {run} of runs {spec['samples']['runs']}")
-    runs, side_x, side_x_prime, losses, found, selected = zip(*rows, strict=True)
+    runs, side_x, side_x_prime, losses, targets, selected = zip(*rows, strict=True)
     return {
         "run": np.array(runs, np.int32),
         "n": np.full(len(rows), spec["samples"]["n"], np.int64),
@@ -47,7 +47,7 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
         "side_x": np.array(side_x, np.int32),
         "side_x_prime": np.array(side_x_prime, np.int32),
         "loss": np.array(losses, np.float64),
-        "found": found,
+        "found": targets,
         "selected": np.array(selected, bool),
     }
 

@@ -72,7 +72,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 
 
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
-    """Add parameters, inputs, the pair's name and the exact levels (NaN without a law).
+    """Add parameters, inputs, the pair's name and the exact levels (NaN if they are unknown).
 
     ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON.
 
@@ -140,5 +140,5 @@ def _levels(
 
 @lru_cache(maxsize=64)
 def _law(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
-    """Return a law, which estimators of one mechanism share, with what it has worked out."""
+    """Return the exact distribution of a mechanism; its cached values serve all estimators."""
     return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))

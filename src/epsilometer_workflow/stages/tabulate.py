@@ -1,10 +1,10 @@
 """From summaries to the tables of a report, beside the numbers that a paper prints.
 
-How a builder is called is read from its signature, and errors are placed.
+A builder is called by its signature, and errors name the place in the configuration.
 
-A builder's options are its keyword-only parameters, typed. Its one positional parameter, if it has
-any, is what there is of one experiment (a data frame) or of several (a list of data frames), and
-its name says what that is:
+A builder's options are its keyword-only parameters, with their types. Its one positional parameter,
+if it has any, gets data of one experiment (a data frame) or of several (a list of data frames). The
+name of the parameter says which data:
 
 ``summary``, ``summaries``
     Statistics over runs (`epsilometer_workflow.stages.summarise.summarise`).
@@ -17,7 +17,7 @@ its name says what that is:
 ``timings``
     Measured seconds (`epsilometer_workflow.stages.time`).
 
-Or it is what there is beyond experiments:
+Or data that do not belong to an experiment:
 
 ``tables``
     Other tables, in a mapping by ``report/artifact``.
@@ -37,13 +37,7 @@ import pandas as pd
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
 from epsilometer_workflow.files.options import options_model, parse
-from epsilometer_workflow.files.storage import (
-    SampleFile,
-    atomic,
-    read_samples,
-    read_table,
-    write_table,
-)
+from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 
 Builder = Callable[..., pd.DataFrame]
 _READS = {
@@ -69,9 +63,7 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
         rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
     table = join_paper(table, spec["paper"], file, key)
-    write_table(table, parquet, "table", identity | {"caption": spec["caption"]})
-    with atomic(csv) as part:
-        table.to_csv(part, index=False)
+    write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
 
 def check(

@@ -7,10 +7,10 @@ import survey
 
 import epsilometer as em
 
-AGES = em.domain({"rows": {"values": [0, 100], "whole": True}, "length": [0, 6]}, limit=20)
-GROUPS = em.domain({"rows": {"choices": ["a", "b", "c"]}, "length": [0, 4]}, limit=20)
+AGES = em.domain({"rows": {"values": [0, 100], "whole": True}, "length": [0, 6]}, limit=8)
+GROUPS = em.domain({"rows": {"choices": ["a", "b", "c"]}, "length": [0, 4]}, limit=8)
 NUMBER = em.domain({"values": [0, 1]})
-FOUR = em.domain({"rows": {"values": [0, 1], "clipped": True}, "length": [4, 4]}, limit=20)
+FOUR = em.domain({"rows": {"values": [0, 1], "clipped": True}, "length": [4, 4]}, limit=8)
 SCORES = [([1, 1, 1, 1, 1, 1], [2, 0, 0, 0, 0, 0])]
 BIT = [(0, 1)]
 
@@ -33,9 +33,9 @@ BIT = [(0, 1)]
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_is_as_private_as_it_says(audit, mechanism, pairs):
-    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=10_000)
+    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=5000)
 
 
-@pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=10_000)
+@pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=5000)
 def test_group_size(audit):
     audit(survey.group_size, pairs=[([], [1]), ([1], [1, 1])])

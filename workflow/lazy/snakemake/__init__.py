@@ -1,9 +1,9 @@
-"""Snakemake as a job sees it: the package's modules, without what the package itself imports.
+"""Snakemake's package for jobs: its modules, without the imports of the package itself.
 
-The few lines that Snakemake puts before a script import two of its modules. Importing the package
-for them costs 70 ms of CPU a job, most of what starting one takes, for `shell`, which no script
-here calls. This package lies before Snakemake's in the path of jobs, finds the modules in
-Snakemake's folder, and becomes Snakemake's package as soon as anybody asks for anything else of it.
+Snakemake puts a few lines before each script, which import two of its modules. To import the whole
+package for them takes 70 ms of CPU a job, most of its start, for `shell`, which no script here
+calls. This package precedes Snakemake's in the path of jobs and finds the modules in Snakemake's
+folder. On access to any other attribute it loads Snakemake's own package in its place.
 """
 
 import sys
@@ -20,7 +20,7 @@ __path__ = _spec.submodule_search_locations
 def __getattr__(name):
     module = sys.modules[__name__]
     if name == "__version__" and "_spec" in vars(module):
-        from importlib.metadata import version  # modules ask for it before the package can be had
+        from importlib.metadata import version  # modules need it before the package is loaded
 
         return version("snakemake")
     if "_spec" in vars(module):

@@ -97,7 +97,7 @@ def accepted(
             taken, other = (y, x) if error is not None else (x, y)
             raise MechanismError(
                 f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
-                f"{input_text(taken, 40)}, which may tell them apart ({name}); let failures be "
+                f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures be "
                 "outcomes, or declare inputs on which it draws"
             )
     if refused and not drawn and not failing:

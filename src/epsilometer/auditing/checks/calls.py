@@ -16,13 +16,13 @@ from epsilometer.auditing.outcomes.outcomes import learn
 from epsilometer.events.events import codes_of
 
 Draw = Callable[[Any, int, int], Any]
-"""Raw outputs on an input, so many, at a seed."""
+"""A function of input, number and seed that returns raw outputs."""
 
-_SHORT = 12  # short calls of an input
-_PART = 40  # a short call has one draw in so many; as many draws are calls of their own
-_ENTRIES = 4  # that have scores of their own
-_ADDED = 64  # that are added up
-_GROUPS = 4  # inputs of the call before
+_SHORT = 12  # short calls on an input
+_PART = 40  # one draw in 40 is in each short call; one in 40 is a call of its own
+_ENTRIES = 4  # entries that have a score of their own
+_ADDED = 64  # entries that are added up
+_GROUPS = 4  # most groups by the input of the call before
 
 
 class Sample:
@@ -73,7 +73,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Call:
-    """A call: so many draws on the input of number ``x``, at a seed, after a call on another."""
+    """A call: the numbers of its input and of draws, its seed, and the input of the call before."""
 
     x: int
     size: int
@@ -143,7 +143,7 @@ def draw_calls(
 ) -> list[Calls]:
     """Draw on all inputs in random order: some calls of one draw, all others, some of one draw.
 
-    So some calls follow another of their size at once, where noise may be kept for two.
+    So some calls directly follow a call of the same size: noise may be kept from one to the next.
     """
     few, ones = max(draws // _PART, 2), draws // _PART
     sizes = [few] * _SHORT
@@ -162,7 +162,7 @@ def draw_calls(
 
 
 def spread(size: int, most: int) -> list[int]:
-    """Return at most so many of the first ``size`` numbers, evenly spaced, with both ends.
+    """Return at most ``most`` of the first ``size`` numbers, evenly spaced, with both ends.
 
     >>> spread(9, 3)
     [0, 4, 8]

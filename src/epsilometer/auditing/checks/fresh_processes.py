@@ -20,7 +20,7 @@ from epsilometer.auditing.serving.signatures import RANDOM
 from epsilometer.auditing.sources.callables import CallableSource, Origin, Source, callable_source
 from epsilometer.auditing.sources.worker import PythonWorker, WorkerSource
 
-_PART, _LEAST, _FEW = 40, 12, 40  # a part of the draws of the checks; of few draws, up to half
+_PART, _LEAST, _FEW = 40, 12, 40  # one in 40 of the checks' draws; if they are few, up to half
 
 
 def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:

@@ -1,7 +1,7 @@
-"""Bounds of p-values for draws of which all orders are equally likely.
+"""Bounds of p-values for exchangeable draws: all orders are equally likely.
 
-- Whatever came before, the next output has a known conditional probability: its remaining count
-  over the remaining draws. A bet on the output of an earlier call at the same position is a test
+- Given all draws before, the next output has a known probability: its remaining count over the
+  remaining draws. A bet on the output of an earlier call at the same position is a test
   martingale, which reaches 1/alpha with probability alpha at most.
 - Equal outputs are put into pairs at random, the rarest first. The calls of the two outputs of a
   pair are in any order, too: bets that they are the same call are a second test martingale.
@@ -38,7 +38,7 @@ _STRETCHES = 12  # of all rows
 
 @dataclass(frozen=True)
 class Matches:
-    """How many outputs ``of`` so many equal one a ``lag`` before, and a bound of the p-value."""
+    """The ``count`` of outputs, ``of`` all, that equal the one ``lag`` before; a bound ``p``."""
 
     p: float = 1.0
     count: int = 0

@@ -11,12 +11,12 @@ draw; the calls of all inputs are in random order.
 - ``repetitions``: equal outputs are not in the same call more often than by chance, in pairs and
   all together.
 - ``independent draws``: the ranks of draws do not depend on those before.
-- ``order of calls``: no group of draws differs from all: by time, by size of the call, by the input
-  of the call before.
+- ``order of calls``: no group of draws differs from all others: by time, size of the call, or input
+  of the previous call.
 - ``x against x``: the audit itself does not distinguish early draws from late ones.
 
-If nothing is wrong, all checks together fail with probability 0.001 at most, or with a smaller
-probability that is set; `permutations` has the proofs.
+For correct draws, the probability that any check fails is at most ``alpha``, by default 0.001;
+`permutations` has the proofs.
 """
 
 from __future__ import annotations
@@ -323,8 +323,9 @@ def _against_itself(samples: Sequence[Calls], share: float) -> Check:
         return Check(name, "skipped", f"{half} draws against as many are too few")
     for sample in samples:
         sides = successive([(sample.table[:half], sample.table[half:])])
-        evidence = Evidence(pure(0.0), 1, _ITSELF * share / len(samples))
-        if gather(sides, schedule(half, 1), evidence, as_reals=True).refuted():
+        alpha = _ITSELF * share / len(samples)
+        evidence = Evidence(pure(0.0), 1, alpha, early=0.0, as_reals=True)
+        if gather(sides, schedule(half, 1), evidence).refuted():
             text = f"{sample.name}, late outputs differ in law from early ones: state is kept "
             return Check(name, "failed", f"{text}between calls")
     return _passed(name)
@@ -365,8 +366,8 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
             p = serial_p([score[start : start + stretch] for start in starts], rng)
             if min(p, by_time(score)) * len(side.scores) <= _DOUBT:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
-                text += "those before; they are shuffled before use, which is no help if they are "
-                return Check(name, "note", f"{text}dependent")
+                text += "those before; the shuffle before use does not help if they are dependent"
+                return Check(name, "note", text)
     return Check(name, "passed", "outputs are in no order")
 
 

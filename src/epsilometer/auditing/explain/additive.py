@@ -159,7 +159,7 @@ def _mixed(noise: Floats, outputs: Floats) -> _Fit | None:
 
 
 def _exact(outputs: Floats, fitted: Floats) -> bool:
-    """Tell whether a fit is exact, but for rounding."""
+    """Tell whether a fit is exact up to rounding."""
     most = _EXACT * np.ptp(outputs, axis=0) + 1e-12 * np.abs(outputs).max(axis=0)
     return bool((np.abs(outputs - fitted).max(axis=0) <= most).all())
 

@@ -135,7 +135,7 @@ def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
 
 
 def _exceeds(loss: float | None, unit: Unit, claimed: Mapping[Unit, float]) -> bool:
-    """Tell whether a loss is unbounded, or beyond the claim."""
+    """Tell whether a loss is unbounded, or larger than the claim."""
     limit = claimed.get(unit, math.inf) * (1 + 1e-6)
     return loss is not None and (loss == math.inf or loss > limit)
 
@@ -362,7 +362,7 @@ def _of_noise(noise: Additive, runs: int, claimed: Mapping[Unit, float]) -> Find
     elif loss == math.inf:
         numbers = counted(noise.count, "number")
         kind, text = "shared", f"{size} entries share {numbers} of {distribution} noise: "
-        text += f"it can be taken out, and what is left differs: {tail}"
+        text += f"it can be removed, and the rest differs: {tail}"
     elif not loss:
         kind = "nothing"
         text = f"{distribution} noise of scale {scales[0]}, no difference of x and x'"

@@ -280,7 +280,7 @@ def _ratio(p: Floats, q: Floats) -> float:
 
 
 def _broadcast(a: Floats, b: Floats, operation: Any = np.add) -> Floats:
-    """Return an operation on arrays of one size, or on a number and any; else no numbers."""
+    """Return an operation on arrays of one size, or on a number and an array; else empty."""
     if not a.size or not b.size or (a.size != b.size and 1 not in (a.size, b.size)):
         return np.zeros(0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -288,7 +288,7 @@ def _broadcast(a: Floats, b: Floats, operation: Any = np.add) -> Floats:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Tell whether two recorded values are the same, but for the rounding of floats."""
+    """Tell whether two recorded values are the same up to the rounding of floats."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

@@ -23,10 +23,10 @@ _POSITIONS = ("last", "first", "middle")
 
 
 def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield points of a grid of so many levels: those with one factor above 0, then others.
+    """Yield points of a grid with these numbers of levels: one factor above 0, then others.
 
-    These are chosen until any two levels of two factors have occurred together: always the point
-    with the most new combinations, the smallest of equals.
+    The others are chosen greedily until any two levels of two factors have occurred together: the
+    point with the most new combinations, the smallest of equals.
 
     >>> list(covering([2, 2]))
     [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -15,11 +15,11 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.auditing.checks.accepted_pairs import Candidates
-from epsilometer.auditing.formats import clipped
 from epsilometer.auditing.inputs.designs import Counts, Table
 from epsilometer.auditing.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
 from epsilometer.auditing.inputs.neighbours import patterns
 from epsilometer.auditing.outcomes.words import listed
+from epsilometer.auditing.serving.errors import shortened
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.seeds import generator
 
@@ -34,7 +34,7 @@ _KEYS = {  # further keys of each kind
     "counts": ("keys",),
     "patterns": (),
 }
-KINDS = tuple(_KEYS)
+DOMAIN_KINDS = tuple(_KEYS)
 _ENTRIES = ("values", "choices", "bits")
 
 Pairs = Callable[[np.random.Generator], Iterator[Named]]
@@ -51,7 +51,7 @@ def domain(
         One of these; ``limit`` and ``seed`` may stand in it, too.
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
-          ``"whole": true``. With ``"clipped": true`` inputs may lie beyond, as the mechanism clips
+          ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
           them. With ``"distance": d`` neighbours are at most ``d`` apart;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
@@ -115,7 +115,7 @@ def domain(
 
 def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry]]:
     """Return the generator of pairs of a domain, and the entries of its inputs."""
-    kind = _kind(where, declared, KINDS)
+    kind = _kind(where, declared, DOMAIN_KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
         return (lambda _: iter(patterns(size))), ()
@@ -272,4 +272,4 @@ def _size(where: str, value: Any, *, minimum: int = 0) -> int:
 
 
 def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    raise ArgumentError(where, f"must be {wanted}, got {clipped(repr(value), 60)}")
+    raise ArgumentError(where, f"must be {wanted}, got {shortened(repr(value))}")

@@ -1,9 +1,9 @@
 """Entries: the values of an input, or of a column of a row.
 
-They are numbers, choices, bits, or several columns. Each kind has two ends, a value at any share of
-the way between them, other special values, and pairs of neighbours, the most useful first; some of
-these may be repeated, or equal. Special values reveal wrong bounds, positions that
-are left out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
+They are numbers, choices, bits, or several columns. Each kind has two ends, a value at any fraction
+between them, other special values, and pairs of neighbours, the most useful first (some may be
+repeated, or equal). Special values reveal wrong bounds, positions that are left out, missing
+clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from epsilometer.auditing.checks.calls import spread
 Named = tuple[str, Any, Any]
 """A name, x and x'."""
 
-_SMALL = 14  # so many whole numbers have at most a hundred pairs
-_MOST_CHOICES = 50  # of more, so many are used, evenly spaced
-_COLUMNS = 8  # of more, so many are changed alone, evenly spaced
+_SMALL = 14  # 14 whole numbers have at most a hundred pairs
+_MOST_CHOICES = 50  # most choices that are used, evenly spaced
+_COLUMNS = 8  # most columns that are changed alone, evenly spaced
 _FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9
 _LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)

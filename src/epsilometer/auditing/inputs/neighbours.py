@@ -11,7 +11,7 @@ from epsilometer.auditing.inputs.entries import Named
 from epsilometer.auditing.sources import recorded
 from epsilometer.errors import ArgumentError, suggest
 
-KINDS = ("remove a row", "replace a row")
+_CHANGES = ("remove a row", "replace a row")
 
 
 def patterns(length: int) -> list[Named]:
@@ -64,15 +64,15 @@ def neighbours(
         If the file has no table, or no two different rows.
     """
     checks.integer("limit", limit)
-    chosen = next((known for known in KINDS if kind in (known, known.split()[0])), None)
+    chosen = next((known for known in _CHANGES if kind in (known, known.split()[0])), None)
     if chosen is None:
-        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, KINDS)}")
+        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, _CHANGES)}")
     names, table = recorded.table(path)
     if len(names) == 1 and not frame:
         table = [row[0] for row in table]
     count = min(limit, len(table))
     rows = [i * len(table) // count for i in range(count)]
-    if chosen == KINDS[1] and all(row == table[0] for row in table):
+    if chosen == _CHANGES[1] and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
     rng = random.Random(seed)  # noqa: S311 - a choice of rows
 
@@ -82,7 +82,7 @@ def neighbours(
     def pairs() -> Iterator[tuple[Any, Any, str]]:
         for i in rows:
             label, new = f"without row {i + 1}", []
-            if chosen == KINDS[1]:
+            if chosen == _CHANGES[1]:
                 j = rng.randrange(len(table))
                 while table[j] == table[i]:
                     j = rng.randrange(len(table))

@@ -80,7 +80,11 @@ class Column:
         if self.kind in ("word", "present"):
             size = len(self.words) + 1 if self.kind == "word" else 2
             return self._one_of(codes_in(ranges, size), size)
-        has = "has a length" if self.kind == "length" else "is a number"
+        has, lacks = (
+            ("has a length", "has no length")
+            if self.kind == "length"
+            else ("is a number", "is not a number")
+        )
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
         ranges = whole_ranges(ranges) if self.whole else ranges
@@ -88,7 +92,7 @@ class Column:
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         texts = range_texts(self.name, ranges)
         if missing:
-            lacks = f"{'is missing or ' * bool(self.path)}{has.replace(' a ', ' no ')}"
+            lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
             texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
         if self.signed:
             texts = [text.replace(repr(BELOW), "-0.0") for text in texts]

@@ -18,8 +18,8 @@ these numbers is a fixed set of outputs.
 - Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
   have another column for their remainder.
 
-Two outputs may differ without a difference in columns: a list, a tuple and an array are the same;
-so are numbers of different width, and numbers beyond 1.8e308 or 106 bits; values under a mask are
+Some different outputs have equal columns: a list, a tuple and an array with equal entries;
+numbers of different width, and numbers beyond 1.8e308 or 106 bits; values under a mask are
 not looked at. Beyond 256 columns, 8 levels of nesting and 4096 words, for rare words and keys among
 many, and in objects of unknown types, `Layout.left_out` reports that more could differ (arrays of
 numbers of one shape have all their columns).
@@ -159,7 +159,7 @@ class Layout:
             text = self._rows(view.rows)
         elif view.kind == "score":
             among = "entries" if len(columns) > 1 else "bits"
-            note = f" (a sum over the {among} of what each says)"
+            note = f" (a sum of scores of all {among})"
             texts = range_texts(f"score of all {among}", event.ranges)
             text = listed("", texts, " or ", " ranges", most=3, line=LINE - len(note)) + note
         elif view.kind == "bit":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -29,7 +29,7 @@ from epsilometer.auditing.outcomes.words import (
     word_of,
 )
 from epsilometer.auditing.serving.errors import Broken
-from epsilometer.auditing.serving.outputs import Failure, Plain, plain, rows
+from epsilometer.auditing.serving.outputs import Failure, Plain, compact, plain, rows
 from epsilometer.errors import ArgumentError
 
 COLUMNS = 256
@@ -70,6 +70,17 @@ def raw(outputs: object) -> Values:
         message = str(error).replace("returned", "must be plain, got", 1)
         raise ArgumentError("outputs", message) from None
     raise ArgumentError("outputs", f"must be many, got one {type(outputs).__name__}")
+
+
+def joined(batches: Sequence[Any]) -> Any:
+    """Return raw outputs of several calls as those of one."""
+    if len(batches) == 1:
+        return batches[0]
+    arrays = [batch for batch in batches if isinstance(batch, np.ndarray)]
+    kinds = {(array.dtype, array.shape[1:]) for array in arrays}
+    if len(arrays) == len(batches) and len(kinds) == 1:
+        return np.concatenate(arrays)
+    return compact([value for batch in batches for value in listing(batch)])
 
 
 def listing(values: Values) -> list[Any]:

@@ -64,7 +64,7 @@ def _target(option: str, name: str, read: Sequence[str]) -> Path:
         if path.exists() and not path.is_file():
             return path
         if any(Path(other).exists() and path.exists() and path.samefile(other) for other in read):
-            raise ArgumentError(option, f"{name!r} is what is audited; name another file")
+            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
         path = path.resolve()
         if not path.parent.is_dir():
             raise ArgumentError(option, f"{name!r}: there is no folder {str(path.parent)!r}")

@@ -31,16 +31,26 @@ _TEMPLATES = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    extensions=["jinja2.ext.loopcontrols"],
 )
 for _filter in (guesses_rows, input_text, percent_sure, short):
     _TEMPLATES.filters[_filter.__name__] = _filter
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 
 
-def html_of(*verdicts: tuple[Verdict, AnyClaim]) -> str:
-    """Return a page of verdicts on claims; headings of several are ``#claim-1`` and on."""
+def html_of(*verdicts: tuple[Verdict, AnyClaim], in_words: bool = False) -> str:
+    """Return a page of verdicts on claims; headings of several are ``#claim-1`` and on.
+
+    ``in_words`` is for verdicts whose figures or tables cannot be drawn: below each heading is
+    what the command would print.
+    """
     template = _TEMPLATES.get_template("page.html.j2")
-    return legal(template.render(audits=[_values(*pair) for pair in verdicts]))
+    values = _words if in_words else _values
+    return legal(template.render(audits=[values(*pair) for pair in verdicts]))
+
+
+def _words(verdict: Verdict, _: AnyClaim) -> dict[str, Any]:
+    return {"verdict": verdict, "headline": verdict.claimed, "words": str(verdict)}
 
 
 def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:

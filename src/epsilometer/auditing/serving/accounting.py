@@ -22,14 +22,14 @@ def account(
     """Return the number that ``file.py:function`` or ``package.module:function`` returns.
 
     The function gets those of the ``parameters`` that it names. Raise `Misuse` if it cannot be
-    found or loaded, or needs other parameters. Raise `Broken` if it fails, or returns anything but
-    one finite positive number.
+    found or loaded, or needs other parameters. Raise `Broken` if it fails, or does not return one
+    finite positive number.
     """
     function, name, home = find(spec, folder)
     function = function.first if isinstance(function, ObjectFactory) else function
     if inspect.isclass(function) or not callable(function):
         kind = "a class" if inspect.isclass(function) else type_text(function)
-        raise Misuse(name, f"is no function but {kind}")
+        raise Misuse(name, f"must be a function, got {kind}")
     arguments = _arguments(function, dict(parameters or {}), name)
     with home.entered(), contextlib.redirect_stdout(sys.stderr):
         try:
@@ -52,7 +52,7 @@ def _arguments(function: Any, known: dict[str, Any], name: str) -> dict[str, Any
             if p.name not in named:
                 raise Misuse(name, f"takes {p.name!r} by position; it is given parameters by name")
             if p.name not in known:
-                message = f"needs {p.name!r}, which is no parameter"
+                message = f"needs {p.name!r}, which is not a parameter"
                 raise Misuse(name, message, p.name, list(known) or None)
     return {key: known[key] for key in named if key in known}
 

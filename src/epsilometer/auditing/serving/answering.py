@@ -17,14 +17,14 @@ from .sampling import Sampler
 
 
 def main(spec: str, options: str = "{}") -> None:
-    """Answer requests from standard input until it ends; the mechanism has neither it nor stdout.
+    """Answer requests from standard input until it ends; the mechanism cannot use stdin or stdout.
 
     ``options``, in JSON, are those of `load`. The other requests and their answers:
 
     - ``{"describe": true}``: the ``description`` of the source, whether it is ``seeded`` and makes
       ``many`` draws a call, its ``constant`` seed by default, and its ``digest``
     - ``{"account": parameters}``: the ``number`` that the accountant returns, and its ``digest``
-    - ``{"printed": true}``: ``words`` about the mechanism's prints
+    - ``{"printed": true}``: ``words`` about the text that the mechanism printed
     - ``{"replay": {"pair": ..., "seeds": ..., "seconds": ...}}``: the result of `replayed`; it is
       the only request of its process
     """

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .errors import Misuse
@@ -96,18 +96,19 @@ def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
 def _imports(path: Path) -> set[tuple[str, int]]:
     """Return the modules that a file imports anywhere in it, with the dots before them."""
     try:
-        tree = ast.parse(path.read_bytes())
+        return set(imported(ast.walk(ast.parse(path.read_bytes()))))
     except (SyntaxError, ValueError):
         return set()
-    modules: set[tuple[str, int]] = set()
-    for node in ast.walk(tree):
+
+
+def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Yield the names that statements import, with the number of dots before each."""
+    for node in nodes:
         if isinstance(node, ast.Import):
-            modules |= {(alias.name, 0) for alias in node.names}
+            yield from ((alias.name, 0) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                name = ".".join(filter(None, [node.module, alias.name]))
-                modules.add((name, node.level))
-    return modules
+                yield ".".join(filter(None, [node.module, alias.name])), node.level
 
 
 def _version(module: str) -> dict[str, str]:
@@ -122,7 +123,7 @@ def _version(module: str) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=8)
 def _installed_along(*_path: str) -> Mapping[str, Sequence[str]]:
-    """Return the packages of every module on `sys.path`: it takes .3 s, so only once a process."""
+    """Return the packages of every module on `sys.path`: it takes .3 s: once per process."""
     find = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
     packages: dict[str, list[str]] = find()
     return packages

@@ -30,13 +30,13 @@ def parsed(spec: str) -> tuple[str, str, bool]:
     is_file = module.endswith(".py") or "/" in module or os.sep in module
     kind = "file" if is_file else "module"
     if module and not is_file and not all(part.isidentifier() for part in module.split(".")):
-        raise Misuse(spec, "is no source; write file.py:function or package.module:function")
+        raise Misuse(spec, "is not a source; write file.py:function or package.module:function")
     if not module:
         raise Misuse(spec or "the source", "names no file; write file.py:function")
     if not function:
         raise Misuse(spec, f"names no function; write {kind}:function")
     if not all(part.isidentifier() for part in function.split(".")):
-        raise Misuse(spec, f"names no function: {shortened(function)!r} is no Python name")
+        raise Misuse(spec, f"names no function: {shortened(function)!r} is not a Python name")
     return module, function, is_file
 
 
@@ -88,14 +88,14 @@ def find(
 def check_file(path: Path, name: str) -> None:
     """Refuse a path without a Python file."""
     if path.is_dir():
-        raise Misuse(name, "is a folder; name a file of Python in it")
+        raise Misuse(name, "is a folder; name a Python file in it")
     if not path.is_file():
         if not path.parent.is_dir():
             raise Misuse(name, "is not there, nor is its folder")
         known = [file.name for file in path.parent.glob("*.py")]
         raise Misuse(name, "is not there", path.name, known or None)
     if path.suffix != ".py":
-        raise Misuse(name, "is no file of Python: its name must end in .py")
+        raise Misuse(name, "must be a Python file, whose name ends in .py")
 
 
 def _from_file(path: Path) -> ModuleType:

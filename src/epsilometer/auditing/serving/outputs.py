@@ -135,7 +135,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         value.close()
         raise Broken("returned a coroutine; it must return its outputs")
     raise Broken(
-        f"returned {type_text(value)}; return numbers, words, None, lists, dictionaries, "
+        f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
         "dataclasses, arrays or tables"
     )
 

@@ -1,7 +1,7 @@
 """The program for another interpreter: ``python program.py survey.py:noisy_mean``.
 
-It imports this folder as a package of another name, as `epsilometer` need not be installed there,
-and the mechanism cannot import any of it. `answering` answers the requests.
+It imports this folder as a package of another name: `epsilometer` need not be installed there, and
+the mechanism cannot import it. `answering` answers the requests.
 """
 
 from __future__ import annotations

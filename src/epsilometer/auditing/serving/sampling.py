@@ -49,7 +49,7 @@ class Sampler:
         self.per_draw = self._factory is not None and self._factory.per_draw
         function = self._factory.first if self._factory else function
         if not callable(function):
-            raise Misuse(name, f"is no function but {type_text(function)}")
+            raise Misuse(name, f"must be a function, got {type_text(function)}")
         called = inspect.unwrap(getattr(function, "func", function))
         called = called if inspect.isroutine(called) else type(called).__call__
         self._waits = inspect.iscoroutinefunction(called)
@@ -61,7 +61,7 @@ class Sampler:
 
     @property
     def description(self) -> str:
-        """One line: how it is called."""
+        """One line that says how it is called."""
         calls = "many draws a call" if self.signature.many else "one draw a call"
         if self.per_draw:
             calls = "one draw a call, each of a new object"
@@ -96,7 +96,7 @@ class Sampler:
 
         if asyncio._get_running_loop() is None:
             return waited()
-        with ThreadPoolExecutor(1) as executor:  # a notebook's thread has a loop already
+        with ThreadPoolExecutor(1) as executor:  # the thread of a notebook already runs a loop
             return executor.submit(waited).result()
 
     def _drawn(self, x: Any, size: int, seed: int) -> Any:
@@ -268,7 +268,7 @@ def _globals_seeded(seed: int) -> Iterator[None]:
     numbers = None if np is None else np.random.get_state(legacy=False)
     random.seed(global_seed)
     if np is not None:
-        with contextlib.suppress(TypeError):  # somebody has replaced it by another kind
+        with contextlib.suppress(TypeError):  # replaced by another kind of generator
             np.random.seed(global_seed)
     try:
         yield

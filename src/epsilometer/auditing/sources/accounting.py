@@ -117,7 +117,7 @@ def with_parameters(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
 
 
 def with_placeholders(claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plain claim with some number in place of each function."""
+    """Return a plain claim with a placeholder number for each function."""
     return _replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
 
 

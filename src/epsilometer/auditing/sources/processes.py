@@ -1,4 +1,4 @@
-"""Running programs: requests go through pipes, and a program ends with all that it has started."""
+"""Running programs: requests go through pipes; a program is ended with all its processes."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class Process:
             raise MechanismError(f"{self._name}: {problem}")
 
     def close(self, grace: float = _GRACE) -> None:
-        """Let it end by itself for a moment; then kill it with all that it has started."""
+        """Give it a moment to end; then kill it with all processes that it has started."""
         _close(self._popen)
         _ends(self._popen, grace)
         self._end()
@@ -182,7 +182,7 @@ def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
 
 
 def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the end of a program; tell whether it came.
+    """Wait for the end of a program; return whether it has ended.
 
     It keeps its number, which is also that of its group.
     """

@@ -21,7 +21,7 @@ from epsilometer.errors import ArgumentError, one_line, suggest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = (".csv", ".parquet", ".npy")
+_ENDINGS = (".csv", ".parquet", ".npy")
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
 )
@@ -57,14 +57,14 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         raise ArgumentError(paths[0], message)
     first, second = paths
     if _file(first).samefile(_file(second)):
-        raise ArgumentError(first, "is given twice: outputs on x, and others on x', are wanted")
+        raise ArgumentError(first, "is given twice; give one file for x and another for x'")
     x, x_prime = _columns(first, columns), _columns(second, columns)
     if len(x) != len(x_prime):
         message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
         raise ArgumentError(second, message)
     if len(x) > 1:
         for other in (name for name in x_prime if name not in x):
-            raise ArgumentError(second, f"has a column {other!r} that {first} has not")
+            raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
     return _joined(list(x.values())), _joined(list(x_prime.values()))
 
@@ -72,10 +72,10 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
     """Return the types of a CSV or Parquet table's columns by name, and its rows as lists.
 
-    Raise `ArgumentError` if it is no such table, or is empty.
+    Raise `ArgumentError` if it is not such a table, or is empty.
     """
     if Path(path).suffix == ".npy":
-        raise ArgumentError(path, "is no table; write CSV or Parquet")
+        raise ArgumentError(path, "must be a table, in CSV or Parquet")
     columns = {
         name: values if isinstance(values, np.ndarray) else np.fromiter(values, object)
         for name, values in _columns(path, None).items()
@@ -141,12 +141,12 @@ def _file(path: str) -> Path:
     if file.is_dir():
         raise ArgumentError(str(path), "is a folder")
     if not file.is_file():
-        known = [entry.name for entry in file.parent.glob("*") if entry.suffix in KINDS]
+        known = [entry.name for entry in file.parent.glob("*") if entry.suffix in _ENDINGS]
         near = suggest(file.name, known) if file.parent.is_dir() else ", nor is its folder"
         raise ArgumentError(str(path), f"is not there{near}")
-    if file.suffix not in KINDS:
-        known_kinds = ", ".join(KINDS)
-        raise ArgumentError(str(path), f"is of no known kind; its name must end in {known_kinds}")
+    if file.suffix not in _ENDINGS:
+        known_kinds = ", ".join(_ENDINGS)
+        raise ArgumentError(str(path), f"is of an unknown kind; its name must end in {known_kinds}")
     return file
 
 
@@ -188,8 +188,8 @@ def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
         if column.null_count > 0 and missing[first:].all():
             raise ArgumentError(
                 path,
-                f"ends after {first} of {len(missing)} rows in column {name!r}; write what is "
-                "missing as nan, or two files",
+                f"ends after {first} of {len(missing)} rows in column {name!r}; write missing "
+                "values as nan, or two files",
             )
 
 
@@ -214,9 +214,9 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise ArgumentError(path, f"is no text in UTF-8 (byte {error.start})") from None
+        raise ArgumentError(path, f"is not text in UTF-8 (byte {error.start})") from None
     if "\0" in text:
-        raise ArgumentError(path, "is no text")
+        raise ArgumentError(path, "is not text: it holds a zero byte")
     first = next(csv.reader(io.StringIO(text, newline="")), [])
     if not first:
         raise ArgumentError(path, "is empty" if not text.strip() else "has an empty first line")

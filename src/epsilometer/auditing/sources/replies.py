@@ -17,7 +17,7 @@ from epsilometer.errors import one_line
 _BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _ERROR = re.compile(rb'\{\s*"error"\s*:')
-_LINE = 1 << 24  # bytes: no output is as long
+_LINE = 1 << 24  # bytes of the longest line
 
 
 class ReplyError(Exception):
@@ -197,7 +197,7 @@ def _unusual(text: bytes, subject: str) -> Any:
     if not text:
         raise ReplyError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""
-    raise ReplyError(f"{subject} no output in JSON: {shown(text)}{hint}")
+    raise ReplyError(f"{subject} not an output in JSON: {shown(text)}{hint}")
 
 
 def _error(line: bytes) -> tuple[str, bool] | None:

@@ -27,7 +27,7 @@ from epsilometer.auditing.sources.replies import Reply, ReplyError
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
 _FIELDS = ("input", "size", "seed")
-_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}}, which stands for it
+_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}} for a literal {word}
 
 
 class WorkerSource:
@@ -127,7 +127,7 @@ class WorkerSource:
         """
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
-            with suppress(OSError):  # too long for a name, for one
+            with suppress(OSError):  # for example, too long for a name
                 path = (self._folder / word).resolve()
                 if path.suffix == ".py" and path.is_file():
                     files = file_digests(path)
@@ -215,7 +215,7 @@ class PythonProgram(WorkerSource):
                 raise Misuse(argument, str(answer["error"]), wanted, answer.get("choices"))
         if "digest" not in answer:
             self.close()
-            message = f"{self.origin.interpreter!r} is no interpreter of Python"
+            message = f"must be a Python interpreter, got {self.origin.interpreter!r}"
             raise ArgumentError("python", message)
         return {**answer, "digest": {**answer["digest"], "interpreter": self.origin.interpreter}}
 
@@ -317,12 +317,14 @@ def _program(word: str, folder: Path, search: str | None) -> Path:
         file = shutil.which(word, path=search)
         if file is None:
             if (folder / word).is_file():
-                raise ArgumentError("command", f"{word!r} is no program; did you mean './{word}'?")
+                raise ArgumentError(
+                    "command", f"{word!r} is not a program; did you mean './{word}'?"
+                )
             folders = [Path(entry) for entry in (search or "").split(os.pathsep) if entry]
             names = {path.name for entry in folders if entry.is_dir() for path in entry.iterdir()}
             near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=0.75)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ArgumentError("command", f"{word!r} is no program{hint}")
+            raise ArgumentError("command", f"{word!r} is not a program{hint}")
         return Path(file).absolute()
     path = folder / word
     if path.is_dir():

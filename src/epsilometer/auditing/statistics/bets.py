@@ -18,15 +18,14 @@ phi and psi take one value in each of k cells, so that a block of draws is k cou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.claims import Claim
-from epsilometer.auditing.statistics.schedule import Step
 from epsilometer.events.events import Event
 
 HORIZONS = (1 / 8, 1.0)  # parts of the draws to come
@@ -73,15 +72,21 @@ class Bet:
     expected: float = -math.inf
     optimistic: float = -math.inf
 
-    def on(self, fresh: tuple[Sample, Sample], step: Step, layout: Layout | None = None) -> Round:
-        """Return the bet with its counts of the fresh draws of a step, equally many of x and x'."""
-        k, blocks = self.phi.size, len(step.blocks)
-        block = np.repeat(np.arange(blocks), step.blocks) * k
+    def on(
+        self,
+        fresh: tuple[Sample, Sample],
+        sizes: Sequence[int],
+        ahead: int,
+        layout: Layout | None = None,
+    ) -> Round:
+        """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
+        k, blocks = self.phi.size, len(sizes)
+        block = np.repeat(np.arange(blocks), sizes) * k
         counts, counts_prime = (
             np.bincount(block + self.coded(side), None, blocks * k).reshape(blocks, k)
             for side in (fresh[::-1] if self.swapped else fresh)
         )
-        return Round(self, counts, counts_prime, step.ahead, layout)
+        return Round(self, counts, counts_prime, ahead, layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +103,23 @@ class Round:
     ahead: int
     layout: Layout | None = None
 
+    def with_later(self, other: Round) -> Round:
+        """Return the bet with its counts of these draws and of later ones."""
+        counts = np.concatenate([self.counts, other.counts])
+        counts_prime = np.concatenate([self.counts_prime, other.counts_prime])
+        return replace(self, counts=counts, counts_prime=counts_prime)
 
-def initial_wealth(bets: int) -> Floats:
+
+def number_of_bets(claim: Claim) -> int:
+    """Return how many bets are chosen at a time."""
+    if claim.orders:
+        return 1
+    return 3 if claim.notion == "approximate" else 2
+
+
+def initial_wealth(claim: Claim) -> Floats:
     """Return the shares of the initial wealth, ``(bets, horizons)``."""
-    return np.outer(_BET_SHARES[bets], _HORIZON_SHARES)
+    return np.outer(_BET_SHARES[number_of_bets(claim)], _HORIZON_SHARES)
 
 
 def growth(round_: Round, claim: Claim, levels: Floats, alpha: float) -> Floats:

@@ -20,6 +20,9 @@ A Rényi claim of order a, D_a(P || Q) <= rho, says by Hölder's inequality, for
 and by Young's, for any m > 0, the right side is at most kappa E_Q e^(a g) + b with
 kappa = s (a-1)/a m^(-1/a) and b = s m^((a-1)/a) / a, as close as m is to E_Q e^(a g).
 zCDP claims D_a <= rho a for every order a.
+
+Each level of a claim about events also implies claims (epsilon, delta), one or several
+(`EventClaim.implied`), against which the first draws bet.
 """
 
 from __future__ import annotations
@@ -88,6 +91,10 @@ class EventClaim(Claim):
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return the smallest level at which an event may have probabilities ``p`` and ``q``."""
 
+    @abstractmethod
+    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return epsilons and deltas, ``(m, t)``, of t claims that each of m levels implies."""
+
     def likelier(self, q: Floats, level: float | Floats) -> Floats:
         """Return the largest P(S) that the level allows where Q(S) is ``q``."""
         kappa, b = self.null(np.asarray(level), q, math.nan)
@@ -116,6 +123,10 @@ class Pure(EventClaim):
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
         """Return e^epsilon and delta."""
         return np.exp(levels), np.full(np.shape(levels), self.delta)
+
+    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return the claim itself."""
+        return levels[:, None], np.full((levels.size, 1), self.delta)
 
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return log((p - delta) / q)."""
@@ -150,6 +161,10 @@ class Delta(EventClaim):
         """Return e^epsilon and the deltas."""
         return np.full(np.shape(levels), math.exp(self.epsilon)), np.asarray(levels, float)
 
+    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return the claim itself."""
+        return np.full((levels.size, 1), self.epsilon), levels[:, None]
+
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return p - e^epsilon q."""
         return np.subtract(p, math.exp(self.epsilon) * np.asarray(q))
@@ -181,6 +196,15 @@ class Gaussian(EventClaim):
         z = ndtri(mean)
         slope = np.exp(np.minimum(-levels * z - levels**2 / 2, _LARGEST))
         return slope, np.maximum(ndtr(z + levels) - slope * mean, 0.0)
+
+    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return epsilon and delta where G has slope e^epsilon (Dong, Roth and Su, Cor. 2.13)."""
+        from scipy.special import ndtr
+
+        mu = np.maximum(levels, 1e-12)[:, None]
+        epsilons = mu * _TANGENTS
+        deltas = ndtr(mu / 2 - _TANGENTS) - np.exp(epsilons) * ndtr(-mu / 2 - _TANGENTS)
+        return epsilons, np.maximum(deltas, 0.0)
 
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return Phi^-1(p) - Phi^-1(q)."""
@@ -331,8 +355,9 @@ def _young(levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, 
 
 
 _MOST_MU = 30.0
+_TANGENTS = np.array([0.0, 0.5, 1.2])  # epsilons, in units of mu
 _RISING = np.concatenate(
-    [np.arange(0, 1000) / 1000, 1.001 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.001)))]
+    [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
 )
 _RHOS = np.concatenate([[0.0], np.geomspace(1e-4, _MOST_RHO, 6000)])
 _DELTAS = np.concatenate([[0.0], 1e-9 * 1.005 ** np.arange(math.ceil(math.log(1e9, 1.005)))])

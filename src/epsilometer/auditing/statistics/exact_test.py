@@ -17,7 +17,7 @@ from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.statistics.bets import Bet, Round
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer.auditing.statistics.learning import expected, learn
-from epsilometer.auditing.statistics.schedule import Step
+from epsilometer.bisection import bisected
 from epsilometer.estimators.berger_boos import lower_bound, p_value
 
 CHOOSING = 0.2  # share of the draws
@@ -54,7 +54,7 @@ def count(
 ) -> list[Round]:
     """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
     n = min(len(side) for side in fresh)
-    return [bet.on((fresh[0][:n], fresh[1][:n]), Step(1, n, n), layout) for bet in bets]
+    return [bet.on((fresh[0][:n], fresh[1][:n]), [n], n, layout) for bet in bets]
 
 
 def largest_bound(
@@ -111,7 +111,4 @@ def _last_refuted(refuted: Callable[[float], bool], top: float) -> float:
     low, high = _PRECISION, min(2 * _PRECISION, top)
     while high < top and refuted(high):
         low, high = high, min(2 * high, top)
-    while high - low > _PRECISION * max(low, 0.01):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]

@@ -21,6 +21,8 @@ from epsilometer.auditing.statistics.bets import initial_wealth, stakes
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
+from epsilometer.auditing.statistics.wealth import EARLY
+from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
 from epsilometer.events.candidates import expected_level
 from epsilometer.projections.draws import least_draws
@@ -106,7 +108,7 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
         terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
         return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
 
-    return False, _solved(divergence, levels, 2 * levels + 4 + 2 / a)
+    return False, reached(divergence, levels, 2 * levels + 4 + 2 / a)
 
 
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
@@ -123,21 +125,11 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     def likelier(q: Floats) -> Floats:
         if isinstance(claim, EventClaim):
             return claim.likelier(q, levels)
-        return q + _solved(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
+        return q + reached(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
 
-    most = _solved(lambda q: q + likelier(q), np.ones(levels.shape), np.full(levels.shape, 0.5))
+    most = reached(lambda q: q + likelier(q), np.ones(levels.shape), np.full(levels.shape, 0.5))
     q_each = np.minimum(q, most)
     return likelier(q_each), q_each
-
-
-def _solved(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> Floats:
-    """Return the arguments from 0 to ``most`` at which a rising function reaches ``goals``."""
-    low, high = np.full(goals.shape, 1e-12), np.array(most, float)
-    for _ in range(50):
-        middle = (low + high) / 2
-        above = rising(middle) >= goals
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return high
 
 
 @np.errstate(all="ignore")  # levels may be very large
@@ -194,14 +186,14 @@ def _detected(
         past += step.draws
         if after is not None and after.pairs < step.pairs:
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
-    needed = -math.log(alpha * float(initial_wealth(2).max()))
+    needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
     return np.asarray((kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1))
 
 
 def _preferred(claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float) -> Bools:
     """Tell where an event has a larger expected level than a frequent one that meets the claim."""
     half = np.full(1, 0.5)
-    usual = _solved(lambda q: claim.likelier(q, claim.level), half, half)
+    usual = reached(lambda q: claim.likelier(q, claim.level), half, half)
     few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
     counts = (few, q * past + z * np.sqrt(q * past)), (half * past, usual * past)
     rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
@@ -280,9 +272,7 @@ def samples_needed(
         low, high = high, 2 * high
         if high > _MOST_SAMPLES:
             raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
-    while high - low > 0.02 * high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+    _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: 0.02 * high)
     if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
         high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
@@ -360,8 +350,8 @@ def _audited(
             def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
                 return [sides[pair != bad](side, size, rng) for pair, side in of]
 
-            evidence = Evidence(claim, pairs, alpha)
-            gather(draw, steps, evidence, Evidence.refuted, as_reals=True)
+            evidence = Evidence(claim, pairs, alpha, as_reals=True)
+            gather(draw, steps, evidence, Evidence.refuted)
             likely += log_ndtr(rise if evidence.refuted() else -rise)
         samples = round(math.exp(guesses[int(likely.argmax())]))
     return round(samples * math.exp(_MARGIN / _RISE))

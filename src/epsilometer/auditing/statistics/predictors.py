@@ -35,7 +35,7 @@ is a Pólya tree, which weighs at each split whether the sides differ (Holmes an
 Analysis 10(2), 2015).
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
-a tenth. Past draws are kept as at most `POINTS` weighted points a side.
+a tenth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
+from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.compiled import compiled
 
 POINTS = 512  # a side
 _EACH = 30  # draws until which each is learned from before the next
+_OFTEN = 500  # draws until which each tenth more is learned from; then each fourth
 _FEWEST = 2  # draws a side that are learned from
 _NODES, _SPACING = 5, 1.0  # of locations and of log scales, in standard errors
 _SIDE = 16  # edges of cells a side
@@ -61,6 +62,7 @@ _STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split o
 _STRENGTH_SHARES = (0.6, 0.2, 0.2)
 _FLOOR = 0.03  # of both sides' mean in each predicted probability
 _NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
+_POWER, _CLIPS = 0.85, np.array([0.5, 1.0, 2.0, 4.0])  # of ln p/q, in bets on Rényi claims
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
 _NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales), of log scales
 
@@ -182,16 +184,29 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     return logs[0], logs[1]
 
 
+def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
+    """Return ln f and ln g of the cells, ``(k, m)``, for m claims D_a <= rho, either way round.
+
+    For a clipped power r of p/q, phi = r^(a-1) and psi = r^a, f = 1 + l (phi - u) and g = 1 - l
+    kappa (psi - v) are those of `epsilometer.auditing.statistics.bets`, where v is the mean of psi
+    under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
+    allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
+    """
+    logs = np.zeros((2, prediction.p.size, orders.size))
+    _renyi_factors(prediction.p, prediction.q, orders, rhos, _CLIPS, logs[0], logs[1])
+    return logs[0], logs[1]
+
+
 @dataclass(eq=False)
 class Mixture:
-    """The wealth of bets of several predictors against claims (epsilon, delta), from 1.
+    """The wealth of bets of several predictors against m claims, from 1.
 
-    Outputs are numbers. ``epsilons`` and ``deltas`` have shape ``(m,)``; ``shares`` are the
-    predictors' shares of the initial wealth.
+    Outputs are numbers. ``bets`` returns ln f and ln g, ``(k, m)``, of predicted cells; ``shares``
+    are the predictors' shares of the initial wealth.
     """
 
-    epsilons: Floats
-    deltas: Floats
+    claims: int
+    bets: Callable[[Prediction], tuple[Floats, Floats]]
     predictors: Sequence[Predictor] = (families, kernels, tree)
     shares: Sequence[float] = (0.6, 0.25, 0.15)
     past: tuple[Points, Points] | None = None
@@ -199,38 +214,74 @@ class Mixture:
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
     _fitted: int = 0
+    _predictions: list[Prediction | None] = field(init=False)
     _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
     _log_shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros((len(self.predictors), self.epsilons.size))
-        self._bets = [None] * len(self.predictors)
+        self.logs = np.zeros((len(self.predictors), self.claims))
+        self._predictions = [None] * len(self.predictors)
+        self._bet()
         self._log_shares = np.log(np.array(self.shares) / sum(self.shares))
 
-    def record(self, x: Sample, x_prime: Sample) -> Floats:
-        """Bet on fresh draws of both sides, ``(n,)``; return the log wealth after each, (n, m)."""
+    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
+        """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
+
+        Return the log wealth after each block, of shape ``(blocks, m)``.
+        """
         x, x_prime = _numbers(x), _numbers(x_prime)
-        wealth = np.empty((len(x), self.epsilons.size))
-        start = 0
+        ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
+        wealth = np.empty((ends.size, self.claims))
+        start = block = 0
         while start < len(x):
             end = min(len(x), start + self._ahead())
             fresh = x[start:end], x_prime[start:end]
-            paths = np.empty((len(self.predictors), end - start, self.epsilons.size))
+            complete = int(np.searchsorted(ends, end, side="right"))
+            paths = np.empty((len(self.predictors), complete - block, self.claims))
             for i, bets in enumerate(self._bets):
                 if bets is None:
                     paths[i] = self.logs[i]
                 else:
-                    _grow(*bets, self.logs[i], *fresh, paths[i])
-            self.logs = paths[:, -1]
-            _log_mean(paths, self._log_shares, wealth[start:end])
+                    _grow(*bets, self.logs[i], *fresh, ends[block:complete] - start, paths[i])
+            _log_mean(paths, self._log_shares, wealth[block:complete])
             self._learn(*fresh)
-            start = end
+            start, block = end, complete
         return wealth
+
+    def prime(self, x: Sample, x_prime: Sample) -> None:
+        """Learn from past draws of both sides, ``(n,)``, without bets on them."""
+        self.past = None
+        self.draws = self._fitted = 0
+        self._learn(_numbers(x), _numbers(x_prime))
+
+    def best(self, claim: int) -> Prediction | None:
+        """Return the prediction of the predictor with most wealth against a claim."""
+        return self._predictions[int((self.logs[:, claim] + self._log_shares).argmax())]
+
+    def change_claims(
+        self, index: Counts, bets: Callable[[Prediction], tuple[Floats, Floats]]
+    ) -> None:
+        """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
+        logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
+        self.logs, self.claims, self.bets = logs[:, index], index.size, bets
+        self._bet()
+
+    @property
+    def wealth(self) -> Floats:
+        """The log of the wealth, of shape ``(m,)``."""
+        wealth = np.empty((1, self.claims))
+        _log_mean(self.logs[:, None], self._log_shares, wealth)
+        return np.asarray(wealth[0])
 
     def _ahead(self) -> int:
         """Return the number of draws until the next fit."""
-        until = self._fitted + max(self._fitted // 10, 1) if self._fitted >= _EACH else 0
-        return max(until - self.draws, 1)
+        return max(self._fitted + self._wait() - self.draws, 1)
+
+    def _wait(self) -> int:
+        """Return the number of draws between the last fit and the next."""
+        if self._fitted < _EACH:
+            return 1
+        return self._fitted // (10 if self._fitted < _OFTEN else 4)
 
     def _learn(self, x: Floats, x_prime: Floats) -> None:
         self.draws += x.size
@@ -238,17 +289,17 @@ class Mixture:
             self.past = Points.of(x), Points.of(x_prime)
         else:
             self.past = self.past[0].with_draws(x), self.past[1].with_draws(x_prime)
-        if self.draws < _FEWEST or (
-            self._fitted >= _EACH and self.draws < self._fitted + self._fitted // 10
-        ):
+        if self.draws < _FEWEST or (self._fitted and self.draws < self._fitted + self._wait()):
             return
         self._fitted = self.draws
-        for i, predictor in enumerate(self.predictors):
-            self._bets[i] = None
-            prediction = predictor(*self.past)
-            if prediction is not None:
-                logs = factors(prediction, self.epsilons, self.deltas)
-                self._bets[i] = prediction.edges, *logs
+        self._predictions = [predictor(*self.past) for predictor in self.predictors]
+        self._bet()
+
+    def _bet(self) -> None:
+        self._bets = [
+            None if prediction is None else (prediction.edges, *self.bets(prediction))
+            for prediction in self._predictions
+        ]
 
 
 # --- loops ----------------------------------------------------------------------------------------
@@ -274,12 +325,16 @@ def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped
 
 
 @compiled
-def _grow(edges, f, g, start, x, y, logs):  # type: ignore[no-untyped-def]
-    """Set log wealths after each draw, of shape ``(n, m)``."""
+def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
+    """Add the draws to log wealths, ``(m,)``; set them at the ends of blocks, ``(blocks, m)``."""
+    block = 0
     for n in range(x.size):
         i, j = np.searchsorted(edges, x[n]), np.searchsorted(edges, y[n])
-        for m in range(start.size):
-            logs[n, m] = (logs[n - 1, m] if n else start[m]) + f[i, m] + g[j, m]
+        for m in range(logs.size):
+            logs[m] += f[i, m] + g[j, m]
+        if block < ends.size and ends[block] == n + 1:
+            path[block] = logs
+            block += 1
 
 
 @compiled
@@ -697,3 +752,62 @@ def _factors(predicted, predicted_prime, epsilons, deltas, fs, gs):  # type: ign
         for i in range(p.size):
             fs[i, m] += scale
             gs[i, m] += scale
+
+
+@compiled
+def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
+    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
+    top = ratio.max()
+    phi, psi = np.exp((order - 1) * (ratio - top)), np.exp(order * (ratio - top))
+    v, s = (q * psi).sum(), math.exp(rho * (order - 1) / order)
+    gain[:] = phi - s * v ** ((order - 1) / order)
+    loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
+
+
+@compiled
+def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
+    """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
+    low, high = 0.0, 1e300
+    for i in range(p.size):
+        if up[i] < 0:
+            high = min(high, -0.98 * f[i] / up[i])
+        if down[i] > 0:
+            high = min(high, 0.98 * g[i] / down[i])
+    for _ in range(10):
+        middle, slope = 0.5 * (low + high), 0.0
+        for i in range(p.size):
+            slope += p[i] * up[i] / (f[i] + middle * up[i])
+            slope -= q[i] * down[i] / (g[i] - middle * down[i])
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    f += low * up
+    g -= low * down
+    return low
+
+
+@compiled
+def _renyi_factors(predicted, predicted_prime, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
+    """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
+    part = _FLOOR / 2
+    p = (1 - part) * predicted + part * predicted_prime + 1e-12
+    q = (1 - part) * predicted_prime + part * predicted + 1e-12
+    gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
+    ratio = _POWER * np.log(p / q)
+    for m in range(orders.size):
+        best = 0.0
+        for clip in clips:
+            clipped = np.minimum(np.maximum(ratio, -clip), clip)
+            _renyi_bet(q, clipped, orders[m], rhos[m], gain, loss)
+            _renyi_bet(p, -clipped, orders[m], rhos[m], gain_prime, loss_prime)
+            f, g = np.ones(p.size), np.ones(p.size)
+            for _ in range(2):
+                stake = _best_stake(p, q, f, g, gain, loss)
+                other = _best_stake(q, p, g, f, gain_prime, loss_prime)
+                if stake + other == 0:
+                    break
+            grown = (p * np.log(f)).sum() + (q * np.log(g)).sum()
+            if grown > best:
+                best = grown
+                fs[:, m], gs[:, m] = np.log(f), np.log(g)

@@ -5,6 +5,7 @@ Bets on a pair are chosen on its past draws. Each round drops the pairs with the
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,15 @@ from numpy.typing import NDArray
 
 from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.outcomes.shapes import joined
 from epsilometer.auditing.statistics.bets import Bet, Round
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer.auditing.statistics.learning import expected, learn, optimistic
+from epsilometer.auditing.statistics.portfolio import Portfolio
 from epsilometer.auditing.statistics.schedule import Step
-from epsilometer.auditing.statistics.wealth import Wealth
+from epsilometer.auditing.statistics.wealth import EARLY, Looks, Wealth
+
+_FEWEST = 5  # draws of a side that choose an event
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 """Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
@@ -31,15 +36,20 @@ the outputs.
 
 @dataclass
 class Evidence:
-    """The evidence of all rounds, for each part of the claim."""
+    """The evidence of all rounds, for each part of the claim.
+
+    ``early`` is the part of the wealth that bets from the first draws on; with ``as_reals``, low
+    bits of outputs are left out.
+    """
 
     claim: AnyClaim
     pairs: int
     alpha: float
+    early: float = EARLY
+    as_reals: bool = False
     wealths: Mapping[Claim, Wealth] = field(init=False)
-    drawn: int = 0
-    best: int = 0
-    """The pair that was kept to the end."""
+    looks: list[int] = field(default_factory=list)
+    """The draws of a side, over all pairs, at each look at the wealth."""
     steps: list[Step] = field(default_factory=list)
     """The rounds so far."""
     raw: list[tuple[list[Any], list[Any]]] = field(init=False)
@@ -48,19 +58,68 @@ class Evidence:
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
         claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
-        self.wealths = {claim: Wealth(claim, *of_audit, 1 / len(claims)) for claim in claims}
+        share = 1 / len(claims)
+        self.wealths = {claim: Wealth(claim, *of_audit, share, self.early) for claim in claims}
+        each = itertools.product(claims, range(self.pairs))
+        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}
+
+    @property
+    def drawn(self) -> int:
+        """The draws of a side, over all pairs."""
+        return self.looks[-1] if self.looks else 0
+
+    def record(
+        self,
+        outputs: Mapping[int, tuple[Any, Any]],
+        bets: Mapping[int, _Learned],
+        blocks: Sequence[int],
+        ahead: int,
+    ) -> None:
+        """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
+        for size in blocks:
+            self.looks.append(self.drawn + size * len(outputs))
+        for claim, wealth in self.wealths.items():
+            step = {}
+            for pair, fresh in outputs.items():
+                rounds = bets[pair].on(fresh, claim, blocks, ahead) if bets else []
+                growth = (
+                    self._portfolios[claim, pair].record(*fresh, blocks) if self.early else None
+                )
+                step[pair] = Looks(rounds, growth)
+            wealth.record(step)
+
+    @property
+    def best(self) -> int:
+        """The pair that was kept to the end; of several, the one with the largest wealth."""
+        left = [wealth.of_pairs for wealth in self.wealths.values()]
+        return max(left[0], key=lambda pair: max(wealth[pair] for wealth in left))
 
     def bounds(self) -> dict[Claim, float]:
         """Return the lower confidence bound for each level of the claim; see `with_delta`."""
         claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
+    def witness(self, claim: Claim) -> Round | None:
+        """Return the bet on the last pair that won most against a part of the claim.
+
+        If none was chosen so far, it is chosen on the first half of the draws, and counts those of
+        the other half.
+        """
+        past = self.raw[self.best]
+        if len(self.steps) > 1 or not past[0]:
+            return self.wealths[claim].witness(self.best)
+        half = len(past[0][0]) // 2
+        if half < _FEWEST:
+            return None
+        step = Step(1, half, half)
+        learned = _learn(([past[0][0][:half]], [past[1][0][:half]]), self, step)
+        later = past[0][0][half:], past[1][0][half:]
+        bets = learned.on(later, claim, [len(later[0])], half)
+        return next((bet for bet in bets if bet.bet.event() is not None), None)
+
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
-        return any(
-            bool(wealth.refuted(claim, np.array([claim.level]))[0])
-            for claim, wealth in self.wealths.items()
-        )
+        return any(wealth.refuted for wealth in self.wealths.values())
 
 
 def gather(
@@ -69,34 +128,45 @@ def gather(
     evidence: Evidence,
     stops: Callable[[Evidence], bool] = lambda _: False,
     *,
-    as_reals: bool = False,
+    each_block: bool = False,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
     A round with fewer draws than requested is the last. ``evidence`` is extended by the rounds,
-    ``steps``, until it ``stops`` after one. ``as_reals`` is that of `learn`.
+    ``steps``, until it ``stops`` after one, or after any block of draws if ``each_block``.
     """
-    raw, kept = evidence.raw, list(range(evidence.pairs))
+    raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
     for i, step in enumerate(steps):
-        bets = {pair: _learn(raw[pair], evidence, step, as_reals) for pair in kept} if i else {}
+        bets = {pair: _learn(raw[pair], evidence, step) for pair in kept} if i else {}
         if len(kept) > step.pairs:
             kept = _best(kept, bets, step.pairs)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
-        fresh = draw(sides, wanted := step.draws)
-        step = replace(step, draws=len(fresh[0]))  # noqa: PLW2901
-        if not step.draws:
-            break
-        for (pair, side), outputs in zip(sides, fresh, strict=True):
-            raw[pair][side].append(outputs)
-        evidence.steps.append(step)
-        evidence.drawn += step.draws * len(kept)
-        evidence.best = kept[0]
-        if i:
-            for claim, wealth in evidence.wealths.items():
-                wealth.rounds.append({pair: bets[pair].on(raw[pair], claim, step) for pair in kept})
-        if stops(evidence) or step.draws < wanted:
+        sizes, batches, over = step.blocks(past), [], False
+        for wanted in [[size] for size in sizes] if each_block else [sizes]:
+            fresh = draw(sides, sum(wanted))
+            blocks = _cut(wanted, len(fresh[0]))
+            over = blocks != wanted
+            if blocks:
+                batches.append(fresh)
+                outputs = dict(zip(kept, zip(fresh[::2], fresh[1::2], strict=True), strict=True))
+                evidence.record(outputs, bets, blocks, step.ahead)
+                over = stops(evidence) or over
+            if over:
+                break
+        if batches:
+            for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
+                raw[pair][side].append(joined(outputs_of))
+            past += len(raw[kept[0]][0][-1])
+            evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
+        if over:
             break
     return evidence
+
+
+def _cut(sizes: Sequence[int], total: int) -> list[int]:
+    """Return the sizes of blocks of which only so many draws in ``total`` are there."""
+    ends = np.minimum(np.cumsum(sizes), total)
+    return [size for size in np.diff(ends, prepend=0).tolist() if size]
 
 
 @dataclass(frozen=True)
@@ -108,15 +178,16 @@ class _Learned:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
-    def on(self, raw: tuple[list[Any], list[Any]], claim: Claim, step: Step) -> list[Round]:
-        """Return the bets against a part of the claim, on the last draws of both sides."""
-        fresh = self.layout.encode(raw[0][-1]), self.layout.encode(raw[1][-1])
-        return [bet.on(fresh, step, self.layout) for bet in self.bets[claim]]
+    def on(
+        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int
+    ) -> list[Round]:
+        """Return the bets against a part of the claim, on fresh draws of both sides."""
+        fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
+        return [bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim]]
 
 
-def _learn(
-    past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step, as_reals: bool
-) -> _Learned:
+def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
+    as_reals = evidence.as_reals
     layout = layout_of(*past[0], *past[1], as_reals=as_reals)
     x, x_prime = (layout.encode_all(batches) for batches in past)
     bets = {

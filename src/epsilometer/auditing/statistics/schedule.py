@@ -16,7 +16,8 @@ from epsilometer.errors import ArgumentError
 _FIRST = 64  # the first round of a single pair is one part in so many
 _LEAST = 20  # draws of a side in a round
 _MANY = 10  # pairs, which may come from a declared domain
-_BLOCKS = 16
+_BLOCKS = 16  # in a round but the first
+_PART = 32  # of the past draws are in a block of the first round
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,20 @@ class Step:
     draws: int
     ahead: int
 
-    @property
-    def blocks(self) -> list[int]:
-        """The sizes of even blocks of draws, after each of which the wealth is computed."""
-        parts = min(_BLOCKS, self.draws)
-        return [self.draws // parts + (i < self.draws % parts) for i in range(parts)]
+    def blocks(self, past: int) -> list[int]:
+        """Return the sizes of blocks, after each of which the wealth is computed.
+
+        After ``past`` draws of a side they are even. The first draws are single at first, then in
+        blocks that grow as their number.
+        """
+        if past:
+            parts = min(_BLOCKS, self.draws)
+            return [self.draws // parts + (i < self.draws % parts) for i in range(parts)]
+        sizes = []
+        while past < self.draws:
+            sizes.append(min(max(past // _PART, 1), self.draws - past))
+            past += sizes[-1]
+        return sizes
 
 
 def least_samples(pairs: int) -> int:

@@ -47,7 +47,7 @@ def learned_scores(
     halves = len(x) // 2, len(x_prime) // 2
     if len(entries) < 2 or min(halves) < _FEWEST:
         return
-    chosen = _suspects(x[: halves[0]], x_prime[: halves[1]], entries)
+    chosen = suspects(x[: halves[0]], x_prime[: halves[1]], entries)
     formula = _learned(x[: halves[0]][:_ROWS], x_prime[: halves[1]][:_ROWS], chosen)
     if formula is not None:
         total, total_prime = formula.of(x[halves[0] :]), formula.of(x_prime[halves[1] :])
@@ -55,9 +55,30 @@ def learned_scores(
         yield Numbers(total, total_prime, cells, view, values=False, fine=True)
 
 
-def _suspects(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Sequence[int]:
-    """Return the entries whose means, alone or in products, differ most in a few draws."""
-    if len(entries) <= _ENTRIES:
+def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
+    """Return the sum of entries, weighted by the difference of their means; None if none vary.
+
+    Sides have shape ``(n, d)``; few rows are enough, as no product has a weight.
+    """
+    sides = [side[:, list(entries)].astype(np.float64) for side in (x, x_prime)]
+    centres, scales = _spreads(np.concatenate(sides))
+    kept = [i for i, scale in enumerate(scales) if scale > 0]
+    if len(kept) < 2:
+        return None
+    parts = kept, centres[kept].tolist(), scales[kept].tolist()
+    means = [np.mean(standardised(side, *parts), axis=1) for side in sides]
+    weights = [float(f"{weight:.{_DIGITS}g}") for weight in means[0] - means[1]]
+    terms = tuple(((i,), weight) for i, weight in enumerate(weights))
+    chosen = tuple(entries[i] for i in kept)
+    formula = Formula(chosen, tuple(parts[1]), tuple(parts[2]), terms)
+    return View("learned", formula=formula)
+
+
+def suspects(
+    x: Sample, x_prime: Sample, entries: Sequence[int], number: int = _ENTRIES
+) -> Sequence[int]:
+    """Return so many entries whose means, alone or in products, differ most in a few draws."""
+    if len(entries) <= number:
         return entries
     chosen = list(entries[:PAIRED])
     first = min(len(x), _FIRST)
@@ -68,7 +89,7 @@ def _suspects(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Sequence[in
         low, centre, high = np.nanquantile(table, (_SPREAD[0], 0.5, _SPREAD[1]), axis=0)
         table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
     z = _z_scores(np.column_stack([np.ones(len(table)), table]), first)
-    best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:_ENTRIES]
+    best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:number]
     return [chosen[i] for i in np.sort(best).tolist()]
 
 

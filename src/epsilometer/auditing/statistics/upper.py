@@ -31,8 +31,8 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
+from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.berger_boos import bisected
 from epsilometer.events.events import codes_of
 from epsilometer.proportions import clopper_pearson
 

@@ -41,7 +41,9 @@ def _pairs(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Any, F
     for names, drawn in pd.concat(samples).groupby(keys, sort=False):
         key = dict(zip(keys, names, strict=True))
         if key["mechanism"] not in _LAWS:
-            raise ArgumentError("data", f"has {key['mechanism']}, which has no law here")
+            raise ArgumentError(
+                "data", f"has {key['mechanism']}, which has no exact distribution here"
+            )
         if names[:3] not in laws:
             parameters = json.loads(key["parameters"])
             law, mechanism = _LAWS[key["mechanism"]]
@@ -59,7 +61,7 @@ def located(samples: list[pd.DataFrame], *, floor: PositiveFloat) -> pd.DataFram
     for key, law, x, x_prime in _pairs(samples):
         region = _REGIONS.get(key["mechanism"])
         _, (screened,) = LocalLoss(floor).screen([(x, x_prime)], draws=len(x), region=region)
-        t = (screened.found or {})["output"][0]
+        t = (screened.target or {})["output"][0]
         sides = key["x"], key["x_prime"]
         if hasattr(law, "probabilities"):
             p, q = (law.probabilities(side)[int(t)] for side in sides)

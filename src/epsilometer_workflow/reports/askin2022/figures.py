@@ -55,12 +55,12 @@ def losses(table: pd.DataFrame) -> Figure:
 
 
 def empirical_loss(table: pd.DataFrame) -> Figure:
-    """Figure 3: the loss, the empirical loss, and its maximum."""
+    """Figure 3: the loss, the empirical loss, and its maximum; blue and red, as in the paper."""
     figure, ax = style.panel()
     first = table.iloc[0]
-    ax.plot(table["z"], table["loss"], color=style.TRUTH, linestyle="--", label=r"loss $\ell(t)$")
+    ax.plot(table["z"], table["loss"], linestyle="--", label=r"loss $\ell(t)$")
     label = rf"empirical loss, $n = {int(first['n']):,}$"
-    ax.plot(table["z"], table["empirical"], label=label)
+    ax.plot(table["z"], table["empirical"], color=style.TRUTH, label=label)
     ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
     ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
     offset: dict[str, Any] = {

@@ -13,8 +13,8 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Criterion,
     Measure,
     Rows,
-    Selection,
     Value,
+    checks,
     holds,
     key,
     number,
@@ -44,13 +44,9 @@ from epsilometer_workflow.reports.scorecard.measures import (
     smallest,
     smallest_ratio,
 )
+from epsilometer_workflow.reports.style import TRUTH
 
-
-def exact(*checks: str) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/gorla2022-exact", check=checks)
-
-
+exact = checks("scorecard/gorla2022-exact")  # formulas, worked out at some points
 _SAFETY = "scorecard/gorla2022-safety"
 _PRECISION = "scorecard/gorla2022-precision"
 
@@ -92,8 +88,8 @@ def _options(artifact: str, **values: str) -> dict[str, str]:
 
 
 def _share_of_theory(t: Rows) -> Value:
-    shares = t.n_pr / t.n_th
-    return np.max(only(shares, np.isfinite(shares)))
+    """Return the largest share, NaN where a search ended before a cell was reached."""
+    return np.max(only(t.n_pr / t.n_th, np.isfinite(t.n_th)))
 
 
 def _defined_gaps(t: Rows) -> Value:
@@ -157,13 +153,13 @@ def _two_digits(t: Rows) -> Value:
 
 
 def _npr_magnitude(t: Rows) -> Value:
-    ratio = only(t.n_pr / t.paper_n_pr, np.isfinite(t.n_pr))
+    ratio = t.n_pr / t.paper_n_pr  # NaN, which counts as another, where the search ended before
     return np.mean((ratio >= 1 / 3) & (ratio <= 3))
 
 
 def _elements(t: Rows) -> Value:
     line, area = t.kind == "line", t.kind == "area"
-    red_dashes = (t.style == "--") & (t.colour == "#c0392b") & (t.along == "horizontal")
+    red_dashes = (t.style == "--") & (t.colour == TRUTH) & (t.along == "horizontal")
     return (
         np.any(line & (t.label == "mean of the runs"))
         and np.any(area & (t.points > 9))
@@ -201,9 +197,13 @@ def _swapped_head(column: str, other: str, digit: float, swapped: str) -> Criter
 
 
 CRITERIA: dict[str, Criterion] = {
-    "abstract/practice-needs-fewer table3/npr-below-nth table5/npr-below-nth": number(
-        _BOTH, lambda pure, renyi: max(_share_of_theory(pure), _share_of_theory(renyi)), below=1
+    "abstract/practice-needs-fewer": number(
+        _BOTH,
+        lambda pure, renyi: np.maximum(_share_of_theory(pure), _share_of_theory(renyi)),
+        below=1,
     ),
+    "table3/npr-below-nth": number(rows("table3"), _share_of_theory, below=1),
+    "table5/npr-below-nth": number(rows("table5"), _share_of_theory, below=1),
     "abstract/more-precise": number(
         rows(_PRECISION, lambda t: t.epsilon < 2, mechanism="truncated-laplace"),
         lambda t: np.max(t.largest_error / t.gamma),
@@ -371,7 +371,7 @@ CRITERIA: dict[str, Criterion] = {
         low=0.5 / 91 - 1e-9,
         high=0.5 / 91 + 1e-9,
         instead=lambda t: t.ours == 0,
-        erratum="Tables II and IV show the inputs 0 and 1, which are no mid-points of buckets",
+        erratum="Tables II and IV show the inputs 0 and 1, which are not mid-points of buckets",
     ),
     "sec-iii-d/steps": number(
         exact("algorithm2-n"),
@@ -509,8 +509,9 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig3a/fewer-needed": number(
         rows("fig3a", lambda t: t.n <= t.n_th / 10),
-        lambda t: np.min(only(abs(t.mean - t.truth), np.isfinite(t.mean))) / first(t.gamma),
+        lambda t: last(abs(t.mean - t.truth), by=t.n) / first(t.gamma),
         high=0.2,
+        because="distance of the mean at a tenth of n_th, in units of gamma",
     ),
     "fig3b/confidence-at-nth": number(
         rows("fig3b", lambda t: t.n >= t.n_th), smallest("share_within"), above=0.8
@@ -580,7 +581,12 @@ CRITERIA: dict[str, Criterion] = {
         _gamma_and_c,
         differs="log n ranges most over alpha, then C, then gamma: C and gamma are not alike",
     ),
-    "table4/*": number(rows("table4", _pair), "estimate", within=0.0015),
+    "table4/*": number(
+        rows("table4", _pair),
+        "estimate",
+        # Half a digit and noise; the larger direction is at most a tenth above the printed one.
+        within=lambda t: np.minimum(0.0015, 0.0007 + 0.1 * t.printed),
+    ),
     "sec-iv-d/alg4-eps": number(rows("table4", pair="1.00 0.00"), "truth", within=0.0005),
     "sec-iv-d/alg4-k": number(_RENYI_MAXIMUM, "planned_grid_points", equals=printed),
     "sec-iv-d/alg4-k-squared": number(

@@ -25,7 +25,7 @@ from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon, Fractional, Order
 
-Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
+TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 
@@ -59,7 +59,7 @@ def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
 def all_pairs(
     summary: pd.DataFrame,
     *,
-    pairs: Annotated[list[Pair], Field(min_length=1)],
+    pairs: Annotated[list[TwoInputs], Field(min_length=1)],
     gamma: PositiveFloat,
     delta: Fractional,
     order: Order = math.inf,
@@ -88,7 +88,7 @@ def all_pairs(
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
-            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is no pair of the grid")
+            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is not a pair of the grid")
         row = frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]

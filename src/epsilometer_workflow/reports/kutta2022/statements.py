@@ -13,6 +13,7 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Rows,
     Selection,
     Value,
+    checks,
     holds,
     key,
     number,
@@ -37,20 +38,15 @@ from epsilometer_workflow.reports.scorecard.measures import (
     smallest_ratio,
     spread,
 )
+from epsilometer_workflow.reports.style import TRUTH
 
 _BOUND = "estimators.renyi-bound-as-published-draws=50.parameters"
 _PAPER = "reports.kutta2022.scales.paper.bounds"
 _BITS = ("randomized-bits", "randomized-bits-shuffled")
 
 
-def exact(check: str, **equal: object) -> Selection:
-    """Select rows of the table that works out formulas at some points."""
-    return rows("scorecard/kutta2022-exact", check=check, **equal)
-
-
-def proofs(check: str) -> Selection:
-    """Select rows of the table that works out what proofs use."""
-    return rows("scorecard/kutta2022-proofs", check=check)
+exact = checks("scorecard/kutta2022-exact")  # formulas, worked out at some points
+proofs = checks("scorecard/kutta2022-proofs")  # what proofs use
 
 
 def cells(condition: Measure | None = None, /, **equal: object) -> Selection:
@@ -144,6 +140,21 @@ def _lower_floor(t: Rows, column: str) -> Value:
     return t.where(draws_at_floor=25)[column] - t.where(draws_at_floor=50)[column]
 
 
+def _distance_ratio(t: Rows) -> Value:
+    """Return the distance of the median from 1 at half the floor over that at the floor."""
+    low, usual = (t.where(draws_at_floor=draws).median_ratio for draws in (25, 50))
+    return abs(1 - low) / abs(1 - usual)
+
+
+def _has_violins(panel: Rows) -> bool:
+    """Return whether each density has a median and a bar, and a horizontal line is red."""
+    areas = np.sum((panel.kind == "area") & (panel.points > 50))
+    bars = np.sum((panel.kind == "line") & (panel.along == "vertical") & (panel.points == 2))
+    medians = panel.where(kind="points").points
+    red = panel.where(kind="line", along="horizontal").colour
+    return bool(areas > 0 and bars >= areas and np.sum(medians) == areas and set(red) == {TRUTH})
+
+
 def _sup_deviation(t: Rows) -> Value:
     """Return the largest deviation over its rate in Lemma 2."""
     return t.largest / (np.sqrt(np.log(t.n) / (t.n * t.bandwidth)) + t.bandwidth)
@@ -175,7 +186,11 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "sec-ii-a/limit": number(exact("limit"), relative_error, high=0.02),
     "sec-ii-a/gaussian-linear": number(exact("gaussian-linear"), error, high=1e-9),
-    "sec-ii-b/conf-typical": setting_numbers(f"{_BOUND}.alpha", low=0.01, high=0.05),
+    "sec-ii-b/conf-typical": holds(
+        rows("scorecard/settings", setting=f"{_BOUND}.alpha"),
+        lambda t: first(numbers(t.value)) in (0.01, 0.05),
+        because="ours is one of them; which are usual is in no number",
+    ),
     "sec-ii-b/maximum": number(
         rows("maxima", estimator="renyi-bound-as-published-draws=50"),
         lambda t: np.min(t.covered - t.promised + allowance(t.promised, t.runs)),
@@ -324,10 +339,12 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "sec-iv-a/level-equal": number(
         exact("pair-is-worst"),
-        lambda t: np.mean(t.value / t.bound > 0.999),
-        low=18 / 21,
-        because="equal for six of the seven; for the shuffled one the chosen pair has 0.59, 0.43 "
-        "and 0.46 of the largest divergence at orders 2, 5 and 7",
+        smallest_ratio,
+        low=0.9,
+        instead=lambda t: np.sum(t.value / t.bound >= 0.9) == len(t.value) - 3,
+        because="smallest share of the largest divergence, over mechanisms and orders",
+        erratum="equal for six of the seven; by the exact laws, shuffled bits have pairs with "
+        "about twice the divergence of the chosen one",
     ),
     # Section IV-B
     "sec-iv-b/setting-b": number(exact("noise-scale", at="sums"), "value", equals=printed),
@@ -395,18 +412,15 @@ CRITERIA: dict[str, Criterion] = {
     "fig1/alpha-*": number(_CELL, "alpha_hat", within=_spread),
     "fig1/elements": holds(
         rows("scorecard/drawn", figure="kutta2022/fig1"),
-        lambda t: (
-            np.any((t.kind == "area") & (t.points > 50))
-            and np.any(t.kind == "points")
-            and np.any((t.kind == "line") & (t.along == "horizontal") & (t.colour == "#c0392b"))
-        ),
-        because="densities, medians, and a red line at 1",
+        lambda t: all(_has_violins(panel) for panel in t.by("panel")),
+        because="in every panel a density, a median and a bar for each order, and a red line; "
+        "where they end is in no table",
     ),
     "fig1/median-*": number(_CELL, "median_ratio", above=0.95),
     "fig1/median-vii-5 fig1/median-vii-7": number(
         (_CELL, exact("deviation", at="vii order=5"), exact("deviation", at="vii order=7")),
         "median_ratio",
-        low=lambda _, at_5, at_7: np.minimum(at_5.bound, at_7.bound) - 0.02,
+        low=lambda t, at_5, at_7: (at_5 if t.key["lambda"] == 5 else at_7).bound - 0.02,
         because="one of the few exceptions to almost all cells; the floor alone leaves 0.946 at "
         "order 5 and 0.924 at order 7",
     ),
@@ -419,7 +433,9 @@ CRITERIA: dict[str, Criterion] = {
         high=3,
         because="their deviations are among so many largest",
     ),
-    "fig1/variance-order-*": number(cells(**_MECHANISM), _widening, above=1),
+    "fig1/variance-order-*": number(
+        cells(**_MECHANISM), _widening, above=1, because="deviation at order 7 over that at order 2"
+    ),
     **{
         f"fig1/variance-order-{panel}": number(
             (
@@ -462,8 +478,10 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig1/tuning-helps": number(
         _SHUFFLED,
-        lambda t: np.min([_lower_floor(g, "median_ratio") for g in t.by("lambda")]),
-        above=0,
+        lambda t: np.max([_distance_ratio(g) for g in t.by("lambda")]),
+        below=1,
+        because="distance of the median from 1 at half the floor, over that at the floor; of one "
+        "mechanism and two floors",
     ),
     "sec-v/overlap": undecided("which mechanisms earlier papers have studied is in no number"),
     "sec-vi/summary": holds(
@@ -538,7 +556,11 @@ CRITERIA: dict[str, Criterion] = {
         high=0.35,
         because="integrated variance times n h; the kernel's own constant is 1/(2 sqrt pi) = 0.282",
     ),
-    "appendix-a-b/softmax-gap": number(proofs("soft-gap"), largest_ratio, high=1),
+    "appendix-a-b/softmax-gap": holds(
+        (proofs("soft-gap"), proofs("floor-reached")),
+        lambda gap, floor: largest_ratio(gap) <= 1 and np.all(floor.value >= floor.bound),
+        because="the upper end for three betas a floor, the lower for beta = 1/tau",
+    ),
     "appendix-a-b/softmax-lipschitz": number(proofs("soft-slope"), largest("value"), high=1),
     "appendix-a-c/laplace-lipschitz": number(proofs("laplace-slope"), relative_error, high=0.001),
     "appendix-a-c/laplace-norm": number(proofs("laplace-norm"), relative_error, high=0.001),

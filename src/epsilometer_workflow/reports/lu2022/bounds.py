@@ -91,7 +91,7 @@ def _logarithmic() -> Points:
 
 
 def _printed(beta: float) -> float:
-    """Return 12 c_d sqrt(ln(4 beta)/n) at n = 1, as printed; NaN where it is no number."""
+    """Return 12 c_d sqrt(ln(4 beta)/n) at n = 1, as printed; NaN where it is undefined."""
     return 12 * cones(1) * math.sqrt(math.log(4 * beta)) if 4 * beta >= 1 else math.nan
 
 

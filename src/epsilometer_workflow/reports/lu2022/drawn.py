@@ -82,7 +82,7 @@ def relative_errors(
     frame = pd.concat(runs, ignore_index=True)
     frame = frame[np.isclose(frame["claim"], claim)]
     if frame.empty:
-        raise ArgumentError("claim", "is none of the data's")
+        raise ArgumentError("claim", "is not in the data")
     forward = (frame["estimate"] - frame["truth"]).abs()
     reverse = (frame["estimate_reverse"] - frame["truth_reverse"]).abs()
     wide = frame.assign(worst=np.maximum(forward, reverse)).pivot_table(

@@ -41,7 +41,7 @@ PROMISES = {
     "asymptotic": "a bound for large n",
     "none": "an estimate",
 }
-_LARGEST = 500.0  # epsilon, whose exponential is a number
+_LARGEST = 500.0  # largest epsilon: its exponential is finite
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Pair:
     x, x_prime
         Of shape ``(n,)`` or ``(n, d)``.
     outputs
-        Their kind (`epsilometer.mechanisms.base.KINDS`).
+        Their kind (`epsilometer.mechanisms.base.OUTPUT_KINDS`).
     claims, region
         The provider's; where to look for a local loss, in the unit of outputs.
     epsilon
@@ -205,8 +205,8 @@ class Method(Model):
             return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
         # Bun and Steinke, of pure epsilon
         claim = Renyi(order, min(pair.epsilon, order * pair.epsilon**2 / 2))
-        evidence, sides = Evidence(claim, 1, _ALPHA), (pair.x, pair.x_prime)
-        gather(successive([sides]), schedule(pair.n, 1), evidence, as_reals=True)
+        evidence, sides = Evidence(claim, 1, _ALPHA, as_reals=True), (pair.x, pair.x_prime)
+        gather(successive([sides]), schedule(pair.n, 1), evidence)
         return float(evidence.bounds()[claim])
 
 

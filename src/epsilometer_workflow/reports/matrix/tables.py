@@ -37,11 +37,11 @@ NO_RUN = -1
 _CELL = ["mechanism", "epsilon", "inputs", "order", "estimator"]
 _COVERAGE = ["coverage", "coverage_low", "coverage_high"]
 _POOLED = ["answers", *_COVERAGE, "tightness"]
-_ROUNDING = 1e-9  # of a level that an estimate meets exactly
+_ROUNDING = 1e-9  # relative tolerance for an estimate that equals the level
 
 
 def answers(draws: Draws, *, methods: Methods, orders: Orders) -> pd.DataFrame:
-    """Ask every method for every order, of the draws of every run.
+    """Apply every method to the draws of every run, at every order.
 
     A row a mechanism, epsilon, order, method and run: ``answer`` and ``exact`` in nats, ``failed``
     where there is no answer, and why; a row of run `NO_RUN` where a method does not apply, and why.
@@ -99,7 +99,7 @@ def pooled(tables: Tables) -> pd.DataFrame:
     tightest = bounds["mean"] >= bounds.groupby(alike)["mean"].transform("max")
     for name, rows in (
         ("cells", of_cells),
-        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # an answer of 0 is no finding
+        ("nearest", of_cells[nearest & (of_cells["mean"] > 0)]),  # an answer of 0 finds nothing
         ("tightest", bounds[tightest & (bounds["mean"] > 0)]),
     ):
         counted = rows.groupby(keys).size().rename(name).reset_index()
@@ -237,7 +237,7 @@ def _files(draws: Draws) -> Iterator[File]:
 def _applying(
     draws: Draws, methods: Methods, orders: Orders, mechanisms: Names
 ) -> Iterator[tuple[File, list[tuple[int, Pair]], float, str, Method]]:
-    """Yield what applies to some mechanisms, with all runs of each."""
+    """Yield the methods that apply to some mechanisms, with all runs of each."""
     files = {file.name: file for file in _files(draws)}
     for name in mechanisms:
         if name not in files:

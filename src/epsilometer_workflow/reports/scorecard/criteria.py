@@ -153,6 +153,11 @@ def rows(table: str, condition: Measure | None = None, /, **equal: object) -> Se
     return Selection(table, condition, equal)
 
 
+def checks(table: str) -> Callable[..., Selection]:
+    """Return the function that selects rows of a table of checks, by their names and columns."""
+    return lambda *names, **equal: rows(table, check=names, **equal)
+
+
 def printed(t: Rows, *_: Rows) -> Value:
     """Return the printed value, a number if it is one."""
     return t.printed

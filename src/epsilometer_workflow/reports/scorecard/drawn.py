@@ -43,7 +43,7 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         report, _, artifact = name.partition("/")
         renderer = json.loads(settings[f"reports.{report}.artifacts.{artifact}.figure"])
         if report not in _RENDERERS or renderer is None:
-            raise ArgumentError("tables", f"has {name}, which is no paper's figure")
+            raise ArgumentError("tables", f"has {name}, which is not a paper's figure")
         figure = getattr(_RENDERERS[report], renderer)(table)
         for panel, axes in enumerate(figure.axes):
             rows += [{"figure": name, "panel": panel} | artist for artist in _artists(axes)]

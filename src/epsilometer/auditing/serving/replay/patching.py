@@ -1,7 +1,7 @@
 """A recorder between a mechanism and its sources of randomness, all of which get seeds.
 
 The sources are NumPy's generators and its old functions, Python's ``random`` and ``secrets``, the
-system's ``os.urandom`` and, through these, SciPy. It is for a process of its own.
+system's ``os.urandom`` and, through these, SciPy. Use it only in a separate process.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def _parameters(method: Any) -> str:
 
 
 class _Waiting(importlib.abc.MetaPathFinder):
-    """A finder of no module, which calls a function when a module has been loaded."""
+    """An import hook that finds nothing; it calls a function when a module has been loaded."""
 
     def __init__(self, name: str, then: Callable[[Any], None]) -> None:
         self._name, self._then = name, then

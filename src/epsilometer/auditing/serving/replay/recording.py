@@ -88,7 +88,7 @@ class Recorder:
         """Record a call; return None if it is not kept."""
         frames = frames_of(sys._getframe(2), detailed=len(self.records) < _DETAILED)
         if frames is None or (kind == "seed" and not frames):
-            return None  # by a library during its import; by the audit itself
+            return None  # a call by a library during its import, or by the audit itself
         self.total += 1
         if len(self.records) >= _CALLS:
             return None

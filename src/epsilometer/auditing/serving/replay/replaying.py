@@ -88,17 +88,17 @@ def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     try:
         with lines:
             outputs = sampler.drawn(x, 1, seed)
-        record["output"] = as_plain(outputs[0])
+        record["output"] = comparable(outputs[0])
     except Broken as error:
         record["failed"] = str(error)
     calls, total = recorder.records, recorder.total
     if time.monotonic() - started < _SLOW:
         with contextlib.suppress(Broken), recorder.paused():
-            record["second"] = as_plain(sampler.drawn(x, 1, seed + 1)[0])
+            record["second"] = comparable(sampler.drawn(x, 1, seed + 1)[0])
             later = []
             for _ in range(2):
                 sources.seed(seed)
-                later.append(json.dumps(as_plain(sampler.drawn(x, 1, seed)[0])))
+                later.append(json.dumps(comparable(sampler.drawn(x, 1, seed)[0])))
             record["changed"] = later[0] != later[1]
     imported = [name for name in sys.modules if name not in before][:_MODULES]
     record.update(calls=calls, total=total, imported=imported, **lines.to_plain())
@@ -183,8 +183,12 @@ def _imported(name: str) -> None:
             importlib.import_module(name)
 
 
-def as_plain(value: Any) -> Any:
-    """Return an output for JSON; mappings as ``{"keys": [[key, value], ...]}``."""
+def comparable(value: Any) -> Any:
+    """Return an output in JSON values that are compared part by part, and never read back.
+
+    So that draws can be compared, it differs from `as_json`: failures are equal by their types,
+    long texts are digests, and mappings are ``{"keys": [[key, value], ...]}``.
+    """
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if value is None or type(value) in (bool, int, float):
@@ -192,9 +196,9 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, Failure):
         return {"failure": value.type_name}
     if isinstance(value, dict):
-        return {"keys": [[as_plain(key), as_plain(part)] for key, part in value.items()]}
+        return {"keys": [[comparable(key), comparable(part)] for key, part in value.items()]}
     if isinstance(value, (list, tuple)):
-        return [as_plain(part) for part in value]
+        return [comparable(part) for part in value]
     if isinstance(value, (str, bytes)):
         return summary(value)
     return {"value": repr(value)[:200]}

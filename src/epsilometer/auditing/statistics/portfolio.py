@@ -1,0 +1,329 @@
+"""Bets on all outputs of a pair from its first draws on: predictors, through several views.
+
+A view makes one number of each output (`epsilometer.events.events`): the output itself, an entry, a
+score, the lowest bit. For each view, predictors bet against the claims that a level implies (see
+`predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
+chosen anew as the draws grow, on past draws; the wealth is then spread over them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.auditing.outcomes.outcomes import Layout
+from epsilometer.auditing.outcomes.outcomes import learn as layout_of
+from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure
+from epsilometer.auditing.statistics.predictors import (
+    Mixture,
+    Prediction,
+    factors,
+    families,
+    kernels,
+    renyi_factors,
+    tree,
+)
+from epsilometer.auditing.statistics.scores import learned_scores, linear_score, suspects
+from epsilometer.estimators.witness import independent_score
+from epsilometer.events.events import View
+
+_FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
+_ENTRIES = 16  # views of single entries, at most
+_FEW = 8  # different numbers, for which no density is learned
+_DISCRETE = (0.05, 0.02, 0.93)  # the predictors' shares for so few numbers
+_ATOMS = (0.4, 0.15, 0.45)  # where numbers repeat
+_DENSE = (0.6, 0.25, 0.15)
+_LOOKED = 1000  # draws of a side that tell
+_GIVEN = 0.2  # part of the wealth that goes to new views
+_LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
+_LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
+_SCORED, _CELLS = 64, 16  # entries of a linear score at most; cells of an entry in a sum
+_HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
+_AIMED, _REFUTED = 32, 5.0  # draws of a side until levels are chosen; log wealth that is aimed at
+_CANDIDATES = np.geomspace(0.05, 20.0, 64)  # times the claim
+_AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])
+_DELTAS = 6  # levels of delta, up to 1
+_ORDERS = slice(0, 4, 3)  # of zCDP: few low ones, where few draws say most
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Log factors of the wealth of a portfolio in blocks of draws, at some levels.
+
+    Each piece has increasing levels by the claim's quantity, of shape ``(m,)``, and the factors,
+    ``(blocks, m)``.
+    """
+
+    pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
+
+    def at(self, claim: Claim, levels: Floats) -> Floats:
+        """Return the factors at any levels of the claim, ``(blocks, k)``.
+
+        A bet against the next higher level is one against each level below it. There are no bets
+        above all levels.
+        """
+        factors = []
+        for grids, logs in self.pieces:
+            each = logs[claim.quantity]
+            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
+        return np.concatenate(factors)
+
+
+@dataclass(eq=False)
+class Portfolio:
+    """The bets on a pair of inputs against a claim, at its level and at a few others.
+
+    The others are levels above, later those near the largest that the draws to come should refute.
+
+    With ``as_reals``, outputs stand for reals, so that their low bits are left out.
+    """
+
+    claim: Claim
+    as_reals: bool = False
+    _levels: dict[str, Floats] = field(init=False)
+    _bets: Callable[[Prediction], tuple[Floats, Floats]] = field(init=False)
+    _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
+    _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
+    _draws: int = 0
+    _next: int = _FIRST
+    _layout: Layout | None = None
+    _views: dict[Any, _Viewed] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        above = (_HIGHER[::2] if self.claim.orders else _HIGHER) * max(self.claim.level, 0.1)
+        self._bet_at(np.minimum(self.claim.level + above, self.claim.grid()[-1]))
+
+    def _bet_at(self, levels: Floats) -> None:
+        """Bet at these levels, which include the claimed one."""
+        claim = self.claim
+        self._levels = {claim.quantity: levels}
+        bet, first, second = _against(claim, levels)
+        if isinstance(claim, Pure) and claim.delta > 0:
+            deltas = claim.delta ** (1 - np.arange(_DELTAS) / _DELTAS)
+            same = Delta(claim.epsilon, claim.delta)
+            self._levels[same.quantity] = deltas
+            epsilons, deltas = same.implied(deltas)
+            first, second = np.concatenate([first, epsilons]), np.concatenate([second, deltas])
+        self._bets = partial(bet, first=first, second=second)
+        self._initial = np.full(first.shape, -math.log(first.shape[1]))
+
+    def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
+        """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
+        pieces, start, used = [], 0, 0
+        while start < len(sizes):
+            end, size = start, 0
+            while end < len(sizes) and self._draws + size < self._next:
+                size += sizes[end]
+                end += 1
+            fresh = [side[used : used + size] for side in (x, x_prime)]
+            before = self._wealth()
+            logs = np.diff(self._bet(fresh, sizes[start:end]), axis=0, prepend=before[None])
+            ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
+            parts = np.split(logs, ends, axis=1)
+            pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
+            for raw, side in zip(self._raw, fresh, strict=True):
+                raw.append(side)
+            self._draws += size
+            if self._draws >= self._next:
+                self._choose()
+                self._aim()
+            start, used = end, used + size
+        return Growth(pieces)
+
+    def _wealth(self) -> Floats:
+        """Return the log wealth, of shape ``(m,)``."""
+        each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
+        return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
+
+    def _bet(self, fresh: Sequence[Any], sizes: Sequence[int]) -> Floats:
+        """Return the log wealth after each block, of shape ``(blocks, m)``."""
+        if self._layout is None:
+            return np.broadcast_to(self._wealth(), (len(sizes), len(self._initial)))
+        x, x_prime = map(self._layout.encode, fresh)
+        paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
+        return np.asarray(np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2))
+
+    def _choose(self) -> None:
+        """Choose the views on past draws, and spread the wealth over them.
+
+        A view that stays keeps its wealth, but for a part that goes to new views if there are any.
+        """
+        self._next = 2 * self._draws
+        layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
+        x, x_prime = (layout.encode_all(batches) for batches in self._raw)
+        chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
+        same, self._layout, before = layout == self._layout, layout, self._views
+        self._views = {}
+        for key, each in chosen.items():
+            old = before.get(key)
+            if same and old is not None and old.view == each.view and old.shares == each.shares:
+                self._views[key] = old
+                continue
+            mixture = Mixture(
+                self._initial.size, self._bets, (families, kernels, tree), each.shares
+            )
+            mixture.prime(*each.sides)
+            start = self._initial if old is None else old.wealth
+            self._views[key] = _Viewed(each.view, mixture, start, each.shares)
+        gone = [old.wealth for key, old in before.items() if key not in chosen]
+        new = {key: chosen[key].share for key in chosen if key not in before}
+        pool = gone or ([] if before else [self._initial])
+        if new:
+            pool = pool + [self._views[key].give(_GIVEN) for key in chosen if key in before]
+        heirs = new or dict.fromkeys(chosen, 1.0)
+        if pool:
+            inherited = np.logaddexp.reduce(pool, axis=0) - math.log(sum(heirs.values()))
+            for key, share in heirs.items():
+                self._views[key].take(inherited + math.log(share), only=key in new)
+
+    def _aim(self) -> None:
+        """Bet at levels near the largest that the draws to come should refute."""
+        if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
+            return
+        claimed = np.searchsorted(self._levels[self.claim.quantity], self.claim.level)
+        best = max(self._views.values(), key=lambda each: each.wealth[claimed].max())
+        prediction = best.mixture.best(int(claimed) * self._initial.shape[1])
+        if prediction is None:
+            return
+        top, old = self.claim.grid()[-1], self._levels[self.claim.quantity]
+        levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
+        bet, *arguments = _against(self.claim, levels)
+        f, g = bet(prediction, *arguments)
+        growth = (prediction.p @ f + prediction.q @ g).reshape(levels.size, -1).max(axis=1)
+        if not (reached := growth * self._next >= _REFUTED).any():
+            return
+        aims = np.minimum(levels[np.flatnonzero(reached)[-1]] * _AROUND, top)
+        self._bet_at(np.union1d(aims, [self.claim.level]))
+        index = np.searchsorted(old, self._levels[self.claim.quantity])
+        index[index == old.size] = -1  # no bets so far
+        rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
+        index = np.append(index, np.arange(old.size, old.size + rest))
+        for each in self._views.values():
+            each.change_levels(index, self._bets, self._initial[:1] - math.log(len(self._views)))
+
+
+def _against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
+    """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
+    if isinstance(claim, EventClaim):
+        return _event_bets, *claim.implied(levels)
+    orders = np.array(claim.orders[_ORDERS])
+    rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
+    return _function_bets, np.broadcast_to(orders, rhos.shape), rhos
+
+
+def _event_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    return factors(prediction, first.ravel(), second.ravel())
+
+
+def _function_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    return renyi_factors(prediction, first.ravel(), second.ravel())
+
+
+@dataclass(eq=False)
+class _Viewed:
+    """The bets through a view, and the log of their wealth, ``(m, t)``, when they started."""
+
+    view: View
+    mixture: Mixture
+    start: Floats
+    shares: Sequence[float]
+
+    @property
+    def wealth(self) -> Floats:
+        """The log of their wealth now, of shape ``(m, t)``."""
+        return self.start + self.mixture.wealth.reshape(self.start.shape)
+
+    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Floats:
+        """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
+        path = self.mixture.record(self.view.of(x), self.view.of(x_prime), sizes)
+        return self.start + path.reshape(len(sizes), *self.start.shape)
+
+    def change_levels(self, index: Counts, bets: Any, rest: Floats) -> None:
+        """Take the levels of these numbers in place of all; -1 is one without bets so far."""
+        tangents = self.start.shape[1]
+        self.start = np.concatenate([self.start, rest])[index]
+        columns = np.where(index < 0, -1, index * tangents)[:, None] + np.arange(tangents)
+        self.mixture.change_claims(np.where(index[:, None] < 0, -1, columns).ravel(), bets)
+
+    def give(self, part: float) -> Floats:
+        """Give away a part of the wealth; return its log."""
+        given = self.wealth + math.log(part)
+        self.start = self.start + math.log1p(-part)
+        return given
+
+    def take(self, more: Floats, only: bool) -> None:
+        """Add to the wealth; it is all there is if ``only``."""
+        factor = more - self.wealth if only else np.logaddexp(0.0, more - self.wealth)
+        self.start = self.start + factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    view: View
+    share: float
+    sides: tuple[Sample, Sample]
+    """Numbers of past draws of which the view is independent."""
+    number: int = 0
+    """Of a score."""
+    discrete: bool = False
+
+    def key(self, layout: Layout) -> Any:
+        """Return the kind of the view, and the column that it looks at."""
+        if self.view.kind in ("score", "learned"):
+            return self.view.kind, self.number
+        column = layout.columns[self.view.entry]
+        return self.view.kind, column.path, column.kind
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """The predictors' shares."""
+        numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
+        different = np.unique(numbers).size
+        if self.discrete or (different <= _FEW and numbers.size >= 2 * _FEW):
+            return _DISCRETE
+        return _DENSE if different == numbers.size else _ATOMS
+
+
+def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterator[_Choice]:
+    entries: Sequence[int] = [0]
+    if x.ndim == 1:
+        discrete = layout.columns[0].kind not in ("number", "rest")
+        yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
+    else:
+        both = np.concatenate([x, x_prime])
+        varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
+        entries = suspects(x, x_prime, varying or list(range(x.shape[1])), _ENTRIES)
+        for i in entries:
+            view = View("entry", i)
+            discrete = layout.columns[i].kind not in ("number", "rest")
+            sides = view.of(x), view.of(x_prime)
+            share = (1 + discrete) / len(entries)  # few numbers are soon learned
+            yield _Choice(view, share, sides, discrete=discrete)
+        yield from _scores(x, x_prime, layout)
+    reals = [] if as_reals else [i for i in layout.reals if i in entries]
+    for i in reals:
+        view = View("low bit", i)
+        yield _Choice(view, _LOW_BITS / len(reals), (view.of(x), view.of(x_prime)))
+
+
+def _scores(x: Sample, x_prime: Sample, layout: Layout) -> Iterator[_Choice]:
+    """Yield scores of all entries, learned on the first half of the past draws."""
+    half, half_prime = len(x) // 2, len(x_prime) // 2
+    views = []
+    if half >= _LINEAR and len(layout.numbers) > 1:
+        views.append(linear_score(x[:half], x_prime[:half_prime], layout.numbers[:_SCORED]))
+    if half >= _SUMMED:
+        columns = [[np.ascontiguousarray(column) for column in side.T] for side in (x, x_prime)]
+        views.append(independent_score(columns[0], columns[1], _CELLS).view)
+    views += [score.view for score in learned_scores(x, x_prime, layout.numbers, _CELLS)]
+    for i, view in enumerate(views):
+        if view is not None:
+            sides = view.of(x[half:]), view.of(x_prime[half_prime:])
+            yield _Choice(view, _SCORES / len(views), sides, i)

@@ -1,0 +1,35 @@
+"""Bisection: where a condition on a rising number ends to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from epsilometer.arrays import Floats
+
+Number = TypeVar("Number", int, float)
+
+
+def bisected(
+    holds: Callable[[Number], bool],
+    low: Number,
+    high: Number,
+    apart: float | Callable[[Number, Number], float],
+) -> tuple[Number, Number]:
+    """Return two numbers at most ``apart``: the condition holds for the first, not the second."""
+    while high - low > (apart(low, high) if callable(apart) else apart):
+        middle = (low + high) // 2 if isinstance(high, int) else (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def reached(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> Floats:
+    """Return the arguments from 0 to ``most`` at which a rising function reaches ``goals``."""
+    low, high = np.full(goals.shape, 1e-12), np.array(most, float)
+    for _ in range(50):
+        middle = (low + high) / 2
+        above = rising(middle) >= goals
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
