@@ -22,7 +22,7 @@ from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import REDUCTIONS
 from epsilometer_workflow.products.reports import (
     EVERY,
-    KINDS,
+    PRODUCT_KINDS,
     Page,
     Rules,
     Runs,
@@ -51,7 +51,7 @@ def pattern(path: str) -> re.Pattern[str]:
 
 PATTERNS = {  # of the files of each rule
     kind.rule: [pattern(path) for path in (kind.template, *OTHERS.get(kind.rule, []))]
-    for kind in KINDS
+    for kind in PRODUCT_KINDS
 }
 
 
@@ -87,8 +87,8 @@ def test_every_scale_is_tried():
 
 
 def test_rules_scripts_and_stages_have_one_name():
-    assert sorted(kind.rule for kind in KINDS) == EVERY_SCRIPT
-    assert all(find_spec(f"epsilometer_workflow.stages.{kind.rule}") for kind in KINDS)
+    assert sorted(kind.rule for kind in PRODUCT_KINDS) == EVERY_SCRIPT
+    assert all(find_spec(f"epsilometer_workflow.stages.{kind.rule}") for kind in PRODUCT_KINDS)
 
 
 def test_a_path_gives_its_product_back(real, walk):

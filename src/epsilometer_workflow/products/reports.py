@@ -138,7 +138,7 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
 
     def load(self) -> Load:
         loads = [samples.load() for files in self._drawn() for samples in files]
-        return Load.together(loads, name="draws") if loads else Load()
+        return Load.together(loads, name=self.report) if loads else Load()
 
     @property
     def _reads(self) -> str | None:

@@ -237,7 +237,7 @@ def _files(draws: Draws) -> Iterator[File]:
 def _applying(
     draws: Draws, methods: Methods, orders: Orders, mechanisms: Names
 ) -> Iterator[tuple[File, list[tuple[int, Pair]], float, str, Method]]:
-    """Yield what applies to some mechanisms, with all runs of each."""
+    """Yield the methods that apply to some mechanisms, with all runs of each."""
     files = {file.name: file for file in _files(draws)}
     for name in mechanisms:
         if name not in files:
