@@ -558,9 +558,9 @@ def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
         n = weights.sum()
         spread = _centre(0, values, weights)[1]
         range_ = (quartiles[2] - quartiles[0]) / 1.35
-        if not (range_ > 0 and spread < 1e290):
-            return False
         widths[side] = _WIDTH * min(spread, range_) * n**-0.2
+        if not (widths[side] > 0 and spread < 1e290):  # squares may underflow
+            return False
         far = quartiles[2] - quartiles[0]
         edges[first + size - 4] = quartiles[0] - 2.5 * far
         edges[first + size - 3] = quartiles[0] - far
