@@ -13,8 +13,8 @@ import yaml
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import KINDS as AUDITED
-from epsilometer_workflow.products.reports import KINDS
+from epsilometer_workflow.products.audited import AUDITED
+from epsilometer_workflow.products.reports import PRODUCT_KINDS
 
 LARGE = 2_000_000  # numbers of a side, from where memory is theirs and not what any job takes
 TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
@@ -30,7 +30,7 @@ HEADER = """\
 def measured(scale: str):
     """Yield (rule, load, CPU seconds, megabytes) of every job that left a log."""
     study = Study("config", {"scale": scale})
-    for kind in set(KINDS) - set(AUDITED):
+    for kind in set(PRODUCT_KINDS) - set(AUDITED):
         template = re.escape(paths.log(kind.template)).replace(r"\{", "{").replace(r"\}", "}")
         pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/]+?)", template.replace("{scale}", scale))
         for log in Path("results", scale, "logs").rglob("*.log"):
@@ -90,7 +90,9 @@ def main() -> None:
         rule: fit(measurements) for rule, measurements in jobs.items()
     }
     text = yaml.safe_dump(
-        {kind.rule: rates[kind.rule] for kind in KINDS}, sort_keys=False, default_flow_style=None
+        {kind.rule: rates[kind.rule] for kind in PRODUCT_KINDS},
+        sort_keys=False,
+        default_flow_style=None,
     )
     file.write_text(HEADER + text)
 

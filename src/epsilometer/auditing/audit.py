@@ -165,7 +165,13 @@ def audit(
         printed=getattr(source, "printed", str),
         started=started,
     )
-    progress = progress or _no_progress
+    return _run(question, source, checked, progress or _no_progress)
+
+
+def _run(
+    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress
+) -> Verdict:
+    """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
@@ -184,7 +190,7 @@ def audit(
         checks += notes
         n = clock.draws(jobs)
 
-    def check_drawn(draws: int) -> list[Check]:
+    def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
         if not question.check_sampler or checked is not None:
             return []
@@ -195,7 +201,7 @@ def audit(
     # draws are dear where an audit stops: checks take a part of those that it took
     late = question.stop and question.budget is None and jobs == 1
     if not late:
-        checks += check_drawn(min(n, 10 * clock.checked()))
+        checks += check_sampler(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
     follows = [check.result == "passed" for check in checks if check.name == "same seed"]
@@ -213,7 +219,7 @@ def audit(
             verdict = _exact(drawing.together, n, question, checks, progress)
         else:
             steps = schedule(n, len(question.pairs))
-            later = check_drawn if late else None
+            later = check_sampler if late else None
             verdict = _anytime(drawing.together, steps, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict == "not refuted":
