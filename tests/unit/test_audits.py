@@ -41,7 +41,7 @@ MISTAKES = [  # old text, new text, the error
     (
         SIZES,
         "samples: 5",
-        "laplace.samples: must be at least 41 for",
+        "laplace.samples: must be at least 10 for",
     ),
     ("samples: 3000", "samples: 2000", "vector.samples: must be at least 2001 for 10 pairs"),
     ("samples: 3000", "samples: 100", "vector.samples: must be at least 401 for 2 pairs, got 100"),

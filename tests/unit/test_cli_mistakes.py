@@ -179,7 +179,7 @@ OPTIONS = [
     (f"{OK} {CLAIM} --samples many", 2, "--samples: 'many' is not a number"),
     (f"{OK} {CLAIM} --samples 2.5", 2, "--samples: '2.5' is not a whole number"),
     (f"{OK} {CLAIM} --samples 0", 2, "--samples: must be at least"),
-    (f"{OK} {CLAIM} --samples 10", 2, "--samples: must be at least 41"),
+    (f"{OK} {CLAIM} --samples 9", 2, "--samples: must be at least 10"),
     (f"{OK} {CLAIM} --samples 1e12", 2, "--samples: must be at most"),
     (f"{OK} {CLAIM} --samples 10 --exact", 2, "--samples: must be at least"),
     (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: cannot be used with --budget"),

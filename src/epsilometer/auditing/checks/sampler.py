@@ -45,7 +45,7 @@ from epsilometer.auditing.checks.permutations import (
 )
 from epsilometer.auditing.statistics.claims import pure
 from epsilometer.auditing.statistics.rounds import Evidence, gather, successive
-from epsilometer.auditing.statistics.schedule import least_samples, schedule
+from epsilometer.auditing.statistics.schedule import schedule
 from epsilometer.seeds import generator
 
 Result = Literal["passed", "failed", "note", "skipped"]
@@ -54,6 +54,7 @@ _LEAST = 40  # draws of an input
 ALPHA = 1e-3  # of all checks
 # probabilities of a false failure over all inputs, .001 in all
 _POSITIONS = _REPETITIONS = _ITSELF = _DRAWN = 1e-4
+_HALF = 41  # draws, at least, that are compared with as many later ones
 _MATCHES = OTHERS = _CLUSTERED = 5e-5  # _CLUSTERED twice: for the checks, and for all draws
 _SERIAL = _ORDER = 2e-4
 _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 2^-40
@@ -319,7 +320,7 @@ def _order(samples: Sequence[Calls], share: float) -> Check:
 def _against_itself(samples: Sequence[Calls], share: float) -> Check:
     name = "x against x"
     half = samples[0].size // 2
-    if half < least_samples(1):
+    if half < _HALF:
         return Check(name, "skipped", f"{half} draws against as many are too few")
     for sample in samples:
         sides = successive([(sample.table[:half], sample.table[half:])])

@@ -15,6 +15,7 @@ from epsilometer.errors import ArgumentError
 
 _FIRST = 64  # the first round of a single pair is one part in so many
 _LEAST = 20  # draws of a side in a round
+_FEWEST = 10  # draws of a side of a single pair, on which predictions alone bet at first
 _MANY = 10  # pairs, which may come from a declared domain
 _BLOCKS = 16  # in a round but the first
 _PART = 32  # of the past draws are in a block of the first round
@@ -47,7 +48,7 @@ class Step:
 def least_samples(pairs: int) -> int:
     """Return the smallest budget that gives each pair a round."""
     halvings = _halvings(pairs)
-    return math.ceil(_LEAST * (pairs * halvings / _share(halvings) if halvings else 2)) + 1
+    return math.ceil(_LEAST * pairs * halvings / _share(halvings)) + 1 if halvings else _FEWEST
 
 
 def _halvings(pairs: int) -> int:
