@@ -51,10 +51,10 @@ from epsilometer.seeds import generator
 Result = Literal["passed", "failed", "note", "skipped"]
 
 _LEAST = 40  # draws of an input
+_HALF = 41  # draws, at least, that are compared with as many later ones
 ALPHA = 1e-3  # of all checks
 # probabilities of a false failure over all inputs, .001 in all
 _POSITIONS = _REPETITIONS = _ITSELF = _DRAWN = 1e-4
-_HALF = 41  # draws, at least, that are compared with as many later ones
 _MATCHES = OTHERS = _CLUSTERED = 5e-5  # _CLUSTERED twice: for the checks, and for all draws
 _SERIAL = _ORDER = 2e-4
 _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 2^-40
