@@ -222,8 +222,9 @@ def _run(
             later = check_sampler if late else None
             verdict = _anytime(drawing.together, steps, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
-    if few and verdict.verdict == "not refuted":
-        return replace(verdict, verdict="undecided", reasons=[few])
+    if few and verdict.verdict in ("not refuted", "undecided"):
+        reasons = list(dict.fromkeys([few, *verdict.reasons]))
+        return replace(verdict, verdict="undecided", reasons=reasons)
     return verdict
 
 
