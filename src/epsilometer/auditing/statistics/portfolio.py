@@ -200,7 +200,8 @@ class Portfolio:
         if not (reached := growth * self._next >= _REFUTED).any():
             return
         aims = np.minimum(levels[np.flatnonzero(reached)[-1]] * _AROUND, top)
-        self._bet_at(np.union1d(aims, [self.claim.level]))
+        # a refuted claim refutes all levels below it: they share its bets
+        self._bet_at(np.union1d(aims[aims > self.claim.level], [self.claim.level]))
         index = np.searchsorted(old, self._levels[self.claim.quantity])
         index[index == old.size] = -1  # no bets so far
         rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
