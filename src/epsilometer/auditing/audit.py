@@ -393,7 +393,7 @@ def _anytime(
         refuted = watched and evidence.refuted()
         line = "the claim is refuted" if refuted else "no violation so far"
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
-        return question.stop and refuted
+        return question.stop and refuted and evidence.violated()
 
     evidence = Evidence(
         question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
@@ -413,7 +413,7 @@ def _anytime(
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in evidence.wealths),
+        violated=evidence.violated(lower),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=evidence.witness(worst),

@@ -27,12 +27,13 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.bisection import bisected
 from epsilometer.projections.project import gaussian_deltas
 
 _NODES, _EPSILONS = 1000, 160
 _REACH = 9.0  # of |L|, over mu
 _SLOPES = (0.0, 0.4)
-_STEPS = 50  # of c, and of bisections
+_STEPS, _APART = 50, 1e-15  # values of c; ends of a bisection
 
 
 def ceiling(
@@ -90,20 +91,15 @@ def _kl(p: float | Floats, q: float | Floats) -> Floats:
 
 def _smallest(power: float, kl: float) -> float:
     """Return the smallest q with kl(power, q) at most ``kl``."""
-    low, high = 0.0, power
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if _kl(power, middle) <= kl else (middle, high)
-    return low
+    return bisected(lambda q: bool(_kl(power, q) > kl), 0.0, power, _APART)[0]
 
 
 def _level(epsilons: Floats, divergences: Floats, mu: float, delta: float | None) -> float:
     """Return the smallest level that allows the divergences."""
     if delta is not None:  # the last is 0
         return float(epsilons[np.argmax(divergences <= delta)])
-    low, high = 0.0, mu
-    for _ in range(_STEPS // 3):
-        middle = (low + high) / 2
-        allowed = bool((gaussian_deltas(epsilons, middle) >= divergences).all())
-        low, high = (low, middle) if allowed else (middle, high)
-    return high
+
+    def exceeded(level: float) -> bool:
+        return bool((gaussian_deltas(epsilons, level) < divergences).any())
+
+    return bisected(exceeded, 0.0, mu, 1e-5 * mu)[1]

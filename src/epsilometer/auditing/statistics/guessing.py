@@ -152,7 +152,7 @@ def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: fl
         rules += [Rule(r - r // 2, r // 2)] if fair else [Rule(r, 0), Rule(0, r)]
         guesses /= math.sqrt(2)
 
-    def found(rule: Rule) -> float:
+    def refuted_level(rule: Rule) -> float:
         def enough(right: int) -> bool:
             counted = Counted(rule, right, canaries, 1.0, probability)
             return counted.at_one_epsilon(claim.mu)[0] <= alpha
@@ -160,7 +160,7 @@ def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: fl
         least = bisect_left(range(rule.guesses + 1), True, key=enough)
         return _gaussian_level(rule, canaries, least, 0.5, probability)
 
-    return min(rules, key=found)
+    return min(rules, key=refuted_level)
 
 
 def requested_rules(

@@ -173,6 +173,12 @@ def _finite(points: Points) -> bool:
     return bool(np.isfinite(points.values[0]) and np.isfinite(points.values[-1]))
 
 
+def _floored(prediction: Prediction) -> tuple[Floats, Floats]:
+    """Return the probabilities with a part of both sides' mean in each."""
+    part, p, q = _FLOOR / 2, prediction.p, prediction.q
+    return (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+
+
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
     """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta).
 
@@ -180,7 +186,7 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
     logs = np.empty((2, prediction.p.size, epsilons.size))
-    _factors(prediction.p, prediction.q, epsilons, deltas, logs[0], logs[1])
+    _factors(*_floored(prediction), epsilons, deltas, logs[0], logs[1])
     return logs[0], logs[1]
 
 
@@ -193,7 +199,7 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
     logs = np.zeros((2, prediction.p.size, orders.size))
-    _renyi_factors(prediction.p, prediction.q, orders, rhos, _CLIPS, logs[0], logs[1])
+    _renyi_factors(*_floored(prediction), orders, rhos, _CLIPS, logs[0], logs[1])
     return logs[0], logs[1]
 
 
@@ -242,7 +248,9 @@ class Mixture:
                 if bets is None:
                     paths[i] = self.logs[i]
                 else:
-                    _grow(*bets, self.logs[i], *fresh, ends[block:complete] - start, paths[i])
+                    edges, *logs = bets
+                    cells = [np.searchsorted(edges, side) for side in fresh]
+                    _grow(*logs, self.logs[i], *cells, ends[block:complete] - start, paths[i])
             _log_mean(paths, self._log_shares, wealth[block:complete])
             self._learn(*fresh)
             start, block = end, complete
@@ -325,15 +333,15 @@ def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped
 
 
 @compiled
-def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
+def _grow(f, g, logs, cells, cells_prime, ends, path):  # type: ignore[no-untyped-def]
     """Add the draws to log wealths, ``(m,)``; set them at the ends of blocks, ``(blocks, m)``."""
     block = 0
-    for n in range(x.size):
-        i, j = np.searchsorted(edges, x[n]), np.searchsorted(edges, y[n])
+    for n in range(cells.size):
         for m in range(logs.size):
-            logs[m] += f[i, m] + g[j, m]
+            logs[m] += f[cells[n], m] + g[cells_prime[n], m]
         if block < ends.size and ends[block] == n + 1:
-            path[block] = logs
+            for m in range(logs.size):
+                path[block, m] = logs[m]
             block += 1
 
 
@@ -352,6 +360,33 @@ def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _sum(values):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@compiled
+def _normalise(values):  # type: ignore[no-untyped-def]
+    """Divide by the sum."""
+    total = _sum(values)
+    for i in range(values.size):
+        values[i] /= total
+
+
+@compiled
+def _sort(values):  # type: ignore[no-untyped-def]
+    """Sort a few values by insertion."""
+    for i in range(1, values.size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@compiled
 def _cdf(family, z):  # type: ignore[no-untyped-def]
     """Return the distribution function of standard Gaussian (0) or Laplace (1) noise."""
     if family == 0:
@@ -362,10 +397,15 @@ def _cdf(family, z):  # type: ignore[no-untyped-def]
 @compiled
 def _centre(family, values, weights):  # type: ignore[no-untyped-def]
     """Return the estimates of location and scale by maximum likelihood."""
-    total = weights.sum()
+    total, spread = _sum(weights), 0.0
     if family == 0:
-        centre = values[0] + ((values - values[0]) * weights).sum() / total
-        return centre, math.sqrt(((values - centre) ** 2 * weights).sum() / total)
+        centre = 0.0
+        for i in range(values.size):
+            centre += (values[i] - values[0]) * weights[i] / total
+        centre += values[0]
+        for i in range(values.size):
+            spread += (values[i] - centre) ** 2 * weights[i]
+        return centre, math.sqrt(spread / total)
     below, i = weights[0], 0
     while below < total / 2:
         i += 1
@@ -373,13 +413,15 @@ def _centre(family, values, weights):  # type: ignore[no-untyped-def]
     centre = values[i]
     if below == total / 2 and i + 1 < values.size:
         centre += 0.5 * (values[i + 1] - values[i])
-    return centre, (np.abs(values - centre) * weights).sum() / total
+    for i in range(values.size):
+        spread += abs(values[i] - centre) * weights[i]
+    return centre, spread / total
 
 
 @compiled
 def _likelihoods(family, values, weights, centre, scale, nodes, spacing, likelihood, ms, cs):  # type: ignore[no-untyped-def]
     """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
-    n = weights.sum()
+    n = _sum(weights)
     error = scale / math.sqrt(n)
     error_log = (0.7071067811865476 if family == 0 else 1.0) / math.sqrt(n)
     for j in range(nodes):
@@ -407,10 +449,10 @@ def _likelihoods(family, values, weights, centre, scale, nodes, spacing, likelih
 
 @compiled
 def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no-untyped-def]
-    """Set the posterior weights of each side's nodes; return their sum before."""
+    """Set the posterior weights of each side's nodes, 0 before; return their sum undivided."""
     nodes = m1.size
     narrow, wide, wide_log = prior[4], prior[5], prior[6]
-    w1[:], w2[:] = 0.0, 0.0
+    total = 0.0
     for k in range(nodes):
         for h in range(nodes):
             r = c1[k] - c2[h]
@@ -431,10 +473,12 @@ def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no
                     w *= first[j, k] * second[i, h]
                     w1[j, k] += w
                     w2[i, h] += w
-    total = w1.sum()
+                    total += w
     if total > 0:
-        w1 /= total
-        w2 /= w2.sum()
+        for j in range(nodes):
+            for k in range(nodes):
+                w1[j, k] /= total
+                w2[j, k] /= total
     return total
 
 
@@ -459,10 +503,10 @@ def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped
     nodes, number = _NODES, 2
     shape = (number, 2, nodes)
     ms, cs = np.empty(shape), np.empty(shape)
-    w = np.empty((number, 2, nodes, nodes))
+    w = np.zeros((number, 2, nodes, nodes))
     first, second = np.empty((nodes, nodes)), np.empty((nodes, nodes))
-    evidence = np.full(number, -math.inf)
-    n = min(u.sum(), v.sum())
+    shares, top = np.zeros(number), -math.inf
+    n = min(_sum(u), _sum(v))
     for a in range(number):
         m1, s1 = _centre(a, x, u)
         m2, s2 = _centre(a, y, v)
@@ -475,28 +519,27 @@ def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped
             for j in range(units.size):
                 edges[j] = m1 + s1 * units[j]
                 edges[units.size + j] = m2 + s2 * units[j]
-            edges.sort()
+            _sort(edges)
         log = _likelihoods(a, x, u, m1, s1, nodes, _SPACING, first, ms[a, 0], cs[a, 0])
         log += _likelihoods(a, y, v, m2, s2, nodes, _SPACING, second, ms[a, 1], cs[a, 1])
         total = _posterior(
             first, second, ms[a, 0], cs[a, 0], ms[a, 1], cs[a, 1], prior, w[a, 0], w[a, 1]
         )
-        if total > 0:
-            evidence[a] = log + math.log(total)
-    top = evidence.max()
+        shares[a] = log + math.log(total) if total > 0 else -math.inf
+        top = max(top, shares[a])
     if not top > -math.inf:
         return False
-    shares = np.exp(evidence - top)
-    shares /= shares.sum()
-    p[:], q[:] = 0.0, 0.0
+    for a in range(number):
+        shares[a] = math.exp(shares[a] - top)
+    _normalise(shares)
+    for i in range(p.size):
+        p[i] = q[i] = 1e-12
     for a in range(number):
         if shares[a] > 1e-3:
             _add(a, w[a, 0], ms[a, 0], cs[a, 0], edges, shares[a], p)
             _add(a, w[a, 1], ms[a, 1], cs[a, 1], edges, shares[a], q)
-    p += 1e-12
-    q += 1e-12
-    p /= p.sum()
-    q /= q.sum()
+    _normalise(p)
+    _normalise(q)
     return True
 
 
@@ -504,7 +547,7 @@ def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped
 def _quantiles(values, weights, shares, out):  # type: ignore[no-untyped-def]
     """Set the quantiles of the points at increasing shares."""
     i, below = 0, weights[0]
-    total = weights.sum()
+    total = _sum(weights)
     for j in range(shares.size):
         while below < shares[j] * total and i + 1 < values.size:
             i += 1
@@ -515,7 +558,7 @@ def _quantiles(values, weights, shares, out):  # type: ignore[no-untyped-def]
 @compiled
 def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
     """Set the probabilities of cells by Laplace kernels of this width."""
-    total = weights.sum()
+    total = _sum(weights)
     k = edges.size
     below = np.zeros(k)  # number of points below, and their kernels there
     decay = np.zeros(k)
@@ -548,14 +591,18 @@ def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
 def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides vary."""
     size = edges.size // 2
-    shares = (np.arange(size - 4) + 1.0) / (size - 3)
+    shares, quarters = np.empty(size - 4), np.empty(3)
+    for i in range(size - 4):
+        shares[i] = (i + 1.0) / (size - 3)
+    for i in range(3):
+        quarters[i] = 0.25 * (i + 1)
     quartiles, widths = np.empty(3), np.empty(2)
     for side in range(2):
         values, weights = (x, u) if side == 0 else (y, v)
         first = side * size
         _quantiles(values, weights, shares, edges[first : first + size - 4])
-        _quantiles(values, weights, np.array([0.25, 0.5, 0.75]), quartiles)
-        n = weights.sum()
+        _quantiles(values, weights, quarters, quartiles)
+        n = _sum(weights)
         spread = _centre(0, values, weights)[1]
         range_ = (quartiles[2] - quartiles[0]) / 1.35
         widths[side] = _WIDTH * min(spread, range_) * n**-0.2
@@ -566,16 +613,16 @@ def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
         edges[first + size - 3] = quartiles[0] - far
         edges[first + size - 2] = quartiles[2] + far
         edges[first + size - 1] = quartiles[2] + 2.5 * far
-    edges.sort()
+    _sort(edges)
     _smooth(x, u, widths[0], edges, p)
     _smooth(y, v, widths[1], edges, q)
-    n, m = u.sum(), v.sum()
+    n, m = _sum(u), _sum(v)
     for i in range(p.size):
         mean = 0.5 * (p[i] + q[i]) + 1e-12
         p[i] = (n * p[i] + _SHRINKAGE * mean) / (n + _SHRINKAGE)
         q[i] = (m * q[i] + _SHRINKAGE * mean) / (m + _SHRINKAGE)
-    p /= p.sum()
-    q /= q.sum()
+    _normalise(p)
+    _normalise(q)
     return True
 
 
@@ -587,10 +634,11 @@ def _log_beta(a, b):  # type: ignore[no-untyped-def]
 @compiled
 def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return the number of cells."""
-    total = u.sum() + v.sum()
+    total = _sum(u) + _sum(v)
     target = max(total / _LEAVES, 2.0)
     k, i, j = 0, 0, 0
-    p[:], q[:] = 0.0, 0.0
+    for cell in range(p.size):
+        p[cell] = q[cell] = 0.0
     while i < x.size or j < y.size:
         a, b = 0.0, 0.0
         value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
@@ -632,7 +680,8 @@ def _split(p, q, k):  # type: ignore[no-untyped-def]
         sums_prime[i + 1] = sums_prime[i] + q[i]
     starts, ends = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
     masses = np.ones((2 * k, 2))
-    prior, shares, logs = np.array(_STRENGTHS), np.array(_STRENGTH_SHARES), np.empty(3)
+    prior, shares = np.array(_STRENGTHS), np.array(_STRENGTH_SHARES)
+    logs, likely = np.empty(3), np.empty(3)
     ends[0], size = k, 1
     while size:
         size -= 1
@@ -655,8 +704,10 @@ def _split(p, q, k):  # type: ignore[no-untyped-def]
         for t in range(1, logs.size):
             c, d = prior[t] * mean, prior[t] * (1 - mean)
             logs[t] = _log_beta(l1 + c, r1 + d) + _log_beta(l2 + c, r2 + d) - 2 * _log_beta(c, d)
-        likely = shares * np.exp(logs - logs.max())
-        likely /= likely.sum()
+        top = max(logs[0], logs[1], logs[2])
+        for t in range(logs.size):
+            likely[t] = shares[t] * math.exp(logs[t] - top)
+        _normalise(likely)
         left, left_prime = likely[0] * mean, likely[0] * mean
         for t in range(1, logs.size):
             left += likely[t] * (l1 + prior[t] * mean) / (l1 + r1 + prior[t])
@@ -726,11 +777,8 @@ def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyp
 
 
 @compiled
-def _factors(predicted, predicted_prime, epsilons, deltas, fs, gs):  # type: ignore[no-untyped-def]
+def _factors(p, q, epsilons, deltas, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
-    part = _FLOOR / 2
-    p = (1 - part) * predicted + part * predicted_prime + 1e-12
-    q = (1 - part) * predicted_prime + part * predicted + 1e-12
     for m in range(epsilons.size):
         e, delta = math.exp(epsilons[m]), deltas[m]
         most, most_prime = 1e300, 1e300
@@ -788,11 +836,8 @@ def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _renyi_factors(predicted, predicted_prime, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
+def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
-    part = _FLOOR / 2
-    p = (1 - part) * predicted + part * predicted_prime + 1e-12
-    q = (1 - part) * predicted_prime + part * predicted + 1e-12
     gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
     ratio = _POWER * np.log(p / q)
     for m in range(orders.size):

@@ -121,6 +121,16 @@ class Evidence:
         """Tell whether any part of the claim is refuted."""
         return any(wealth.refuted for wealth in self.wealths.values())
 
+    def violated(self, lower: Mapping[Claim, float] | None = None) -> bool:
+        """Tell whether a part of the claim, above 0, and all levels below it are refuted.
+
+        ``lower`` are the `bounds`, if they are known.
+        """
+        if not self.refuted():
+            return False
+        lower = lower or self.bounds()
+        return any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in self.wealths)
+
 
 def gather(
     draw: Draw,
