@@ -17,9 +17,9 @@ __version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from epsilometer.auditing.audit import audit, audit_outputs
+    from epsilometer.auditing.canaries.one_run import audit_one_run
     from epsilometer.auditing.explain.explain import explain
     from epsilometer.auditing.inputs.domains import domain
-    from epsilometer.auditing.one_run import audit_one_run
     from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
     from epsilometer.auditing.statistics.power import samples_needed
     from epsilometer.auditing.verdict import Verdict
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "epsilometer.auditing.audit"),
     "domain": "epsilometer.auditing.inputs.domains",
-    "audit_one_run": "epsilometer.auditing.one_run",
+    "audit_one_run": "epsilometer.auditing.canaries.one_run",
     "explain": "epsilometer.auditing.explain.explain",
     "samples_needed": "epsilometer.auditing.statistics.power",
     "Verdict": "epsilometer.auditing.verdict",

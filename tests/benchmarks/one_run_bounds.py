@@ -12,9 +12,9 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+from epsilometer.auditing.canaries.guessing import Counted, count, refuted, rules_of
 from epsilometer.auditing.statistics.claims import Gaussian
-from epsilometer.auditing.statistics.guessing import Counted, count, refuted, rules_of
-from epsilometer.exact.one_run import ceiling
+from epsilometer.projections.one_run import ceiling
 from epsilometer.projections.project import gaussian_deltas
 
 ALPHA, DELTA = 0.05, 1e-5

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from epsilometer.arrays import Bools, Floats
+from epsilometer.auditing.canaries.guessing import Counted, count, rules_of
 from epsilometer.auditing.statistics.claims import Gaussian
-from epsilometer.auditing.statistics.guessing import Counted, count, rules_of
 from epsilometer.projections.project import gaussian_deltas
 from epsilometer.proportions import clopper_pearson
 

@@ -9,8 +9,8 @@ import pytest
 
 import epsilometer as em
 from epsilometer.auditing import answer
+from epsilometer.auditing.canaries.guessing import Counted, Rule, count, rules_of
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
-from epsilometer.auditing.statistics.guessing import Counted, Rule, count, rules_of
 from epsilometer.auditing.statistics.power import detectable
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import schedule

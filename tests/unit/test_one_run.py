@@ -11,10 +11,10 @@ from scipy.special import expit, ndtr
 from scipy.stats import binom
 
 import epsilometer as em
-from epsilometer.auditing.one_run import draw_canaries
+from epsilometer.auditing.canaries.guessing import Counted, Rule, refuted, rules_of
+from epsilometer.auditing.canaries.one_run import draw_canaries
 from epsilometer.auditing.sources import callables as sources
 from epsilometer.auditing.statistics.claims import Pure
-from epsilometer.auditing.statistics.guessing import Counted, Rule, refuted, rules_of
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_workflow.products.checking import checked

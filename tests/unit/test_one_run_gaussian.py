@@ -9,11 +9,11 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 import epsilometer as em
-from epsilometer.auditing.statistics import profiles
+from epsilometer.auditing.canaries import profiles
+from epsilometer.auditing.canaries.guessing import Counted, Rule, detectable, refuted, rules_of
 from epsilometer.auditing.statistics.claims import Gaussian
-from epsilometer.auditing.statistics.guessing import Counted, Rule, detectable, refuted, rules_of
 from epsilometer.errors import ArgumentError
-from epsilometer.exact.one_run import ceiling
+from epsilometer.projections.one_run import ceiling
 from tests.benchmarks.one_run_levels import CASES, violated
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer.auditing.one_run import draw_canaries
+from epsilometer.auditing.canaries.one_run import draw_canaries
 from epsilometer.auditing.serving.loading import find
 from epsilometer.auditing.sources.callables import callable_source
 from epsilometer_workflow.configuration.cases import Audits

@@ -128,7 +128,7 @@ def _audit(argv: Sequence[str]) -> int:
 
 
 def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
-    from epsilometer.auditing import one_run
+    from epsilometer.auditing.canaries import one_run
     from epsilometer.auditing.sources import recorded
 
     common = chosen(options, "alpha", "seed", "detect", "guesses", "probability")

@@ -207,7 +207,7 @@ def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterator[Audit]:
     """Yield the function that audits a claim; all claims are audited on the same draws."""
     from epsilometer.auditing.audit import audit, audit_outputs, check_source
-    from epsilometer.auditing.one_run import audit_one_run, draw_canaries
+    from epsilometer.auditing.canaries.one_run import audit_one_run, draw_canaries
 
     def options(*names: str) -> dict[str, Any]:
         return {"seed": spec["audit_seed"]} | {name: spec[name] for name in ("alpha", *names)}

@@ -52,7 +52,7 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.auditing.statistics import profiles
+from epsilometer.auditing.canaries import profiles
 from epsilometer.auditing.statistics.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError
 from epsilometer.projections.project import gaussian_deltas

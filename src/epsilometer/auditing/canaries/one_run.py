@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.auditing.answer import bound_of, invalid, make_verdict, undetected
-from epsilometer.auditing.checks.sampler import Check
-from epsilometer.auditing.question import Question
-from epsilometer.auditing.sources.callables import Source
-from epsilometer.auditing.statistics.claims import AnyClaim, Gaussian, Pure
-from epsilometer.auditing.statistics.guessing import (
+from epsilometer.auditing.canaries.guessing import (
     Counted,
     Guesses,
     OneRunClaim,
@@ -29,6 +25,10 @@ from epsilometer.auditing.statistics.guessing import (
     refuted,
     requested_rules,
 )
+from epsilometer.auditing.checks.sampler import Check
+from epsilometer.auditing.question import Question
+from epsilometer.auditing.sources.callables import Source
+from epsilometer.auditing.statistics.claims import AnyClaim, Gaussian, Pure
 from epsilometer.auditing.verdict import Bound, Verdict, VerdictName
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
