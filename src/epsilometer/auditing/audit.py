@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
@@ -36,6 +37,9 @@ from epsilometer.auditing.statistics.schedule import Step, least_samples, schedu
 from epsilometer.auditing.verdict import Bound, Verdict
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
+
+if TYPE_CHECKING:
+    from epsilometer.auditing.evidence_files import EvidenceFile
 
 Sample = NDArray[Any]
 Progress = Callable[[float, str], None]
@@ -75,6 +79,7 @@ def audit(
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
     details: bool = True,
+    evidence: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Test from its outputs whether a mechanism is as private as claimed.
@@ -131,6 +136,10 @@ def audit(
         The checks of an earlier `check_source`.
     details
         Whether to estimate the level by the papers' methods as well, on the same draws.
+    evidence
+        A file of the evidence of earlier audits, from which this audit goes on, with fresh draws,
+        and to which it adds. If code, inputs, versions or the claim change, it starts anew with a
+        part of alpha. It does not see other things that the mechanism reads when it runs.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
@@ -163,15 +172,26 @@ def audit(
         source=source.description,
         digest=source.digest(),
         printed=getattr(source, "printed", str),
+        keeps=evidence is not None,
         started=started,
     )
-    return _run(question, source, checked, progress or _no_progress)
+    progress = progress or _no_progress
+    if evidence is None:
+        return _run(question, source, checked, progress)
+    from epsilometer.auditing.evidence_files import opened
+
+    with opened(evidence) as file:
+        return file.end(_run(question, source, checked, progress, file))
 
 
 def _run(
-    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress
+    question: Question,
+    source: Source,
+    checked: Sequence[Check] | None,
+    progress: Progress,
+    file: EvidenceFile | None = None,
 ) -> Verdict:
-    """Answer a question about a source, within its budget."""
+    """Answer a question about a source, within its budget, with the evidence of a file."""
     clock = Budget(question.budget, question.started)
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
@@ -181,6 +201,8 @@ def _run(
         )
         question = replace(question, pairs=accepted_pairs)
         checks = [*refused, *checks]
+    if file is not None:
+        question = file.begin(question)
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
         schedule(n, len(question.pairs))  # or raise that they are too few
@@ -220,7 +242,7 @@ def _run(
         else:
             steps = schedule(n, len(question.pairs))
             later = check_sampler if late else None
-            verdict = _anytime(drawing.together, steps, question, checks, progress, later)
+            verdict = _anytime(drawing.together, steps, question, checks, progress, later, file)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -385,6 +407,7 @@ def _anytime(
     checks: Sequence[Check],
     progress: Progress = _no_progress,
     later: Callable[[int], list[Check]] | None = None,
+    file: EvidenceFile | None = None,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
@@ -395,13 +418,19 @@ def _anytime(
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted and evidence.violated()
 
-    evidence = Evidence(
-        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
-    )
+    if file is None:
+        evidence = Evidence(
+            question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
+        )
+    else:
+        evidence = file.evidence(question)
+        steps = [replace(step, ahead=step.ahead + file.before["draws"]) for step in steps]
     gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+    if file is not None:
+        file.record(evidence, question.names)
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):

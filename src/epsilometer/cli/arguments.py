@@ -70,6 +70,7 @@ how long
 --budget TIME | seconds for all of it, in place of --samples: 60s (or 60), 5m, 1h
 --jobs N | processes that draw (default 1); the answer does not depend on N
 --stop | stop as soon as the claim is refuted; alpha does not change
+--evidence FILE | go on from the evidence of earlier audits in this file, and add to it
 the answer
 --alpha A | probability of "violated" where the claim holds (default .05)
 --detect LEVEL | "undecided" if a true level this high would have been missed (power .9)

@@ -116,7 +116,8 @@ def _audit(argv: Sequence[str]) -> int:
         from epsilometer.auditing.sources.accounting import with_accountants
 
         verdict = with_accountants(verdict, accountants)
-    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
+    seed = verdict.seed if options.evidence else None
+    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part, seed))
     if alone:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
@@ -167,7 +168,7 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
     began = time.monotonic()
     pairs = pairs_of(options)
     with contextlib.closing(source_of(options)) as source:
-        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
+        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop", "evidence")
         if options.budget:  # a worker may have been started
             settings["budget"] -= min(time.monotonic() - began, options.budget / 2)
         verdict = audit(
@@ -220,15 +221,20 @@ def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError)
     )
 
 
-def _replay(argv: Sequence[str], draws: int, part: float) -> str:
-    """Return the command for the same draws: with their number for a budget, and without files."""
+def _replay(argv: Sequence[str], draws: int, part: float, seed: int | None = None) -> str:
+    """Return the command for the same draws: with their number for a budget, and without files.
+
+    An audit with a file of evidence has a ``seed`` of its own.
+    """
+    left_out = (*_WRITTEN, "--evidence", "--seed") if seed is not None else _WRITTEN
     kept, rest = [], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name in _WRITTEN and not sign:
+        if name in left_out and not sign:
             next(rest, None)
-        elif name not in _WRITTEN and argument != "--quiet":
+        elif name not in left_out and argument != "--quiet":
             kept.append(argument)
+    kept += [] if seed is None else ["--seed", str(seed)]
     index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
     if index is not None and draws and part:
         end = index + (1 if "=" in kept[index] else 2)

@@ -262,4 +262,5 @@ class AuditsFile(Model):
     title: str | None = None
     alpha: Fractional = 0.05
     samples: Sizes = 100_000
+    evidence: str | None = None
     audits: Annotated[dict[Id, AuditEntry], _SOME]

@@ -73,7 +73,8 @@ def run(
             accounts = _accounted(placed)
             with _audits(placed, progress) as audit:
                 for entry in spec["claims"]:
-                    rows.append(_row(audit, entry, accounts, spec, began))
+                    one = partial(audit, **_evidence(spec, entry["claim"]))
+                    rows.append(_row(one, entry, accounts, spec, began))
                     began = time.perf_counter()
     except _MissingError as error:
         rows = _all_without(spec, one_line(error), MISSING)
@@ -124,6 +125,17 @@ def _shown(x: Any) -> Any:
     """Return a short input as it is, a long one as a shortened text."""
     plain = as_plain(x)
     return plain if len(json.dumps(plain)) <= _SHOWN else input_text(x, _SHOWN)
+
+
+def _evidence(spec: Mapping[str, Any], claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an audit whose evidence is kept; nothing if it is not."""
+    if "evidence" not in spec:
+        return {}
+    from epsilometer.auditing.evidence_files import numbered, part_of
+
+    name = json.dumps([spec["entry"], spec["arguments"], spec["set"], claim], sort_keys=True)
+    file, number = numbered(Path(spec["evidence"]), name)
+    return {"evidence": file, "alpha": spec["alpha"] * part_of(number)}
 
 
 # --- one claim ------------------------------------------------------------------------------------
@@ -231,11 +243,13 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
             origin = {"source": source.description, "digest": source.digest()}
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
             return
-        pairs, checks = pairs_of(spec["pairs"]), list[Check]()
-        if isinstance(pairs, Candidates):
-            pairs, checks = accepted(source, pairs, spec["audit_seed"])
-        first = next(iter(pairs.values()))
-        checks += check_source(source, first, spec["samples"], spec["audit_seed"])
+        pairs, checks = pairs_of(spec["pairs"]), None
+        if "evidence" not in spec:  # else each audit knows whether it must check
+            checks = list[Check]()
+            if isinstance(pairs, Candidates):
+                pairs, checks = accepted(source, pairs, spec["audit_seed"])
+            first = next(iter(pairs.values()))
+            checks += check_source(source, first, spec["samples"], spec["audit_seed"])
         yield partial(
             audit,
             Remembered(source),

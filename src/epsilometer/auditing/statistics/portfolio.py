@@ -114,6 +114,14 @@ class Portfolio:
         self._bets = partial(bet, first=first, second=second)
         self._initial = np.full(first.shape, -math.log(first.shape[1]))
 
+    def learn(self, x: Any, x_prime: Any) -> None:
+        """Predict from raw outputs of earlier audits on both sides, before any bet."""
+        for raw, side in zip(self._raw, (x, x_prime), strict=True):
+            raw.append(side)
+        self._draws += min(len(x), len(x_prime))
+        self._choose()
+        self._aim()
+
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
         pieces, start, used = [], 0, 0
