@@ -111,8 +111,8 @@ class Portfolio:
             self._levels[same.quantity] = deltas
             epsilons, deltas = same.implied(deltas)
             first, second = np.concatenate([first, epsilons]), np.concatenate([second, deltas])
-        self._bets = partial(bet, first=first, second=second)
-        self._initial = np.full(first.shape, -math.log(first.shape[1]))
+        self._bets = partial(_best_bets, bet=bet, first=first, second=second)
+        self._initial = np.zeros((len(first), 1))
 
     def learn(self, x: Any, x_prime: Any) -> None:
         """Predict from raw outputs of earlier audits on both sides, before any bet."""
@@ -225,6 +225,16 @@ def _against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, 
     orders = np.array(claim.orders[_ORDERS])
     rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
     return _function_bets, np.broadcast_to(orders, rhos.shape), rhos
+
+
+def _best_bets(
+    prediction: Prediction, bet: Callable[..., Any], first: Floats, second: Floats
+) -> tuple[Floats, Floats]:
+    """Return the bets against each level, of several the one with the largest predicted growth."""
+    f, g = bet(prediction, first.ravel(), second.ravel())
+    growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
+    best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
+    return f[:, best], g[:, best]
 
 
 def _event_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
