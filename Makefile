@@ -11,6 +11,7 @@
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
 #   make benchmark [SCALE=quick]           ours beside what a user would take instead
+#   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
 #   make architecture                      draws the folders and their imports into docs/architecture.md
@@ -24,7 +25,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -42,6 +43,9 @@ plan: .venv/run
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.museum $(SCALE)
+
+limit: .venv/run
+	@$(BIN)/snakemake --cores $(CORES) limit --config scale=$(SCALE)
 
 benchmark: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) benchmark --config scale=$(SCALE)
@@ -90,6 +94,7 @@ format: .venv/develop
 audit-levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.kept_evidence --cores $(CORES)
 
 # What a single number rests on, in a terminal; `make benchmark` has what others take for the same.
 measurements: .venv/develop
