@@ -10,6 +10,7 @@
 #   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
+#   make census [LIBRARIES=a,b]           public mechanisms of current libraries, each in its environment
 #   make benchmark [SCALE=quick]           ours beside what a user would take instead
 #   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
@@ -25,7 +26,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark limit measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark census limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -42,7 +43,10 @@ plan: .venv/run
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.museum $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.exhibition $(SCALE) museum
+
+census: .venv/run
+	@$(BIN)/snakemake --cores $(CORES) census --config scale=$(SCALE) $(if $(LIBRARIES),'census=[$(LIBRARIES)]')
 
 limit: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) limit --config scale=$(SCALE)

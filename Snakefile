@@ -6,6 +6,7 @@
 #   snakemake --cores 2 audits                   every file of config/audits/; or another file or folder:
 #                                                --config audits=../mine.yaml
 #   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
+#   snakemake --cores 2 census                   public mechanisms of current libraries: docs/census.md
 #   snakemake --cores 2 benchmark                compared with other tools: docs/benchmark.md
 #   snakemake --cores 2 results/quick/...        one file, by its path
 
@@ -63,7 +64,12 @@ rule audits:
 
 rule museum:
     input:
-        make.museum(),
+        make.collection("museum"),
+
+
+rule census:
+    input:
+        make.collection("census"),
 
 
 rule benchmark:

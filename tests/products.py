@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Conclusion
 from epsilometer_workflow.products.benchmark import Compared
-from epsilometer_workflow.products.museum import Exhibition
+from epsilometer_workflow.products.exhibition import Exhibition
 from epsilometer_workflow.products.products import Product, everything
 
 
@@ -14,7 +14,7 @@ def all_audits(study: Study) -> Iterator[Product]:
 
 
 def all_of_the_museum(study: Study) -> Iterator[Product]:
-    return everything([Exhibition(study)])
+    return everything([Exhibition(study, "museum")])
 
 
 def all_of_the_benchmark(study: Study) -> Iterator[Product]:

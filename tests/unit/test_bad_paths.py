@@ -8,6 +8,7 @@ import re
 import pytest
 
 from epsilometer.errors import EpsilometerError
+from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import EVERY, PRODUCT_KINDS, Page, all_products
@@ -17,7 +18,15 @@ from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 def product_of(study: Study, path: str) -> Product:
     """Return the product of a path."""
     for kind in PRODUCT_KINDS:
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(kind.template))
+        names: set[str] = set()
+
+        def group(match: re.Match[str], names: set[str] = names) -> str:
+            again = match[1] in names
+            names.add(match[1])
+            allowed = paths.ONE_NAME.get(match[1], "[^/]+")
+            return f"(?P={match[1]})" if again else f"(?P<{match[1]}>{allowed})"
+
+        pattern = re.sub(r"\\{(\w+)\\}", group, re.escape(kind.template))
         if match := re.fullmatch(pattern, path):
             return kind.from_wildcards(study, match.groupdict())
     raise AssertionError(f"{path} is of no kind")

@@ -17,7 +17,11 @@ from epsilometer_workflow.files.storage import write_columns
 from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_lines
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.environments import Environment
-from epsilometer_workflow.products.museum import Exhibition, is_as_expected, museum_lines
+from epsilometer_workflow.products.exhibition import (
+    Exhibition,
+    collection_lines,
+    is_as_expected,
+)
 from epsilometer_workflow.products.reports import Rules
 from epsilometer_workflow.stages import audit, conclude, environment, exhibit
 from tests.products import all_audits, all_of_the_museum
@@ -134,14 +138,14 @@ def lock_in(study, name: str) -> Lock:
 
 
 def exhibits(study) -> list[tuple[str, str]]:
-    return [(v.entry, v.parameters) for v in Exhibition(study).cases]
+    return [(v.entry, v.parameters) for v in Exhibition(study, "museum").cases]
 
 
 def test_exhibits_come_before_controls(study):
     """The file has the control first."""
     assert [entry for entry, _ in exhibits(study)] == ["never-flips", "never-flips", "right"]
     last = [product.path for product in all_of_the_museum(study)][-1]
-    assert Rules(study).museum() == [last] == ["results/smoke/museum/museum.csv"]
+    assert Rules(study).collection("museum") == [last] == ["results/smoke/museum/museum.csv"]
 
 
 def test_the_museum_is_among_no_other_audits(study):
@@ -151,12 +155,15 @@ def test_the_museum_is_among_no_other_audits(study):
 
 def test_the_description_of_an_exhibit(study):
     members = {
-        member["path"].split("/")[4]: member for member in Exhibition(study).spec()["members"]
+        member["path"].split("/")[4]: member
+        for member in Exhibition(study, "museum").spec()["members"]
     }
     about = members["never-flips"]["about"]
     assert about == {
         "package": "Bits",
         "version": "1.0",
+        "feature": None,
+        "relation": None,
         "fault": "<b>never</b> flips",
         "source": "https://example.org/1",
     }
@@ -263,7 +270,7 @@ def test_exhibits_have_names_of_their_own(config_folder):
 def test_exhibits_can_be_selected(config_folder):
     study = checked("config", {"exhibits": ["right"]})
     assert exhibits(study) == [("right", "keep=0.7")]
-    alpha = {v.spec()["alpha"] for v in Exhibition(study).cases}
+    alpha = {v.spec()["alpha"] for v in Exhibition(study, "museum").cases}
     assert alpha == {0.01 / 3}  # of the file, whatever is selected
     with pytest.raises(
         ConfigError, match="--config: exhibits: unknown exhibit 'rihgt'; did you mean 'r"
@@ -272,7 +279,7 @@ def test_exhibits_can_be_selected(config_folder):
 
 
 def test_without_exhibits_at_a_scale_there_is_nothing_to_make(config_folder):
-    assert Rules(Study("config", {"scale": "paper"})).museum() == []
+    assert Rules(Study("config", {"scale": "paper"})).collection("museum") == []
 
 
 @pytest.mark.parametrize("name", ["nothing~0", "../up", "nothing"])
@@ -432,7 +439,7 @@ def verdict(word: str, bound: float | None, reasons=()) -> dict:
 
 def test_the_table_and_the_page(config_folder):
     study = checked("config")
-    spec = Exhibition(study).spec()
+    spec = Exhibition(study, "museum").spec()
     answers = [
         verdict("not refuted", 0.2),
         verdict("missing", None, ["no wheel"]),
@@ -444,10 +451,10 @@ def test_the_table_and_the_page(config_folder):
         write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
     base = "results/smoke/museum/museum"
     outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
-    template = Path(__file__).parents[2] / "workflow/report/museum.html.j2"
+    template = Path(__file__).parents[2] / "workflow/report/collection.html.j2"
     exhibit.run(files, outputs, str(template), spec)
     table = pd.read_csv(outputs.csv)
-    assert list(table)[:8] == list(exhibit._FIRST)
+    assert list(table)[:8] == [*exhibit._ABOUT["museum"], *exhibit._NEXT]
     assert table["package"].tolist() == ["Bits", "Bits", "numbers"]
     assert table["verdict"].tolist() == ["not refuted", "missing", "violated"]
     assert table["as_expected"].fillna("").tolist() == ["no", "", "no"]
@@ -466,7 +473,7 @@ def test_the_table_and_the_page(config_folder):
     assert 'href="../audits/museum-tiny/right/keep=0.7/bit.html#claim-1"' in page
     assert "0 verdicts are as expected, 2 are not,\n1 is missing." in page
     assert not is_as_expected(Path(outputs.csv))
-    assert museum_lines(study) == [
+    assert collection_lines(study, "museum") == [
         "  museum: 0 of 3 as expected, 2 not, 1 missing: results/smoke/museum/museum.html",
         "    not refuted (violated was expected): never-flips, lock = nothing, version = 1.0, "
         "keep = 1.0, bit: epsilon = 1: epsilon is at least 0.2",
@@ -475,3 +482,63 @@ def test_the_table_and_the_page(config_folder):
         "    violated (not refuted was expected): right, keep = 0.7, bit: epsilon = 1: "
         "epsilon is at least 4.25",
     ]
+
+
+# --- the census -----------------------------------------------------------------------------------
+
+COUNTED = """
+audits:
+  noise:
+    mechanism: counts.py:noisy
+    pairs: {adjacent: [0, 1]}
+    claims: [{epsilon: 1}]
+    about: {package: Counts, version: "2.0", feature: noisy, relation: add, source: "%s"}
+"""
+
+
+@pytest.fixture
+def census(config_folder):
+    """Return a configuration with two libraries in its census."""
+    folder = Path("config/audits/census")
+    folder.mkdir()
+    (folder / "counts.py").write_text("def noisy(x):\n    return x\n")
+    for name in ("one", "two"):
+        (folder / f"{name}.yaml").write_text(COUNTED % f"https://example.org/{name}")
+    return folder
+
+
+@pytest.mark.usefixtures("census")
+def test_the_census_is_of_files():
+    both, one = checked("config"), checked("config", {"census": ["one"]})
+    assert [case.audits for case in Exhibition(both, "census").cases] == [
+        "census-one",
+        "census-two",
+    ]
+    assert [case.audits for case in Exhibition(one, "census").cases] == ["census-one"]
+    assert Rules(one).collection("census") == ["results/smoke/census/census.csv"]
+    assert exhibits(both) == exhibits(one)  # of the museum
+    with pytest.raises(ConfigError, match="census: unknown file 'tow'; did you mean 'two'"):
+        checked("config", {"census": ["tow"]})
+
+
+@pytest.mark.usefixtures("census")
+def test_the_table_and_the_page_of_the_census():
+    study = checked("config")
+    spec = Exhibition(study, "census").spec()
+    answers = [verdict("not refuted", 0.2), verdict("violated", 4.25)]
+    files = []
+    for member, answer in zip(spec["members"], answers, strict=True):
+        files.append(member["path"])
+        write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
+    base = "results/smoke/census/census"
+    outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
+    template = Path(__file__).parents[2] / "workflow/report/collection.html.j2"
+    exhibit.run(files, outputs, str(template), spec)
+    table = pd.read_csv(outputs.csv)
+    assert list(table)[:4] == ["package", "version", "relation", "feature"]
+    page = Path(outputs.page).read_text()
+    assert "1 public features of libraries: 1 violated, 1 not refuted" in page
+    assert '<a href="https://example.org/two">noisy</a>' in page
+    (line, bad) = collection_lines(study, "census")
+    assert line == f"  census: 1 not refuted, 1 violated: {base}.html"
+    assert "epsilon is at least 4.25" in bad

@@ -37,7 +37,7 @@ OTHERS = {  # further files of rules, beside their product's path
     "summarise": [paths.RUNS],
     "audit": [paths.with_suffix(paths.AUDIT, ".html")],
     "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
-    "exhibit": [paths.with_suffix(paths.MUSEUM, suffix) for suffix in (".html", ".parquet")],
+    "exhibit": [paths.with_suffix(paths.COLLECTION, suffix) for suffix in (".html", ".parquet")],
     "compare": [paths.with_suffix(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
 }
 

@@ -130,7 +130,7 @@ def spec_of(folder: Path, **more):
             {"id": "a-card", "title": "Other", "artifacts": []},
             {"id": "p1", "title": "One", "artifacts": [artifact("p1/fig1", figure=True)]},
         ],
-        "beside": {"audits": nothing, "museum": nothing, "benchmark": nothing},
+        "beside": {"audits": nothing, "museum": nothing, "census": nothing, "benchmark": nothing},
         **more,
     }
 
@@ -224,7 +224,7 @@ def test_long_tables_are_cut_with_a_note(results):
 
 def test_missing_artifacts_are_listed_with_their_commands(results):
     page = page_of(results, spec_of(results))
-    assert page.text.count("It was not made at this scale.") == 3
+    assert page.text.count("It was not made at this scale.") == 4
     assert "There is no scorecard among these reports." in page.text
 
 
@@ -241,14 +241,19 @@ def audited(results: Path, identity) -> dict[str, dict[str, object]]:
     (results / "audits/mine.html").write_text("")
     files = {str(results / "audits/mine.csv"): "digest"}
     nothing = {"files": {}, "command": "make it"}
-    return {"audits": {"files": files, "command": "c"}, "museum": nothing, "benchmark": nothing}
+    return {
+        "audits": {"files": files, "command": "c"},
+        "museum": nothing,
+        "census": nothing,
+        "benchmark": nothing,
+    }
 
 
 def test_audits_are_shown_where_they_are(results):
     page = page_of(results, spec_of(results, beside=audited(results, COMMON)))
     assert "2 verdicts, 1 not as expected." in page.text
     assert {"audits/mine.csv", "audits/mine.html"} <= set(page.links)
-    assert page.text.count("It was not made at this scale.") == 2
+    assert page.text.count("It was not made at this scale.") == 3
     text = (results / "report.html").read_text()
     assert re.search(r'data-verdict="violated">.*?<span class="word bad">violated', text)
     assert '<th scope="col" class="">error' not in text  # a column without a word in it
@@ -299,9 +304,9 @@ def test_it_is_made_again_when_a_page_beside_it_is(config_folder):
     product = reports.Page(study, reports.EVERY)
     before = product.spec()
     assert {name: entry["files"] for name, entry in before["beside"].items()} == {
-        **{"audits": {}, "museum": {}, "benchmark": {}}
+        **{"audits": {}, "museum": {}, "census": {}, "benchmark": {}}
     }
-    museum = Path(paths.MUSEUM.format(scale=study.scale))
+    museum = Path(paths.COLLECTION.format(scale=study.scale, collection="museum"))
     museum.parent.mkdir(parents=True)
     museum.write_text("verdict\n")
     first = reports.Page(study, reports.EVERY).spec()

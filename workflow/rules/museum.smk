@@ -1,4 +1,4 @@
-# Environments for audits, from their locks; the table and the page of the museum.
+# Environments for audits, from their locks; the table and the page of the museum, and of the census.
 #
 # Environments are made on the machine of Snakemake, because nodes of a cluster may have no network.
 # `stopped` holds temporary errors, after which the same command tries again.
@@ -34,8 +34,8 @@ rule exhibit:
         parquet=paths.with_suffix(make.exhibit.path, ".parquet"),
         page=report(
             paths.with_suffix(make.exhibit.path, ".html"),
-            category="museum",
-            labels={"figure": "museum"},
+            category="{collection}",
+            labels={"figure": "{collection}"},
         ),
     log:
         make.exhibit.log,

@@ -220,6 +220,8 @@ class About(Model):
 
     package: str | None = None
     version: str | None = None
+    feature: str | None = None
+    relation: str | None = None
     fault: str | None = None
     source: str | None = None
 

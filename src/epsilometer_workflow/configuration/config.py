@@ -69,7 +69,8 @@ class Main(Model):
     """``config/config.yaml``; by default ``reports`` are all reports.
 
     ``audits`` are all files of ``config/audits``, unless a file or a folder is named; ``exhibits``
-    are all entries of the museum's files, unless some are named.
+    are all entries of the museum's files, and ``census`` all files of the census, unless some are
+    named.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -79,6 +80,7 @@ class Main(Model):
     reports: Annotated[list[Id], _SOME] | None = None
     audits: Annotated[str, _SOME] | None = None
     exhibits: Annotated[list[Id], _SOME] | None = None
+    census: Annotated[list[Id], _SOME] | None = None
 
 
 class Rate(Model):

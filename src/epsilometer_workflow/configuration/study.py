@@ -23,7 +23,7 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
-from epsilometer_workflow.configuration import config
+from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.cases import Audits, read_audits
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
@@ -89,15 +89,26 @@ class Study:
         return self._read_audits(path, explicit=configured is not None)
 
     @cached_property
-    def museum(self) -> dict[str, Audits]:
-        """The files of the museum, by their names among all files of audits."""
-        files = self._read_audits(self.file("audits/museum"), explicit=False)
-        return {f"museum-{name}": audits for name, audits in files.items()}
+    def collections(self) -> dict[str, dict[str, Audits]]:
+        """The files of each collection, by their names among all files of audits."""
+        folders = {name: self.file(f"audits/{name}") for name in paths.COLLECTIONS}
+        return {
+            name: {
+                f"{name}-{file}": audits
+                for file, audits in self._read_audits(folder, explicit=False).items()
+            }
+            for name, folder in folders.items()
+        }
+
+    @cached_property
+    def collected(self) -> dict[str, Audits]:
+        """The files of all collections."""
+        return {name: file for files in self.collections.values() for name, file in files.items()}
 
     @cached_property
     def every_audits(self) -> dict[str, Audits]:
-        """The files of audits, those of the museum among them."""
-        return {**self.audits, **self.museum}
+        """The files of audits, those of collections among them."""
+        return {**self.audits, **self.collected}
 
     def _read_audits(self, path: Path, *, explicit: bool) -> dict[str, Audits]:
         locks = self._folder.parent / "envs/museum"

@@ -80,7 +80,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        selection = "" if self.audits in self.study.museum else f" {audits}"
+        selection = "" if self.audits in self.study.collected else f" {audits}"
         return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:

@@ -44,7 +44,7 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         _check_report(study, name)
     for audits in study.every_audits.values():
         audits.all_cases()
-    _check_museum(study)
+    _check_collections(study)
     if study.comparisons is not None:
         check_comparisons(study.comparisons, study.file("benchmark.yaml"), study.scale)
         _ = study.locks
@@ -52,13 +52,15 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     return study
 
 
-def _check_museum(study: Study) -> None:
-    """Check that exhibits have unique names, and that all wanted exhibits exist."""
+def _check_collections(study: Study) -> None:
+    """Check that exhibits have unique names, and that all that is wanted of collections exists."""
     exhibits: dict[str, Path] = {}
-    for name, audits in study.museum.items():
+    for name in study.collected:
         if name in study.audits:
-            message = f"cannot be called {name!r}, as a file of the museum is"
+            collection = name.partition("-")[0]
+            message = f"cannot be called {name!r}, as a file of the {collection} is"
             raise ConfigError(str(study.audits[name].path), "", message)
+    for audits in study.collections["museum"].values():
         for exhibit in audits.file.audits:
             if exhibit in exhibits:
                 raise ConfigError(
@@ -68,6 +70,10 @@ def _check_museum(study: Study) -> None:
     file = "--config" if "exhibits" in study.overrides else str(study.file("config.yaml"))
     for exhibit in study.main.exhibits or ():
         check_known(file, "exhibits", "exhibit", exhibit, exhibits)
+    file = "--config" if "census" in study.overrides else str(study.file("config.yaml"))
+    files = [name.partition("-")[2] for name in study.collections["census"]]
+    for name in study.main.census or ():
+        check_known(file, "census", "file", name, files)
 
 
 def _check_mechanisms(study: Study) -> None:
@@ -120,7 +126,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    reserved = ("all", "audits", "benchmark", "museum", "provenance")
+    reserved = ("all", "audits", "benchmark", *paths.COLLECTIONS, "provenance")
     if name in (*reserved, *(kind.rule for kind in PRODUCT_KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():

@@ -24,8 +24,8 @@ from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.exhibition import Exhibition, collection_lines
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.products.museum import Exhibition, museum_lines
 from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer_workflow.products.reductions import (
     Confirmation,
@@ -47,7 +47,7 @@ EVERY = "report"
 _TEMPLATES = Path(__file__).parents[3] / "workflow/report"
 _BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
     "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
-    "museum": (paths.MUSEUM, "make museum SCALE={scale}"),
+    **{name: (paths.COLLECTION, f"make {name} SCALE={{scale}}") for name in paths.COLLECTIONS},
     "benchmark": (paths.BENCHMARK, "make benchmark SCALE={scale}"),
 }
 
@@ -278,7 +278,7 @@ class Page(Product, rule="page", template=paths.PAGE):
     def _beside(self, kind: str) -> Spec:
         """Return the existing files of a kind, with digests, and the command that makes them."""
         template, command = _BESIDE[kind]
-        path = Path(template.format(scale=self.study.scale, audits="*"))
+        path = Path(template.format(scale=self.study.scale, audits="*", collection=kind))
         tables = [str(name) for name in path.parent.glob(path.name)]
         figures = [
             name for table in tables if Path(name := paths.with_suffix(table, ".png")).is_file()
@@ -318,9 +318,9 @@ class Rules(SimpleNamespace):
         """Return the tables of all files of audits."""
         return [Conclusion(self._study, name).path for name in self._study.audits]
 
-    def museum(self) -> list[str]:
-        """Return the table of the museum, if it has any exhibit at this scale."""
-        exhibition = Exhibition(self._study)
+    def collection(self, name: str) -> list[str]:
+        """Return the table of a collection, if it has any audit at this scale."""
+        exhibition = Exhibition(self._study, name)
         return [exhibition.path] if exhibition.cases else []
 
     def benchmark(self) -> list[str]:
@@ -342,14 +342,15 @@ def refuse_foreign_results(study: Study) -> None:
 def result_lines(study: Study) -> str:
     """Return the lines that tell a user where the results are."""
     results = Path(paths.RESULTS.format(scale=study.scale))
-    kinds = ("tables", "figures", "estimates", "audits", "museum", "benchmark")
+    kinds = ("tables", "figures", "estimates", "audits", *paths.COLLECTIONS, "benchmark")
     folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
     pages = [Path(Page(study, report).path) for report in study.reports]
     lines = [f"Done: {folders}"]
     lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
     lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
     lines += [line for name in study.audits for line in verdict_lines(study, name)]
-    return "\n".join(lines + museum_lines(study) + benchmark_lines(study))
+    lines += [line for name in paths.COLLECTIONS for line in collection_lines(study, name)]
+    return "\n".join(lines + benchmark_lines(study))
 
 
 def _identity(product: Product) -> Any:

@@ -1,4 +1,4 @@
-"""The verdicts of the museum beside the expected ones: a table, and a page."""
+"""The verdicts of a collection beside the expected ones: a table, and a page."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ _SECTIONS = (  # the expected verdict, and the title and text of its section
     ("not refuted", "Controls", "Correct mechanisms, which must not be called violated."),
     (None, "Others", "Audits without an expected verdict."),
 )
-_FIRST = ("package", "version", "fault", "audit", "parameters", "pairs", "claim", "found")
+_ABOUT = {  # the facts about a mechanism in each collection
+    "museum": ("package", "version", "fault"),
+    "census": ("package", "version", "relation", "feature"),
+}
+_NEXT = ("audit", "parameters", "pairs", "claim", "found")
 _LAST = ("reference", "error", "source", "path")
 
 
 def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page."""
     answers = conclude.read(verdicts, spec["members"])
-    rows = [row(member, verdict) for member, verdict in answers]
+    about = _ABOUT[spec["collection"]]
+    rows = [row(member, verdict, about) for member, verdict in answers]
     conclude.write(rows, outputs, spec["identity"])
     results = [verdict["as_expected"] for verdict in rows]
     kinds = [
@@ -32,9 +37,18 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
         outputs.page,
         template,
         **spec["identity"],
+        collection=spec["collection"],
+        about=about,
         as_expected=results.count("yes"),
         unexpected=results.count("no"),
         missing=sum(verdict["verdict"] == "missing" for verdict in rows),
+        counts=[
+            (word, count)
+            for word in conclude.WORDS
+            if (count := sum(verdict["verdict"] == word for verdict in rows))
+        ],
+        features=len({(row["package"], row["version"], row.get("feature")) for row in rows}),
+        packages=_summary(rows) if spec["collection"] == "census" else [],
         sections=[
             (title, text, shown)
             for expected, title, text in _SECTIONS
@@ -43,14 +57,28 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
     )
 
 
-def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a verdict as a row of the table."""
-    about = member["about"]
+def row(
+    member: Mapping[str, Any], verdict: Mapping[str, Any], about: Sequence[str]
+) -> dict[str, Any]:
+    """Return a verdict as a row of the table, with these facts about its mechanism first."""
+    facts, first = member["about"], (*about, *_NEXT)
     cells = conclude.row(member, verdict)
-    cells |= {key: about[key] for key in ("package", "version", "fault")}
-    cells |= {"found": finding(cells), "reference": about["source"]}
-    middle = [key for key in cells if key not in (*_FIRST, *_LAST)]
-    return {key: cells[key] for key in (*_FIRST, *middle, *_LAST)}
+    cells |= {key: facts[key] for key in about}
+    cells |= {"found": finding(cells), "reference": facts["source"]}
+    middle = [key for key in cells if key not in (*first, *_LAST)]
+    return {key: cells[key] for key in (*first, *middle, *_LAST)}
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the number of each verdict for each package and version."""
+    verdicts: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        verdicts.setdefault((row["package"] or "", row["version"] or ""), []).append(row["verdict"])
+    return [
+        {"package": package, "version": version}
+        | {word: words.count(word) for word in conclude.WORDS}
+        for (package, version), words in sorted(verdicts.items())
+    ]
 
 
 def finding(row: Mapping[str, Any]) -> str | None:

@@ -37,7 +37,18 @@ _LONG = 28  # characters; a longer cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
 _AUDITS = (  # the columns of a table of verdicts that the page shows, if they exist
-    *("package", "version", "fault", "audit", "parameters", "pairs", "claim", "verdict"),
+    *(
+        "package",
+        "version",
+        "relation",
+        "feature",
+        "fault",
+        "audit",
+        "parameters",
+        "pairs",
+        "claim",
+        "verdict",
+    ),
     *("expected", "quantity", "claimed_level", "bound", "upper", "detectable", "witness"),
     *("draws_a_side", "seconds", "error"),
 )
@@ -216,7 +227,7 @@ def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any
     return {"paper": paper, **counted(chosen)}
 
 
-# --- audits, museum and benchmark -----------------------------------------------------------------
+# --- audits, collections and benchmark ------------------------------------------------------------
 
 
 def _beside(
