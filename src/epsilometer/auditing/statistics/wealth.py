@@ -19,7 +19,7 @@ from epsilometer.auditing.statistics.bets import Round, growth, initial_wealth
 from epsilometer.auditing.statistics.claims import Claim, with_delta
 from epsilometer.auditing.statistics.portfolio import Growth
 
-EARLY, LATER = 0.9, 0.5  # of the wealth: for portfolios, in the first round and from then on
+EARLY, LATER = 0.95, 0.5  # of the wealth: for portfolios, in the first round and from then on
 _CHUNK = 128  # levels of the grid that are tested together
 
 
