@@ -5,7 +5,9 @@ mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot sh
 Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
 `samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
 computes the growth of the wealth for known distributions, less the cost of learning them, which was
-measured in audits.
+measured in audits. It does so for bets on events or functions, and for those of the portfolio,
+whose growth is near KL_inf; the better of them decides. `fewest_draws` is the floor, below which no
+audit can go.
 """
 
 from __future__ import annotations
