@@ -155,6 +155,8 @@ def _detected(
     z = float(ndtri(goal)) + _CAUTION
     p, q = attaining(claim, levels, event)
     growths, spreads = _of_portfolio(claim, p, q)
+    rare = np.log(np.maximum(q[:, :1], 1e-300))
+    learning = _PREDICTING if event is None else _EVENT[0] - _EVENT[1] * rare
     order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
     if isinstance(claim, EventClaim):
         cells = np.arange(p.shape[1])
@@ -197,7 +199,6 @@ def _detected(
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
     needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
     chosen = (kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1)
-    learning = _PREDICTING if event is None else _EVENT[0] - _EVENT[1] * math.log(event)
     least = past * growths - float(ndtri(goal)) * np.sqrt(past * spreads)
     predicted = (least >= learning + math.log(steps[0].pairs / alpha)).any(axis=1)
     return np.asarray(chosen | (kept.any(axis=1) & predicted))
