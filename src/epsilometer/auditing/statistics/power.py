@@ -156,7 +156,7 @@ def _detected(
     p, q = attaining(claim, levels, event)
     growths, spreads = _of_portfolio(claim, p, q)
     rare = np.log(np.maximum(q[:, :1], 1e-300))
-    learning = _PREDICTING if event is None else _EVENT[0] - _EVENT[1] * rare
+    learning = np.full_like(rare, _PREDICTING) if event is None else _EVENT[0] - _EVENT[1] * rare
     order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
     if isinstance(claim, EventClaim):
         cells = np.arange(p.shape[1])
