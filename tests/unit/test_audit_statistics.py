@@ -360,6 +360,18 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
 
 
+@pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 0.01)])
+def test_only_the_event_of_a_forecast_violates_the_claim(claim):
+    """A frequent event leaves fewer other outputs on x, so that they may differ less."""
+    draw, rng = power.sampler(claim, 1.5, 0.1), np.random.default_rng(0)
+    x, x_prime = (draw(side, 20_000, rng) for side in (0, 1))
+    rare, frequent = sorted(float((side == 0.3).mean()) for side in (x, x_prime))
+    assert rare == pytest.approx(0.1, abs=0.01)
+    assert frequent == pytest.approx(0.1 * math.exp(1.5) + claim.delta, abs=0.015)
+    others = [((side > 1) & (side != 0.3)).mean() for side in (x, x_prime)]
+    assert max(others) / min(others) == pytest.approx(math.e, rel=0.1)
+
+
 @pytest.mark.usefixtures("few_runs")
 def test_one_pair_among_others_at_the_claim_takes_more_draws():
     single, eight = (samples_needed(pure(0.5), detect=1.0, pairs=k) for k in (1, 8))

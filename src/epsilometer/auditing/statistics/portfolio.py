@@ -104,7 +104,7 @@ class Portfolio:
         """Bet at these levels, which include the claimed one."""
         claim = self.claim
         self._levels = {claim.quantity: levels}
-        bet, first, second = _against(claim, levels)
+        bet, first, second = against(claim, levels)
         if isinstance(claim, Pure) and claim.delta > 0:
             deltas = claim.delta ** (1 - np.arange(_DELTAS) / _DELTAS)
             same = Delta(claim.epsilon, claim.delta)
@@ -202,7 +202,7 @@ class Portfolio:
             return
         top, old = self.claim.grid()[-1], self._levels[self.claim.quantity]
         levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
-        bet, *arguments = _against(self.claim, levels)
+        bet, *arguments = against(self.claim, levels)
         f, g = bet(prediction, *arguments)
         growth = (prediction.p @ f + prediction.q @ g).reshape(levels.size, -1).max(axis=1)
         if not (reached := growth * self._next >= _REFUTED).any():
@@ -218,7 +218,7 @@ class Portfolio:
             each.change_levels(index, self._bets, self._initial[:1] - math.log(len(self._views)))
 
 
-def _against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
+def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
     if isinstance(claim, EventClaim):
         return _event_bets, *claim.implied(levels)

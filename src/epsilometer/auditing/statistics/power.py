@@ -5,7 +5,9 @@ mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot sh
 Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
 `samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
 computes the growth of the wealth for known distributions, less the cost of learning them, which was
-measured in audits.
+measured in audits. It does so for bets on events or functions, and for those of the portfolio,
+whose growth is near KL_inf; the better of them decides. `fewest_draws` is the floor, below which no
+audit can go.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from epsilometer import checks
 from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.auditing.statistics.bets import initial_wealth, stakes
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
+from epsilometer.auditing.statistics.portfolio import against
+from epsilometer.auditing.statistics.predictors import Prediction
 from epsilometer.auditing.statistics.rounds import Evidence, gather
 from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
 from epsilometer.auditing.statistics.wealth import EARLY
@@ -42,6 +46,7 @@ _FINE_CELLS, _FAR = 4096, 8.0  # the same for the least number of draws
 _ROUGH = 1e-3  # of KL_inf
 _CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
 _LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
+_PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
 _LITTLE = 1.5  # standard deviations of an optimistic estimate of a rare event
 _KEPT = 1.6  # standard deviations that a pair must show where others are dropped
 _LEVELS = 24
@@ -80,11 +85,11 @@ def sampler(
     """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
     levels = np.array([level if event is None else claim.level])
     gaussian, (distance,) = _noise(claim, levels)
-    if event is not None and claim.orders:
-        distance = 0.0
     rare = [0.0, 0.0]
     if event is not None:
-        rare = [p[0] for p in _event(claim, np.array([level]), event)]
+        p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
+        # beside the event all outputs satisfy the claim, though they are rarer on x
+        distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
 
     def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
         outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
@@ -141,11 +146,17 @@ def _detected(
     goal: float,
     event: float | None,
 ) -> Bools:
-    """Tell for each level whether one of several bets on known distributions refutes the claim."""
+    """Tell for each level whether one of several bets on known distributions refutes the claim.
+
+    These are bets on events or functions, and those of the portfolio on all outputs.
+    """
     from scipy.special import ndtri
 
     z = float(ndtri(goal)) + _CAUTION
     p, q = attaining(claim, levels, event)
+    growths, spreads = _of_portfolio(claim, p, q)
+    rare = np.log(np.maximum(q[:, :1], 1e-300))
+    learning = np.full_like(rare, _PREDICTING) if event is None else _EVENT[0] - _EVENT[1] * rare
     order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
     if isinstance(claim, EventClaim):
         cells = np.arange(p.shape[1])
@@ -187,7 +198,20 @@ def _detected(
         if after is not None and after.pairs < step.pairs:
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
     needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
-    return np.asarray((kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1))
+    chosen = (kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1)
+    least = past * growths - float(ndtri(goal)) * np.sqrt(past * spreads)
+    predicted = (least >= learning + math.log(steps[0].pairs / alpha)).any(axis=1)
+    return np.asarray(chosen | (kept.any(axis=1) & predicted))
+
+
+def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
+    bet, *claims = against(claim, np.array([claim.level]))
+    laws = [[np.maximum(side, 1e-300) for side in sides] for sides in zip(p, q, strict=True)]
+    each = [(a, b, *bet(Prediction(np.empty(0), a, b), *claims)) for a, b in laws]
+    means = np.array([(a @ f, b @ g) for a, b, f, g in each])
+    squares = np.array([a @ f**2 + b @ g**2 for a, b, f, g in each])
+    return means.sum(axis=1), squares - (means**2).sum(axis=1)
 
 
 def _preferred(claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float) -> Bools:
