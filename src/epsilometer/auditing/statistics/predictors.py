@@ -175,7 +175,7 @@ def tree(x: Points, x_prime: Points) -> Prediction | None:
 
 
 def _finite(points: Points) -> bool:
-    return -math.inf < points.values[0] and points.values[-1] < math.inf
+    return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
 
 
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
