@@ -292,6 +292,9 @@ def _binomial(n, p, out):  # type: ignore[no-untyped-def]
         out[k - 1 - low] = out[k - low] * (k / ((n - k + 1) * odds))
     for k in range(mode, high):
         out[k + 1 - low] = out[k - low] * ((n - k) * odds / (k + 1))
-    size = high - low + 1
-    out[:size] /= out[:size].sum()
+    size, total = high - low + 1, 0.0
+    for i in range(size):
+        total += out[i]
+    for i in range(size):
+        out[i] /= total
     return low, size

@@ -67,6 +67,9 @@ _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
 _NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales), of log scales
 
 _EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
+_SHARES = np.arange(1.0, _QUANTILES + 1) / (_QUANTILES + 1)
+_QUARTERS = np.array([0.25, 0.5, 0.75])
+_SPLITS = np.array([_STRENGTHS, _STRENGTH_SHARES])
 _PRIOR = np.array([_SCALE, _LOCATION, _BOTH, _NEITHER, _NARROW, _WIDE, _WIDE_LOG])
 
 
@@ -84,8 +87,7 @@ class Points:
 
     def with_draws(self, draws: Sample) -> Points:
         """Return these points and those of further draws."""
-        size = self.values.size + len(draws)
-        values, weights = np.empty(size), np.empty(size)
+        values, weights = np.empty((2, self.values.size + len(draws)))
         k = _merge(self.values, self.weights, np.sort(_numbers(draws)), values, weights)
         return Points(values[:k], weights[:k]).thinned()
 
@@ -138,12 +140,12 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
     in common, and favours a difference in either locations or scales. Sums over ``_NODES`` **2
     nodes a side are in place of integrals. None if a draw is infinite, or if all are equal.
     """
-    edges, p, q = np.empty(2 * _SIDE), np.empty(2 * _SIDE + 1), np.empty(2 * _SIDE + 1)
     if not (_finite(x) and _finite(x_prime)):
         return None
-    fits = _families(
-        x.values, x.weights, x_prime.values, x_prime.weights, _EDGES, _PRIOR, edges, p, q
-    )
+    edges, (p, q) = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
+    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((8, _NODES))
+    sides = x.values, x.weights, x_prime.values, x_prime.weights
+    fits = _families(*sides, _EDGES, _PRIOR, grids, nodes, edges, p, q)
     return Prediction(edges, p, q) if fits else None
 
 
@@ -155,28 +157,25 @@ def kernels(x: Points, x_prime: Points) -> Prediction | None:
     """
     if not (_finite(x) and _finite(x_prime)):
         return None
-    edges = np.empty(2 * (_QUANTILES + 4))
-    p, q = np.empty(edges.size + 1), np.empty(edges.size + 1)
-    fits = _kernels(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
+    edges, decay = np.empty((2, 2 * (_QUANTILES + 4)))
+    p, q = np.empty((2, edges.size + 1))
+    sides = x.values, x.weights, x_prime.values, x_prime.weights
+    fits = _kernels(*sides, _SHARES, _QUARTERS, decay, edges, p, q)
     return Prediction(edges, p, q) if fits else None
 
 
 def tree(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    edges = np.empty(4 * _LEAVES + 8)
-    p, q = np.empty(edges.size + 1), np.empty(edges.size + 1)
+    edges, (p, q) = np.empty(4 * _LEAVES + 8), np.zeros((2, 4 * _LEAVES + 9))
     k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
+    if k > 1:
+        logs, sums, stack = np.empty((2, 3)), np.zeros((2, k + 1)), np.zeros((4, 2 * k))
+        _split(p[:k], q[:k], _SPLITS, logs, sums, stack)
     return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
 
 
 def _finite(points: Points) -> bool:
-    return bool(np.isfinite(points.values[0]) and np.isfinite(points.values[-1]))
-
-
-def _floored(prediction: Prediction) -> tuple[Floats, Floats]:
-    """Return the probabilities with a part of both sides' mean in each."""
-    part, p, q = _FLOOR / 2, prediction.p, prediction.q
-    return (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+    return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
 
 
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
@@ -185,9 +184,10 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     It is the projection of `epsilometer.projections`, in a hundredth of its time. The clips of a
     delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
-    logs = np.empty((2, prediction.p.size, epsilons.size))
-    _factors(*_floored(prediction), epsilons, deltas, logs[0], logs[1])
-    return logs[0], logs[1]
+    fs, gs = np.empty((2, prediction.p.size, epsilons.size))
+    work = np.empty((5, prediction.p.size + 1))
+    _factors(prediction.p, prediction.q, epsilons, deltas, work, fs, gs)
+    return fs, gs
 
 
 def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
@@ -198,9 +198,11 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
-    logs = np.zeros((2, prediction.p.size, orders.size))
-    _renyi_factors(*_floored(prediction), orders, rhos, _CLIPS, logs[0], logs[1])
-    return logs[0], logs[1]
+    part, p, q = _FLOOR / 2, prediction.p, prediction.q
+    p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+    fs, gs = np.zeros((2, p.size, orders.size))
+    _renyi_factors(p, q, orders, rhos, _CLIPS, fs, gs)
+    return fs, gs
 
 
 @dataclass(eq=False)
@@ -248,9 +250,7 @@ class Mixture:
                 if bets is None:
                     paths[i] = self.logs[i]
                 else:
-                    edges, *logs = bets
-                    cells = [np.searchsorted(edges, side) for side in fresh]
-                    _grow(*logs, self.logs[i], *cells, ends[block:complete] - start, paths[i])
+                    _grow(*bets, self.logs[i], *fresh, ends[block:complete] - start, paths[i])
             _log_mean(paths, self._log_shares, wealth[block:complete])
             self._learn(*fresh)
             start, block = end, complete
@@ -271,7 +271,7 @@ class Mixture:
     ) -> None:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
-        self.logs, self.claims, self.bets = logs[:, index], index.size, bets
+        self.logs, self.claims, self.bets = logs.take(index, axis=1), index.size, bets
         self._bet()
 
     @property
@@ -333,12 +333,26 @@ def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped
 
 
 @compiled
-def _grow(f, g, logs, cells, cells_prime, ends, path):  # type: ignore[no-untyped-def]
+def _below(values, value):  # type: ignore[no-untyped-def]
+    """Return how many of the increasing values are below a value."""
+    low, high = 0, values.size
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
     """Add the draws to log wealths, ``(m,)``; set them at the ends of blocks, ``(blocks, m)``."""
     block = 0
-    for n in range(cells.size):
+    for n in range(x.size):
+        i, j = _below(edges, x[n]), _below(edges, y[n])
         for m in range(logs.size):
-            logs[m] += f[cells[n], m] + g[cells_prime[n], m]
+            logs[m] += f[i, m] + g[j, m]
         if block < ends.size and ends[block] == n + 1:
             for m in range(logs.size):
                 path[block, m] = logs[m]
@@ -395,17 +409,21 @@ def _cdf(family, z):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _centre(family, values, weights):  # type: ignore[no-untyped-def]
-    """Return the estimates of location and scale by maximum likelihood."""
+def _mean(values, weights):  # type: ignore[no-untyped-def]
+    """Return mean and standard deviation, the best location and scale of Gaussian noise."""
+    total, spread, centre = _sum(weights), 0.0, 0.0
+    for i in range(values.size):
+        centre += (values[i] - values[0]) * weights[i] / total
+    centre += values[0]
+    for i in range(values.size):
+        spread += (values[i] - centre) ** 2 * weights[i]
+    return centre, math.sqrt(spread / total)
+
+
+@compiled
+def _median(values, weights):  # type: ignore[no-untyped-def]
+    """Return median and mean deviation from it, the best location and scale of Laplace noise."""
     total, spread = _sum(weights), 0.0
-    if family == 0:
-        centre = 0.0
-        for i in range(values.size):
-            centre += (values[i] - values[0]) * weights[i] / total
-        centre += values[0]
-        for i in range(values.size):
-            spread += (values[i] - centre) ** 2 * weights[i]
-        return centre, math.sqrt(spread / total)
     below, i = weights[0], 0
     while below < total / 2:
         i += 1
@@ -419,9 +437,9 @@ def _centre(family, values, weights):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _likelihoods(family, values, weights, centre, scale, nodes, spacing, likelihood, ms, cs):  # type: ignore[no-untyped-def]
+def _likelihoods(family, values, weights, centre, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
     """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
-    n = _sum(weights)
+    n, nodes, spacing = _sum(weights), ms.size, _SPACING
     error = scale / math.sqrt(n)
     error_log = (0.7071067811865476 if family == 0 else 1.0) / math.sqrt(n)
     for j in range(nodes):
@@ -498,18 +516,17 @@ def _add(family, w, ms, cs, edges, share, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped-def]
-    """Set edges and predicted probabilities; return whether both sides together vary."""
-    nodes, number = _NODES, 2
-    shape = (number, 2, nodes)
-    ms, cs = np.empty(shape), np.empty(shape)
-    w = np.zeros((number, 2, nodes, nodes))
-    first, second = np.empty((nodes, nodes)), np.empty((nodes, nodes))
-    shares, top = np.zeros(number), -math.inf
+def _families(x, u, y, v, units, prior, grids, nodes, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return whether both sides together vary.
+
+    ``grids`` are for the weights of nodes, by family and side, 0 before, and for two likelihoods;
+    ``nodes`` for locations and log scales.
+    """
+    gauss = laplace = 0.0
     n = min(_sum(u), _sum(v))
-    for a in range(number):
-        m1, s1 = _centre(a, x, u)
-        m2, s2 = _centre(a, y, v)
+    for a in range(2):
+        m1, s1 = _mean(x, u) if a == 0 else _median(x, u)
+        m2, s2 = _mean(y, v) if a == 0 else _median(y, v)
         both = 0.5 * (s1 * s1 + s2 * s2)
         if not (1e-290 < both < 1e290):
             return False
@@ -520,24 +537,24 @@ def _families(x, u, y, v, units, prior, edges, p, q):  # type: ignore[no-untyped
                 edges[j] = m1 + s1 * units[j]
                 edges[units.size + j] = m2 + s2 * units[j]
             _sort(edges)
-        log = _likelihoods(a, x, u, m1, s1, nodes, _SPACING, first, ms[a, 0], cs[a, 0])
-        log += _likelihoods(a, y, v, m2, s2, nodes, _SPACING, second, ms[a, 1], cs[a, 1])
-        total = _posterior(
-            first, second, ms[a, 0], cs[a, 0], ms[a, 1], cs[a, 1], prior, w[a, 0], w[a, 1]
-        )
-        shares[a] = log + math.log(total) if total > 0 else -math.inf
-        top = max(top, shares[a])
+        first, second, w1, w2 = grids[4], grids[5], grids[2 * a], grids[2 * a + 1]
+        ms1, cs1, ms2, cs2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
+        log = _likelihoods(a, x, u, m1, s1, first, ms1, cs1)
+        log += _likelihoods(a, y, v, m2, s2, second, ms2, cs2)
+        total = _posterior(first, second, ms1, cs1, ms2, cs2, prior, w1, w2)
+        log = log + math.log(total) if total > 0 else -math.inf
+        gauss, laplace = (log, laplace) if a == 0 else (gauss, log)
+    top = max(gauss, laplace)
     if not top > -math.inf:
         return False
-    for a in range(number):
-        shares[a] = math.exp(shares[a] - top)
-    _normalise(shares)
+    gauss, laplace = math.exp(gauss - top), math.exp(laplace - top)
     for i in range(p.size):
         p[i] = q[i] = 1e-12
-    for a in range(number):
-        if shares[a] > 1e-3:
-            _add(a, w[a, 0], ms[a, 0], cs[a, 0], edges, shares[a], p)
-            _add(a, w[a, 1], ms[a, 1], cs[a, 1], edges, shares[a], q)
+    for a in range(2):
+        share = (gauss if a == 0 else laplace) / (gauss + laplace)
+        if share > 1e-3:
+            _add(a, grids[2 * a], nodes[4 * a], nodes[4 * a + 1], edges, share, p)
+            _add(a, grids[2 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3], edges, share, q)
     _normalise(p)
     _normalise(q)
     return True
@@ -556,12 +573,13 @@ def _quantiles(values, weights, shares, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
-    """Set the probabilities of cells by Laplace kernels of this width."""
+def _smooth(values, weights, width, edges, decay, out):  # type: ignore[no-untyped-def]
+    """Set the probabilities of cells by Laplace kernels of this width.
+
+    First ``out`` is the number of points below each edge, and ``decay`` their kernels there.
+    """
     total = _sum(weights)
     k = edges.size
-    below = np.zeros(k)  # number of points below, and their kernels there
-    decay = np.zeros(k)
     i, number, sums, last = 0, 0.0, 0.0, values[0]
     for j in range(k):
         while i < values.size and values[i] <= edges[j]:
@@ -569,9 +587,8 @@ def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
             last = values[i]
             number += weights[i]
             i += 1
-        below[j] = number
-        if number > 0:
-            decay[j] = sums * math.exp((last - edges[j]) / width)
+        out[j] = number
+        decay[j] = sums * math.exp((last - edges[j]) / width) if number > 0 else 0.0
     i, sums, last = values.size - 1, 0.0, values[-1]
     for j in range(k - 1, -1, -1):
         while i >= 0 and values[i] > edges[j]:
@@ -579,43 +596,42 @@ def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
             last = values[i]
             i -= 1
         above = sums * math.exp((edges[j] - last) / width) if sums > 0 else 0.0
-        below[j] += 0.5 * (above - decay[j])
+        out[j] += 0.5 * (above - decay[j])
     before = 0.0
     for j in range(k):
-        out[j] = max(below[j] - before, 0.0) / total
-        before = below[j]
+        below = out[j]
+        out[j] = max(below - before, 0.0) / total
+        before = below
     out[k] = max(total - before, 0.0) / total
 
 
 @compiled
-def _kernels(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
+def _quantile_edges(values, weights, shares, quarters, edges):  # type: ignore[no-untyped-def]
+    """Set a side's edges; return the width of its kernels, or 0 if it hardly varies."""
+    k = shares.size
+    quartiles = edges[k : k + 3]
+    _quantiles(values, weights, shares, edges)
+    _quantiles(values, weights, quarters, quartiles)
+    low, high = quartiles[0], quartiles[2]
+    far = high - low
+    edges[k], edges[k + 1] = low - 2.5 * far, low - far
+    edges[k + 2], edges[k + 3] = high + far, high + 2.5 * far
+    spread = _mean(values, weights)[1]
+    width = _WIDTH * min(spread, far / 1.35) * _sum(weights) ** -0.2
+    return width if width > 0 and spread < 1e290 else 0.0  # squares may underflow
+
+
+@compiled
+def _kernels(x, u, y, v, shares, quarters, decay, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides vary."""
-    size = edges.size // 2
-    shares, quarters = np.empty(size - 4), np.empty(3)
-    for i in range(size - 4):
-        shares[i] = (i + 1.0) / (size - 3)
-    for i in range(3):
-        quarters[i] = 0.25 * (i + 1)
-    quartiles, widths = np.empty(3), np.empty(2)
-    for side in range(2):
-        values, weights = (x, u) if side == 0 else (y, v)
-        first = side * size
-        _quantiles(values, weights, shares, edges[first : first + size - 4])
-        _quantiles(values, weights, quarters, quartiles)
-        n = _sum(weights)
-        spread = _centre(0, values, weights)[1]
-        range_ = (quartiles[2] - quartiles[0]) / 1.35
-        widths[side] = _WIDTH * min(spread, range_) * n**-0.2
-        if not (widths[side] > 0 and spread < 1e290):  # squares may underflow
-            return False
-        far = quartiles[2] - quartiles[0]
-        edges[first + size - 4] = quartiles[0] - 2.5 * far
-        edges[first + size - 3] = quartiles[0] - far
-        edges[first + size - 2] = quartiles[2] + far
-        edges[first + size - 1] = quartiles[2] + 2.5 * far
+    half = edges.size // 2
+    width = _quantile_edges(x, u, shares, quarters, edges[:half])
+    width_prime = _quantile_edges(y, v, shares, quarters, edges[half:])
+    if not (width > 0 and width_prime > 0):
+        return False
     _sort(edges)
-    _smooth(x, u, widths[0], edges, p)
-    _smooth(y, v, widths[1], edges, q)
+    _smooth(x, u, width, edges, decay, p)
+    _smooth(y, v, width_prime, edges, decay, q)
     n, m = _sum(u), _sum(v)
     for i in range(p.size):
         mean = 0.5 * (p[i] + q[i]) + 1e-12
@@ -633,12 +649,10 @@ def _log_beta(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
-    """Set edges and predicted probabilities; return the number of cells."""
+    """Set edges and counts of draws, 0 before, in cells; return the number of cells."""
     total = _sum(u) + _sum(v)
     target = max(total / _LEAVES, 2.0)
     k, i, j = 0, 0, 0
-    for cell in range(p.size):
-        p[cell] = q[cell] = 0.0
     while i < x.size or j < y.size:
         a, b = 0.0, 0.0
         value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
@@ -666,26 +680,25 @@ def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
                     cut = value
             edges[k] = cut
             k += 1
-    k += 1
-    _split(p, q, k)
-    return k
+    return k + 1
 
 
 @compiled
-def _split(p, q, k):  # type: ignore[no-untyped-def]
-    """Replace counts of k cells by the probabilities that a Pólya tree predicts."""
-    sums, sums_prime = np.zeros(k + 1), np.zeros(k + 1)
-    for i in range(k):
+def _split(p, q, splits, weights, totals, stack):  # type: ignore[no-untyped-def]
+    """Replace counts in cells by the probabilities that a Pólya tree predicts.
+
+    ``weights`` are for three strengths, ``totals`` for cumulative sums, 0 at first, and ``stack``
+    for first and last cells and masses of nodes.
+    """
+    sums, sums_prime, logs, likely = totals[0], totals[1], weights[0], weights[1]
+    for i in range(p.size):
         sums[i + 1] = sums[i] + p[i]
         sums_prime[i + 1] = sums_prime[i] + q[i]
-    starts, ends = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
-    masses = np.ones((2 * k, 2))
-    prior, shares = np.array(_STRENGTHS), np.array(_STRENGTH_SHARES)
-    logs, likely = np.empty(3), np.empty(3)
-    ends[0], size = k, 1
+    prior, shares = splits[0], splits[1]
+    stack[1, 0], stack[2, 0], stack[3, 0], size = p.size, 1.0, 1.0, 1
     while size:
         size -= 1
-        start, end, a, b = starts[size], ends[size], masses[size, 0], masses[size, 1]
+        start, end, a, b = int(stack[0, size]), int(stack[1, size]), stack[2, size], stack[3, size]
         if end - start == 1:
             p[start], q[start] = a, b
             continue
@@ -700,57 +713,59 @@ def _split(p, q, k):  # type: ignore[no-untyped-def]
         l1, r1 = sums[cut] - sums[start], sums[end] - sums[cut]
         l2, r2 = sums_prime[cut] - sums_prime[start], sums_prime[end] - sums_prime[cut]
         mean = (l1 + l2 + 0.5) / (l1 + l2 + r1 + r2 + 1)
-        logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
+        top = logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
         for t in range(1, logs.size):
             c, d = prior[t] * mean, prior[t] * (1 - mean)
             logs[t] = _log_beta(l1 + c, r1 + d) + _log_beta(l2 + c, r2 + d) - 2 * _log_beta(c, d)
-        top = max(logs[0], logs[1], logs[2])
+            top = max(top, logs[t])
         for t in range(logs.size):
             likely[t] = shares[t] * math.exp(logs[t] - top)
         _normalise(likely)
-        left, left_prime = likely[0] * mean, likely[0] * mean
+        left = left_prime = likely[0] * mean
         for t in range(1, logs.size):
             left += likely[t] * (l1 + prior[t] * mean) / (l1 + r1 + prior[t])
             left_prime += likely[t] * (l2 + prior[t] * mean) / (l2 + r2 + prior[t])
-        starts[size], ends[size] = start, cut
-        masses[size, 0], masses[size, 1] = a * left, b * left_prime
-        starts[size + 1], ends[size + 1] = cut, end
-        masses[size + 1, 0], masses[size + 1, 1] = a * (1 - left), b * (1 - left_prime)
+        stack[0, size], stack[1, size] = start, cut
+        stack[2, size], stack[3, size] = a * left, b * left_prime
+        stack[0, size + 1], stack[1, size + 1] = cut, end
+        stack[2, size + 1], stack[3, size + 1] = a * (1 - left), b * (1 - left_prime)
         size += 2
 
 
 @compiled
-def _cell(p, q, e, a, most, most_prime):  # type: ignore[no-untyped-def]
-    """Return f, g and the derivatives of growth by a and by the two ends, in a cell."""
-    b = 2 - a
-    if p * b > e * q * a:
-        f, top = p * (a * e + b) / (e * (p + q)), a * e + b
-        if f > most:
-            g = top - e * most
-            return most, g, q * (e - 1) / g, p / most - q * e / g, 0.0
-        return f, top - e * f, (p + q) * (e - 1) / top, 0.0, 0.0
-    if q * a > e * p * b:
-        g, top = q * (a + b * e) / (e * (p + q)), a + b * e
-        if g > most_prime:
-            f = top - e * most_prime
-            return f, most_prime, p * (1 - e) / f, 0.0, q / most_prime - p * e / f
-        return top - e * g, g, (p + q) * (1 - e) / top, 0.0, 0.0
-    return a, b, p / a - q / b, 0.0, 0.0
+def _slope(ratios, p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
+    """Return the derivative of growth by a (0), by the largest f (1) or the largest g (2).
 
-
-@compiled
-def _slope(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
-    """Return the derivative of growth by a (0), by the largest f (1) or the largest g (2)."""
-    slope = 0.0
-    for i in range(p.size):
-        slope += _cell(p[i], q[i], e, a, most, most_prime)[2 + which]
-    if which:
-        slope -= 2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
+    Cells are in the order of p/q. Their probabilities are cumulative: f = a and g = b in those from
+    ``i`` to ``j``, g is larger before, f behind; before ``i_most`` and from ``j_most`` on it is the
+    largest.
+    """
+    k, b = ratios.size, 2 - a
+    top, top_prime = a * e + b, a + b * e
+    i, j = _below(ratios, a / (e * b)), _below(ratios, e * a / b)
+    i_most, j_most = 0, k
+    if most < 1e9 and most * e < top:
+        j_most = max(_below(ratios, most * e / (top - most * e)), j)
+    if most_prime < 1e9 and most_prime * e < top_prime:
+        i_most = min(_below(ratios, top_prime / (most_prime * e) - 1), i)
+    if which == 0:
+        slope = (p[j_most] - p[j] + q[j_most] - q[j]) / top
+        slope -= (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
+        if j_most < k:
+            slope += (q[k] - q[j_most]) / (top - e * most)
+        if i_most > 0:
+            slope -= p[i_most] / (top_prime - e * most_prime)
+        return slope * (e - 1) + (p[j] - p[i]) / a - (q[j] - q[i]) / b
+    slope = -2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
+    if which == 1 and j_most < k:
+        slope += (p[k] - p[j_most]) / most - (q[k] - q[j_most]) * e / (top - e * most)
+    if which == 2 and i_most > 0:
+        slope += q[i_most] / most_prime - p[i_most] * e / (top_prime - e * most_prime)
     return slope
 
 
 @compiled
-def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
+def _solve(ratios, p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
     """Return where the derivative is 0, by bisection."""
     b = 2 - a
     if which == 0:
@@ -764,12 +779,12 @@ def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyp
     for _ in range(32):
         middle = 0.5 * (low + high)
         if which == 0:
-            slope = _slope(p, q, e, delta, middle, most, most_prime, 0)
+            a = middle
         elif which == 1:
-            slope = _slope(p, q, e, delta, a, middle, most_prime, 1)
+            most = middle
         else:
-            slope = _slope(p, q, e, delta, a, most, middle, 2)
-        if slope > 0:
+            most_prime = middle
+        if _slope(ratios, p, q, e, delta, a, most, most_prime, which) > 0:
             low = middle
         else:
             high = middle
@@ -777,27 +792,50 @@ def _solve(p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyp
 
 
 @compiled
-def _factors(p, q, epsilons, deltas, fs, gs):  # type: ignore[no-untyped-def]
+def _factors(p, q, epsilons, deltas, work, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
+    k, part = p.size, _FLOOR / 2
+    ps, qs, ratios, sums, sums_prime = work[0], work[1], work[2, :k], work[3], work[4]
+    for i in range(k):
+        ps[i] = (1 - part) * p[i] + part * q[i] + 1e-12
+        qs[i] = (1 - part) * q[i] + part * p[i] + 1e-12
+        ratio, j = ps[i] / qs[i], i
+        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities at first
+            ratios[j], sums[j + 1], sums_prime[j + 1] = ratios[j - 1], sums[j], sums_prime[j]
+            j -= 1
+        ratios[j], sums[j + 1], sums_prime[j + 1] = ratio, ps[i], qs[i]
+    sums[0] = sums_prime[0] = 0.0
+    for i in range(k):
+        sums[i + 1] += sums[i]
+        sums_prime[i + 1] += sums_prime[i]
     for m in range(epsilons.size):
         e, delta = math.exp(epsilons[m]), deltas[m]
-        most, most_prime = 1e300, 1e300
-        a = _solve(p, q, e, delta, 1.0, most, most_prime, 0)
-        if delta > _NEGLIGIBLE:
-            for _ in range(4):
-                most = _solve(p, q, e, delta, a, 1e300, most_prime, 1)
-                most_prime = _solve(p, q, e, delta, a, most, 1e300, 2)
-                a = _solve(p, q, e, delta, a, most, most_prime, 0)
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for i in range(p.size):
-            f, g = _cell(p[i], q[i], e, a, most, most_prime)[:2]
+        most, most_prime, a = 1e300, 1e300, 1.0
+        for step in range(13 if delta > _NEGLIGIBLE else 1):
+            which = step % 3
+            end = _solve(ratios, sums, sums_prime, e, delta, a, most, most_prime, which)
+            if which == 0:
+                a = end
+            elif which == 1:
+                most = end
+            else:
+                most_prime = end
+        first, second, third, fourth, b = 0.0, 0.0, 0.0, 0.0, 2 - a
+        for i in range(k):
+            f, g = a, b
+            if ps[i] * b > e * qs[i] * a:
+                f = min(ps[i] * (a * e + b) / (e * (ps[i] + qs[i])), most)
+                g = a * e + b - e * f
+            elif qs[i] * a > e * ps[i] * b:
+                g = min(qs[i] * (a + b * e) / (e * (ps[i] + qs[i])), most_prime)
+                f = a + b * e - e * g
             f, g = max(f, 1e-12), max(g, 1e-12)
             fs[i, m], gs[i, m] = math.log(f), math.log(g)
             first, second = max(first, e * f + g), max(second, f + e * g)
             third, fourth = max(third, f), max(fourth, g)
         total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
         scale = math.log(2 / total)
-        for i in range(p.size):
+        for i in range(k):
             fs[i, m] += scale
             gs[i, m] += scale
 
