@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.auditing.inputs.entries import Entry, Named, in_turn, shown
+from epsilometer.auditing.inputs.entries import Entry, Named, Users, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
@@ -50,12 +50,17 @@ def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Table:
-    """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced."""
+    """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced.
 
-    rows: Entry
+    If rows are those of `Users`, these are numbers of users. Neighbours differ by the rows of one,
+    and the column ``user`` has the user's number.
+    """
+
+    rows: Entry | Users
     shortest: int
     longest: int
     replace: bool
+    user: str = ""
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: a long table, then short ones and a covering array in turn."""
@@ -86,7 +91,11 @@ class Table:
     @property
     def _others(self) -> list[str]:
         low, high = shown(self.rows.low, 20), shown(self.rows.high, 20)
-        return [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
+        fillings = [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
+        for row in self.rows.missing[:1]:
+            missing = shown(row, 20)
+            fillings += [f"{missing} and {high} in turn", f"{missing}, then {high}", missing]
+        return fillings
 
     def _filled(self, others: int, n: int, rng: np.random.Generator) -> list[Any]:
         rows = self.rows
@@ -95,6 +104,9 @@ class Table:
             return [ends[others]] * n
         if others == 2:
             return [rows.at(i / max(n - 1, 1)) for i in range(n)]
+        if others > 4:
+            every = (2, n, 1)[others - 5]
+            return [rows.high if i % every else rows.missing[0] for i in range(n)]
         return [ends[i % 2] if others == 3 else rows.drawn(rng) for i in range(n)]
 
     def _pair(
@@ -106,17 +118,33 @@ class Table:
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
         change_text = f"replaced by {shown(other)}" if self.replace else "removed"
-        where = f"{position} of {n} rows, others {self._others[others]}"
-        return f"{shown(row)} {change_text}, {where if n > 1 else 'the only row'}", x, y
+        kind = "user" if self.user else "row"
+        where = f"{position} of {n} {kind}s, others {self._others[others]}"
+        name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {kind}'}"
+        if not self.user:
+            return name, x, y
+        users = list(range(1, n + 1))
+        kept = users if self.replace else [*users[:i], *users[i + 1 :]]
+        return name, self._joined(users, x), self._joined(kept, y)
+
+    def _joined(self, users: list[int], rows: list[Any]) -> list[Any]:
+        """Return the rows of all users, each with the number of its user."""
+        return [
+            {self.user: user, **row} for user, own in zip(users, rows, strict=True) for row in own
+        ]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out."""
+    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out.
+
+    Neighbours differ by one in a key, or in up to ``changed`` keys.
+    """
 
     keys: Sequence[str]
     low: int
     high: int
+    changed: int = 1
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield counts that differ by one in one key, first with a new key."""
@@ -124,12 +152,16 @@ class Counts:
         keys = [self.keys[i] for i in dict.fromkeys([last, 0, last // 2])]
         starts = dict.fromkeys([self.low, self.high - 1, (self.low + self.high) // 2])
         fewer = [start for start in starts if start < self.high]
-        for i, j, rest in covering([len(keys), len(fewer), 4]):
-            key, count = keys[i], fewer[j]
+        sizes = dict.fromkeys([self.changed, 1])
+        for i, j, rest, size in covering([len(keys), len(fewer), 4, len(sizes)]):
+            key, count, number = keys[i], fewer[j], list(sizes)[size]
             text, others = self._others(rest, rng)
-            x, y = ({**others, key: number} for number in (count + 1, count))
+            start = self.keys.index(key)
+            changed = [*self.keys, *self.keys][start : start + number]
+            x, y = ({**others, **dict.fromkeys(changed, n)} for n in (count + 1, count))
             before = "without it" if count == 0 else f"against {count}"
-            name = f"{count + 1} of {shown(key)} {before}, others {text}"
+            more = f" and of {number - 1} more" if number > 1 else ""
+            name = f"{count + 1} of {shown(key)}{more} {before}, others {text}"
             yield name, self._present(x), self._present(y)
 
     def _others(self, which: int, rng: np.random.Generator) -> tuple[str, dict[str, int]]:

@@ -6,6 +6,7 @@ A declaration consists of plain values for JSON or YAML; docs/audit.md has all k
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Integral
@@ -16,7 +17,16 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.auditing.checks.accepted_pairs import Candidates
 from epsilometer.auditing.inputs.designs import Counts, Table
-from epsilometer.auditing.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
+from epsilometer.auditing.inputs.entries import (
+    Bits,
+    Choices,
+    Columns,
+    Entry,
+    Named,
+    Number,
+    Users,
+    shown,
+)
 from epsilometer.auditing.inputs.neighbours import patterns
 from epsilometer.auditing.outcomes.words import listed
 from epsilometer.auditing.serving.errors import shortened
@@ -27,15 +37,21 @@ _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
 _KEYS = {  # further keys of each kind
-    "values": ("whole", "clipped", "distance"),
+    "values": ("whole", "clipped", "distance", "step", "missing"),
     "choices": (),
     "bits": ("neighbours",),
-    "rows": ("length", "neighbours"),
-    "counts": ("keys",),
+    "rows": ("length", "neighbours", "user", "per user", "frame"),
+    "counts": ("keys", "changed", "frame"),
     "patterns": (),
 }
 DOMAIN_KINDS = tuple(_KEYS)
 _ENTRIES = ("values", "choices", "bits")
+
+_MISSING = {"NaN": math.nan, "None": None}
+_FRAMES = {  # the types of a library: floats, whole numbers, also with missing ones, and others
+    "pandas": ("float64", "int64", "Int64", "bool", "object", "object"),
+    "polars": ("Float64", "Int64", "Int64", "Boolean", "String", "Object"),
+}
 
 Pairs = Callable[[np.random.Generator], Iterator[Named]]
 
@@ -52,16 +68,22 @@ def domain(
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
           ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
-          them. With ``"distance": d`` neighbours are at most ``d`` apart;
+          them. With ``"distance": d`` neighbours are at most ``d`` apart. With ``"step": s`` they
+          are the lower end and so many steps. With ``"missing": true`` an entry may be missing: NaN
+          among floats and None among whole numbers, or as ``"NaN"`` or ``"None"`` says;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
           with ``"neighbours": "any"``;
         - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
           the above, several in a list, or several by their names. Neighbours have a row more or
           less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number;
+          ``length`` is one number. With ``"user": "id"`` the column ``id`` of named rows has the
+          number of a user, ``length`` counts users, each has 1 to 3 rows (``"per user": 3``), and
+          neighbours differ in all rows of a user. ``"frame": "pandas"`` or ``"polars"``: a table of
+          named rows is a data frame of that library;
         - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
-          one. A key of count 0 is left out;
+          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out. With
+          ``frame`` they are a data frame of the columns ``key`` and ``count``;
         - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
@@ -121,9 +143,11 @@ def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry
         return (lambda _: iter(patterns(size))), ()
     if kind == "rows":
         table = _table(where, declared)
-        return table.pairs, _columns(table.rows)
+        rows = table.rows.rows if isinstance(table.rows, Users) else table.rows
+        return _framed(where, declared, table.pairs, _types(table, rows)), _columns(rows)
     if kind == "counts":
-        return _counts(where, declared).pairs, ()
+        counts = _counts(where, declared)
+        return _framed(where, declared, counts.pairs, {"key": 4, "count": 1}), ()
     entry = _entry(where, declared)
     return entry.pairs, (entry,)
 
@@ -145,7 +169,58 @@ def _table(where: str, declared: Mapping[str, Any]) -> Table:
     if kind == _ADD and any(getattr(column, "distance", None) for column in _columns(rows)):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
-    return Table(rows, low, high, kind == _REPLACE)
+    if "user" not in declared:
+        if "per user" in declared:
+            raise ArgumentError(f"{where}.per user", "needs user, the name of a column")
+        return Table(rows, low, high, kind == _REPLACE)
+    user, most = (
+        declared["user"],
+        _size(f"{where}.per user", declared.get("per user", 3), minimum=1),
+    )
+    if not isinstance(user, str) or not user or user in (_names(rows) or [user]):
+        _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
+    _size(f"{where}.per user", most * high)
+    return Table(Users(rows, most), low, high, kind == _REPLACE, user)
+
+
+def _names(rows: Entry) -> Sequence[str] | None:
+    return rows.names if isinstance(rows, Columns) else None
+
+
+def _types(table: Table, rows: Entry) -> dict[str, int]:
+    """Return the columns of a table with names, and the positions of their types in `_FRAMES`."""
+    types = {table.user: 1} if table.user else {}
+    for name, column in zip(_names(rows) or (), _columns(rows), strict=False):
+        types[name] = 5
+        if isinstance(column, Number):
+            nan = column.missing not in ((), (None,))
+            types[name] = 0 if nan or not column.whole else 2 if column.missing else 1
+        elif isinstance(column, Choices):
+            kinds = {type(option) for option in column.options}
+            for position, known in ((1, {int}), (3, {bool}), (4, {str, type(None)})):
+                types[name] = position if kinds <= known else types[name]
+    return types
+
+
+def _framed(where: str, declared: Mapping[str, Any], pairs: Pairs, types: dict[str, int]) -> Pairs:
+    """Return the generator of pairs, of data frames if they are declared."""
+    if "frame" not in declared:
+        return pairs
+    library = declared["frame"]
+    if not isinstance(library, str) or library not in _FRAMES:
+        near = suggest(str(library), _FRAMES)
+        raise ArgumentError(f"{where}.frame", f"has no kind {library!r}{near}")
+    if not types:
+        raise ArgumentError(f"{where}.frame", 'needs rows with names, as {"age": {...}}')
+    columns = {name: _FRAMES[library][position] for name, position in types.items()}
+
+    def frame(table: Any) -> dict[str, Any]:
+        named = isinstance(table, list)
+        rows = [[row[name] for name in columns] for row in table] if named else table.items()
+        key = {"pandas": "$frame", "polars": "$polars"}[library]
+        return {"rows": [list(row) for row in rows], key: columns}
+
+    return lambda rng: ((name, frame(x), frame(y)) for name, x, y in pairs(rng))
 
 
 def _rows(where: str, declared: Any) -> Entry:
@@ -193,7 +268,18 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
         distance = number(f"{where}.distance", declared["distance"])
         if not 0 < distance <= high - low:
             _refuse(f"{where}.distance", f"above 0, and {high - low:g} at most", distance)
-    return Number(low, high, whole, clipped, distance)
+    step = declared.get("step")
+    if step is not None and not 0 < checks.real(f"{where}.step", step) <= high - low:
+        _refuse(f"{where}.step", f"above 0, and {high - low:g} at most", step)
+    missing = declared.get("missing", False)
+    chosen = {True: ("None" if whole else "NaN"), False: "", "NaN": "NaN", "None": "None"}
+    if not isinstance(missing, bool | str) or missing not in chosen:
+        _refuse(f"{where}.missing", 'true, "NaN" or "None"', missing)
+    for key, other in (("step", "whole"), ("step", "distance"), ("missing", "distance")):
+        if declared.get(key) and declared.get(other):
+            raise ArgumentError(f"{where}.{key}", f"cannot be used with {other}; choose one")
+    entries = tuple(_MISSING[name] for name in [chosen[missing]] if name)
+    return Number(low, high, whole, clipped, distance, step, entries)
 
 
 def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
@@ -205,7 +291,10 @@ def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
         _refuse(f"{where}.keys", "a list of words", keys)
     if len(set(keys)) < len(keys):
         raise ArgumentError(f"{where}.keys", "has a key twice")
-    return Counts(list(keys), low, high)
+    changed = _size(f"{where}.changed", declared.get("changed", 1), minimum=1)
+    if changed > len(keys):
+        _refuse(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
+    return Counts(list(keys), low, high, changed)
 
 
 def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:
