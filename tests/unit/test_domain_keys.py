@@ -330,7 +330,7 @@ MISTAKES = [
         "domain.per user must be from 0 to 10000, got 19998",
     ),
     ({"rows": NAMED, "length": 3, "frame": "panda"}, "no kind 'panda'; did you mean 'pandas'?"),
-    ({"rows": NAMED, "length": 3, "frame": []}, "domain.frame has no kind []"),
+    ({"rows": NAMED, "length": 3, "frame": []}, "domain.frame has no kind '[]'"),
     ({"rows": NUMBER, "length": 3, "frame": "pandas"}, "domain.frame needs rows with names"),
     ({"counts": [0, 1], "keys": ["a"], "changed": 0}, "domain.changed must be from 1 to"),
     ({"counts": [0, 1], "keys": ["a"], "changed": 2}, "domain.changed must be at most 1"),

@@ -52,15 +52,16 @@ def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
 class Table:
     """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced.
 
-    If rows are those of `Users`, these are numbers of users. Neighbours differ by the rows of one,
-    and the column ``user`` has the user's number.
+    With a column ``user`` these are numbers of users, each of ``most`` rows at most, and neighbours
+    differ by all rows of one user.
     """
 
-    rows: Entry | Users
+    rows: Entry
     shortest: int
     longest: int
     replace: bool
-    user: str = ""
+    user: str | None = None
+    most: int = 1
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: a long table, then short ones and a covering array in turn."""
@@ -82,23 +83,28 @@ class Table:
 
     def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         """Return rows to remove, or rows and their replacements."""
-        rows = self.rows
+        rows = self._units
         if self.replace:
             return [(x, y) for _, x, y in rows.pairs(rng) if x != y][:_REPLACED]
         removed = [rows.high, rows.low, *rows.others()[: _ADDED - 3], rows.drawn(rng)]
         return [(row, None) for row in removed]
 
     @property
+    def _units(self) -> Entry | Users:
+        return self.rows if self.user is None else Users(self.rows, self.most)
+
+    @property
     def _others(self) -> list[str]:
-        low, high = shown(self.rows.low, 20), shown(self.rows.high, 20)
+        rows = self._units
+        low, high = shown(rows.low, 20), shown(rows.high, 20)
         fillings = [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
-        for row in self.rows.missing[:1]:
+        for row in rows.missing[:1]:
             missing = shown(row, 20)
             fillings += [f"{missing} and {high} in turn", f"{missing}, then {high}", missing]
         return fillings
 
     def _filled(self, others: int, n: int, rng: np.random.Generator) -> list[Any]:
-        rows = self.rows
+        rows = self._units
         ends = rows.low, rows.high
         if others < 2:
             return [ends[others]] * n
@@ -118,20 +124,18 @@ class Table:
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
         change_text = f"replaced by {shown(other)}" if self.replace else "removed"
-        kind = "user" if self.user else "row"
+        kind = "row" if self.user is None else "user"
         where = f"{position} of {n} {kind}s, others {self._others[others]}"
         name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {kind}'}"
-        if not self.user:
+        if self.user is None:
             return name, x, y
         users = list(range(1, n + 1))
-        kept = users if self.replace else [*users[:i], *users[i + 1 :]]
-        return name, self._joined(users, x), self._joined(kept, y)
-
-    def _joined(self, users: list[int], rows: list[Any]) -> list[Any]:
-        """Return the rows of all users, each with the number of its user."""
-        return [
-            {self.user: user, **row} for user, own in zip(users, rows, strict=True) for row in own
-        ]
+        both = (x, users), (y, users if self.replace else [*users[:i], *users[i + 1 :]])
+        x, y = (
+            [{self.user: user, **row} for user, own in zip(ids, side, strict=True) for row in own]
+            for side, ids in both
+        )
+        return name, x, y
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,7 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.auditing.checks.accepted_pairs import Candidates
 from epsilometer.auditing.inputs.designs import Counts, Table
-from epsilometer.auditing.inputs.entries import (
-    Bits,
-    Choices,
-    Columns,
-    Entry,
-    Named,
-    Number,
-    Users,
-    shown,
-)
+from epsilometer.auditing.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
 from epsilometer.auditing.inputs.neighbours import patterns
 from epsilometer.auditing.outcomes.words import listed
 from epsilometer.auditing.serving.errors import shortened
@@ -47,7 +38,7 @@ _KEYS = {  # further keys of each kind
 DOMAIN_KINDS = tuple(_KEYS)
 _ENTRIES = ("values", "choices", "bits")
 
-_MISSING = {"NaN": math.nan, "None": None}
+_MISSING: dict[str, tuple[float | None, ...]] = {"": (), "NaN": (math.nan,), "None": (None,)}
 _FRAMES = {  # the types of a library: floats, whole numbers, also with missing ones, and others
     "pandas": ("float64", "int64", "Int64", "bool", "object", "object"),
     "polars": ("Float64", "Int64", "Int64", "Boolean", "String", "Object"),
@@ -68,22 +59,18 @@ def domain(
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
           ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
-          them. With ``"distance": d`` neighbours are at most ``d`` apart. With ``"step": s`` they
-          are the lower end and so many steps. With ``"missing": true`` an entry may be missing: NaN
-          among floats and None among whole numbers, or as ``"NaN"`` or ``"None"`` says;
+          them. With ``"distance": d`` neighbours are at most ``d`` apart. ``"step": s``: steps from
+          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
           with ``"neighbours": "any"``;
         - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
           the above, several in a list, or several by their names. Neighbours have a row more or
           less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number. With ``"user": "id"`` the column ``id`` of named rows has the
-          number of a user, ``length`` counts users, each has 1 to 3 rows (``"per user": 3``), and
-          neighbours differ in all rows of a user. ``"frame": "pandas"`` or ``"polars"``: a table of
-          named rows is a data frame of that library;
+          ``length`` is one number. ``"user": "id"``: neighbours differ in the rows of a user, up
+          to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data frames;
         - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
-          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out. With
-          ``frame`` they are a data frame of the columns ``key`` and ``count``;
+          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out;
         - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
@@ -143,8 +130,7 @@ def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry
         return (lambda _: iter(patterns(size))), ()
     if kind == "rows":
         table = _table(where, declared)
-        rows = table.rows.rows if isinstance(table.rows, Users) else table.rows
-        return _framed(where, declared, table.pairs, _types(table, rows)), _columns(rows)
+        return _framed(where, declared, table.pairs, _types(table)), _columns(table.rows)
     if kind == "counts":
         counts = _counts(where, declared)
         return _framed(where, declared, counts.pairs, {"key": 4, "count": 1}), ()
@@ -169,36 +155,29 @@ def _table(where: str, declared: Mapping[str, Any]) -> Table:
     if kind == _ADD and any(getattr(column, "distance", None) for column in _columns(rows)):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
-    if "user" not in declared:
-        if "per user" in declared:
-            raise ArgumentError(f"{where}.per user", "needs user, the name of a column")
-        return Table(rows, low, high, kind == _REPLACE)
-    user, most = (
-        declared["user"],
-        _size(f"{where}.per user", declared.get("per user", 3), minimum=1),
-    )
-    if not isinstance(user, str) or not user or user in (_names(rows) or [user]):
-        _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
-    _size(f"{where}.per user", most * high)
-    return Table(Users(rows, most), low, high, kind == _REPLACE, user)
+    if "per user" in declared and "user" not in declared:
+        raise ArgumentError(f"{where}.per user", "needs user, the name of a column")
+    most = _size(f"{where}.per user", declared.get("per user", 3), minimum=1)
+    user, names = declared.get("user"), rows.names if isinstance(rows, Columns) else None
+    if user is not None:
+        if not isinstance(user, str) or not user or names is None or user in names:
+            _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
+        _size(f"{where}.per user", most * high)
+    return Table(rows, low, high, kind == _REPLACE, user, most)
 
 
-def _names(rows: Entry) -> Sequence[str] | None:
-    return rows.names if isinstance(rows, Columns) else None
-
-
-def _types(table: Table, rows: Entry) -> dict[str, int]:
+def _types(table: Table) -> dict[str, int]:
     """Return the columns of a table with names, and the positions of their types in `_FRAMES`."""
-    types = {table.user: 1} if table.user else {}
-    for name, column in zip(_names(rows) or (), _columns(rows), strict=False):
-        types[name] = 5
+    types = {} if table.user is None else {table.user: 1}
+    names = table.rows.names if isinstance(table.rows, Columns) else None
+    for name, column in zip(names or (), _columns(table.rows), strict=False):
         if isinstance(column, Number):
-            nan = column.missing not in ((), (None,))
-            types[name] = 0 if nan or not column.whole else 2 if column.missing else 1
-        elif isinstance(column, Choices):
-            kinds = {type(option) for option in column.options}
-            for position, known in ((1, {int}), (3, {bool}), (4, {str, type(None)})):
-                types[name] = position if kinds <= known else types[name]
+            whole = column.whole and column.missing in ((), (None,))
+            types[name] = len(column.missing) + 1 if whole else 0
+            continue
+        kinds = {type(option) for option in getattr(column, "options", [()])}
+        known = ((1, {int}), (3, {bool}), (4, {str, type(None)}), (5, kinds))
+        types[name] = next(position for position, some in known if kinds <= some)
     return types
 
 
@@ -206,19 +185,18 @@ def _framed(where: str, declared: Mapping[str, Any], pairs: Pairs, types: dict[s
     """Return the generator of pairs, of data frames if they are declared."""
     if "frame" not in declared:
         return pairs
-    library = declared["frame"]
-    if not isinstance(library, str) or library not in _FRAMES:
-        near = suggest(str(library), _FRAMES)
-        raise ArgumentError(f"{where}.frame", f"has no kind {library!r}{near}")
+    if (library := str(declared["frame"])) not in _FRAMES:
+        raise ArgumentError(f"{where}.frame", f"has no kind {library!r}{suggest(library, _FRAMES)}")
     if not types:
         raise ArgumentError(f"{where}.frame", 'needs rows with names, as {"age": {...}}')
     columns = {name: _FRAMES[library][position] for name, position in types.items()}
 
     def frame(table: Any) -> dict[str, Any]:
-        named = isinstance(table, list)
-        rows = [[row[name] for name in columns] for row in table] if named else table.items()
-        key = {"pandas": "$frame", "polars": "$polars"}[library]
-        return {"rows": [list(row) for row in rows], key: columns}
+        rows = table.items() if isinstance(table, dict) else map(dict.values, table)
+        return {
+            "rows": [list(row) for row in rows],
+            {"pandas": "$frame", "polars": "$polars"}[library]: columns,
+        }
 
     return lambda rng: ((name, frame(x), frame(y)) for name, x, y in pairs(rng))
 
@@ -278,8 +256,7 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
     for key, other in (("step", "whole"), ("step", "distance"), ("missing", "distance")):
         if declared.get(key) and declared.get(other):
             raise ArgumentError(f"{where}.{key}", f"cannot be used with {other}; choose one")
-    entries = tuple(_MISSING[name] for name in [chosen[missing]] if name)
-    return Number(low, high, whole, clipped, distance, step, entries)
+    return Number(low, high, whole, clipped, distance, step, _MISSING[chosen[missing]])
 
 
 def _counts(where: str, declared: Mapping[str, Any]) -> Counts:

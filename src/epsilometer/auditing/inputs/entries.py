@@ -82,12 +82,8 @@ class Number:
     def others(self) -> list[Any]:
         """Return the missing entry, numbers beyond the ends if they are clipped, middle, and 0."""
         beyond = self._beyond() if self.clipped else []
-        return [
-            *self.missing,
-            *beyond,
-            self.at(0.5),
-            *([self._number(0)] if self.low < 0 < self.high else []),
-        ]
+        zero = [self._number(0)] if self.low < 0 < self.high else []
+        return [*self.missing, *beyond, self.at(0.5), *zero]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield two numbers, or two numbers at the distance."""
@@ -303,26 +299,18 @@ class Columns:
         """Rows whose entries are missing: all that may be, then one of them."""
         chosen = [i for i in spread(len(self.columns), _COLUMNS) if self.columns[i].missing]
         alone = [self._with(i, self.columns[i].missing[0]) for i in chosen]
-        all_of_them = [
-            column.missing[0] if column.missing else column.low for column in self.columns
-        ]
-        return [self._row(all_of_them), *alone] if len(chosen) > 1 else alone
+        row = [column.missing[0] if column.missing else column.low for column in self.columns]
+        return [self._row(row), *alone] if len(chosen) > 1 else alone
 
     def others(self) -> list[Any]:
-        """Return rows that are at the other end in one column, then rows with other values.
-
-        Rows with missing entries are among the first.
-        """
+        """Return rows at the other end in one column, or with missing entries, then other rows."""
         chosen = spread(len(self.columns), _COLUMNS)
         ends = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
         more = [[self._with(i, value) for value in self.columns[i].others()] for i in chosen]
         return [*in_turn([self.missing, ends]), self.at(0.5), *in_turn(more)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield rows that differ in all columns, then in one, then random pairs.
-
-        The second pair has a row whose entries are missing, if they may be, and the third another.
-        """
+        """Yield rows that differ in all columns, missing entries, one column, random pairs."""
         chosen = spread(len(self.columns), _COLUMNS)
         each = [list(column.pairs(rng)) for column in self.columns]
         x, y = ([pairs[0][side] for pairs in each] for side in (1, 2))
@@ -330,11 +318,10 @@ class Columns:
             [tuple([*x[:i], end, *x[i + 1 :]] for end in ends) for _, *ends in each[i]]
             for i in chosen
         ]
-        first, *rest = [(x, y), *in_turn(alone)]
-        yield self._named(*first)
+        yield self._named(x, y)
         for row in self.missing[:2]:
             yield f"{shown(self.high)} against {shown(row)}", self.high, row
-        for a, b in rest:
+        for a, b in in_turn(alone):
             yield self._named(a, b)
         for _ in range(4):
             some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
@@ -384,17 +371,14 @@ class Users:
 
     def others(self) -> list[Any]:
         """Return most rows that differ, other numbers of equal rows, and other rows."""
-        rows = self.rows
-        more = [[row] * n for row in rows.others() for n in (self.most, 1)]
-        return [self._different, [rows.high], [rows.low] * self.most, *more]
+        more = [[row] * n for row in self.rows.others() for n in (self.most, 1)]
+        return [self._different, [self.rows.high], self.low * self.most, *more]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield few and many rows, equal and different ones, then as many other rows."""
-        rows = self.rows
-        two = [(self.low, self.high), ([rows.high], self.high), (self._different, self.high)]
-        for _, a, b in rows.pairs(rng):
-            two.append(([a] * self.most, [b] * self.most))
-        for x, y in two:
+        few = (self.low, [self.rows.high], self._different)
+        many = [[[row] * self.most for row in pair] for _, *pair in self.rows.pairs(rng)]
+        for x, y in [*((start, self.high) for start in few), *many]:
             yield f"{shown(x)} against {shown(y)}", x, y
 
     @property
