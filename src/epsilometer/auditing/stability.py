@@ -272,7 +272,7 @@ def _key(value: Any) -> Hashable:
     if isinstance(value, list | tuple):
         return tuple(map(_key, value))
     missing = isinstance(value, float) and math.isnan(value)
-    return (math.nan,) if missing else value  # type: ignore[no-any-return]
+    return (math.nan,) if missing else value
 
 
 def _gaps(x: Any, y: Any) -> list[Any]:

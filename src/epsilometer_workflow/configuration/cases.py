@@ -335,7 +335,7 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
     """Return the claims as jobs get them, each with the level to be detected."""
     claims: list[dict[str, Any]] = []
     if entry.stability is not None:
-        levels = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
+        levels: dict[str, Any] = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
         levels = {name: _level("stability", level, arguments) for name, level in levels.items()}
         claim = with_parameters({**levels, "metric": entry.stability.metric}, arguments)
         try:
