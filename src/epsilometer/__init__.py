@@ -5,8 +5,9 @@
     verdict = em.audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
     print(verdict)
 
-See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`, `approximate`,
-`renyi`, `gdp` and `zcdp`; they are loaded on first use. It imports nothing of the workflow.
+See `audit`, `audit_outputs`, `check_stability`, `domain`, `samples_needed` and the claims `pure`,
+`approximate`, `renyi`, `gdp` and `zcdp`; they are loaded on first use. It imports nothing of the
+workflow.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from epsilometer.auditing.canaries.one_run import audit_one_run
     from epsilometer.auditing.explain.explain import explain
     from epsilometer.auditing.inputs.domains import domain
+    from epsilometer.auditing.stability import check_stability
     from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
     from epsilometer.auditing.statistics.power import samples_needed
     from epsilometer.auditing.verdict import Verdict
 
 _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "epsilometer.auditing.audit"),
+    "check_stability": "epsilometer.auditing.stability",
     "domain": "epsilometer.auditing.inputs.domains",
     "audit_one_run": "epsilometer.auditing.canaries.one_run",
     "explain": "epsilometer.auditing.explain.explain",
@@ -42,6 +45,7 @@ __all__ = [
     "audit",
     "audit_one_run",
     "audit_outputs",
+    "check_stability",
     "domain",
     "explain",
     "gdp",

@@ -27,7 +27,8 @@ class _Loop:
         for name in self.py_func.__code__.co_names:
             if isinstance(called := names.get(name), _Loop) and called is not self:
                 names[name] = called.machine_code
-        function: Any = numba.njit(cache=True, no_cfunc_wrapper=True)(self.py_func)
+        options: Any = {"cache": True, "no_cfunc_wrapper": True}  # the second is in no stub
+        function: Any = numba.njit(**options)(self.py_func)
         names[self.py_func.__name__] = function
         file = function._cache._cache_file
         file.save = partial(_save, file)

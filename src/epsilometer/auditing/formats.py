@@ -41,16 +41,19 @@ def short(number: float, other: float | None = None) -> str:
     return f"{number:.{digits}g}"
 
 
-def as_plain(value: Any) -> Any:
-    """Return a value for JSON: arrays as lists, unknown types as texts."""
+def as_plain(value: Any, *, finite: bool = True) -> Any:
+    """Return a value for JSON: arrays as lists, unknown types as texts.
+
+    NaN and infinite numbers become None, unless ``finite`` is false.
+    """
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value if math.isfinite(value) or not finite else None
     if isinstance(value, Mapping):
-        return {str(key): as_plain(part) for key, part in value.items()}
+        return {str(key): as_plain(part, finite=finite) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [as_plain(part) for part in value]
+        return [as_plain(part, finite=finite) for part in value]
     if value is None or isinstance(value, str | int | bool):
         return value
     return repr(value)
@@ -58,7 +61,7 @@ def as_plain(value: Any) -> Any:
 
 def input_text(x: Any, most: int = 60) -> str:
     """Return an input in ``most`` letters or fewer."""
-    plain = as_plain(x)
+    plain = as_plain(x, finite=False)
     text = _json(plain)
     if len(text) <= most:
         return text

@@ -209,6 +209,14 @@ class ClaimEntry(Model):
         return self
 
 
+class StabilityEntry(Model):
+    """A claim about a transformation: outputs are ``d_out`` apart where inputs are ``d_in``."""
+
+    d_in: Level
+    d_out: Level
+    metric: str = "symmetric"
+
+
 Sizes = Annotated[
     Annotated[PositiveInt, Tag("one")] | Annotated[dict[Id, PositiveInt], _SOME, Tag("by scale")],
     Discriminator(lambda value: "by scale" if isinstance(value, dict) else "one"),
@@ -236,7 +244,8 @@ Guesses = Annotated[
 class AuditEntry(Model):
     """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
 
-    In place of pairs, ``canaries`` are how many it is given in one run.
+    In place of pairs, ``canaries`` are how many it is given in one run; in place of claims,
+    ``stability`` is of a transformation.
     """
 
     mechanism: Mechanism
@@ -244,7 +253,8 @@ class AuditEntry(Model):
     pairs: Pairs | None = None
     canaries: Annotated[int, Field(ge=10)] | None = None
     guesses: Guesses | None = None
-    claims: Annotated[list[ClaimEntry], _SOME]
+    claims: Annotated[list[ClaimEntry], _SOME] | None = None
+    stability: StabilityEntry | None = None
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)
     method: Literal["anytime", "exact"] | None = None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
-from epsilometer.auditing.question import Question, check_together, claim_of, named_pairs
+from epsilometer.auditing.question import Question, check_together, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
     functions,
@@ -25,6 +25,7 @@ from epsilometer.auditing.sources.accounting import (
     with_placeholders,
     without_levels,
 )
+from epsilometer.auditing.stability import SAMPLES, claim_of
 from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
@@ -193,6 +194,11 @@ class Audits:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
+        if (entry.claims is None) == (entry.stability is None):
+            text = "is missing" if entry.claims is None else "cannot be used with stability"
+            raise ArgumentError("claims", text)
+        if entry.stability is not None and entry.pairs is None:
+            raise ArgumentError("stability", "needs pairs")
         self._check_braces(entry)
 
     def _check_braces(self, entry: audits.AuditEntry) -> None:
@@ -218,7 +224,8 @@ class Audits:
     ) -> Case:
         mechanism, rest = self._mechanism(entry, arguments)
         samples = self._samples(name, entry)
-        if inputs is not None and not {"remove", "replace", "canaries"} & set(inputs):
+        unscheduled = {"remove", "replace", "canaries"}
+        if inputs is not None and not unscheduled & set(inputs) and entry.claims is not None:
             number = _number_of(inputs)
             if samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
@@ -295,7 +302,8 @@ class Audits:
     def _samples(self, name: str, entry: audits.AuditEntry) -> int:
         key, sizes = f"audits.{name}.samples", entry.samples
         if sizes is None:
-            key, sizes = "samples", self.file.samples
+            sizes = self.file.samples if entry.stability is None else SAMPLES
+            key = "samples"
         if isinstance(sizes, int):
             return sizes
         if self.scale not in sizes:
@@ -326,7 +334,16 @@ def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
     claims: list[dict[str, Any]] = []
-    for i, claim_entry in enumerate(entry.claims):
+    if entry.stability is not None:
+        levels: dict[str, Any] = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
+        levels = {name: _level("stability", level, arguments) for name, level in levels.items()}
+        claim = with_parameters({**levels, "metric": entry.stability.metric}, arguments)
+        try:
+            claim_of(with_placeholders(claim))
+        except ArgumentError as error:
+            raise ArgumentError("stability", one_line(error)) from None
+        return [{"claim": claim, "detect": None}]
+    for i, claim_entry in enumerate(entry.claims or ()):
         key = f"claims.{i}"
         levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
@@ -417,7 +434,9 @@ def _texts_of(mechanism: Any) -> list[tuple[str, str]]:
 
 def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
     """Tell whether a claim refers to a parameter; an accountant may."""
-    claims = json.dumps([claim.model_dump() for claim in entry.claims])
+    claims = json.dumps(
+        [claim.model_dump() for claim in entry.claims or [entry.stability] if claim]
+    )
     if re.search(r'"[^"\s]+:[^"\s]+"', claims):
         return True
     return re.search(rf"\${parameter}\b", claims) is not None

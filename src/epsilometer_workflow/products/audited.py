@@ -139,7 +139,8 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         folder, options = file.file.evidence, file.file.audits[self.entry]
         if folder is None:
             return {}
-        once = options.method == "exact" or options.outcomes or options.support
+        stable = "stability" in case.claims[0]["claim"]
+        once = stable or options.method == "exact" or options.outcomes or options.support
         if once or "outputs" in case.mechanism or "canaries" in (case.inputs or {}):
             return {"alpha": file.alpha / 2}
         return {"evidence": folder, "alpha": file.file.alpha / 2}

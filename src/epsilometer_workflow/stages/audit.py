@@ -21,7 +21,7 @@ from typing import Any
 from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.formats import as_plain, input_text
-from epsilometer.auditing.question import claim_of, pairs_of, source_of
+from epsilometer.auditing.question import pairs_of, source_of
 from epsilometer.auditing.sources.accounting import (
     ask_all,
     with_accountants,
@@ -31,6 +31,7 @@ from epsilometer.auditing.sources.accounting import (
 )
 from epsilometer.auditing.sources.callables import Outputs, Source
 from epsilometer.auditing.sources.recorded import digest, read, read_scores
+from epsilometer.auditing.stability import check_stability, claim_of
 from epsilometer.auditing.statistics.claims import AnyClaim
 from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import EpsilometerError, one_line
@@ -244,6 +245,12 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
             return
         pairs, checks = pairs_of(spec["pairs"]), None
+        if "stability" in spec["claims"][0]["claim"]:
+            about = options("samples")
+            yield lambda claim, **_: check_stability(
+                source, pairs, claim.d_in, claim.d_out, metric=claim.metric, **about
+            )
+            return
         if "evidence" not in spec:  # else each audit knows whether it must check
             checks = list[Check]()
             if isinstance(pairs, Candidates):

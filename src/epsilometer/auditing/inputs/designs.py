@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.auditing.inputs.entries import Entry, Named, in_turn, shown
+from epsilometer.auditing.inputs.entries import Entry, Named, Users, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
@@ -50,12 +50,18 @@ def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Table:
-    """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced."""
+    """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced.
+
+    With a column ``user`` these are numbers of users, each of ``most`` rows at most, and neighbours
+    differ by all rows of one user.
+    """
 
     rows: Entry
     shortest: int
     longest: int
     replace: bool
+    user: str | None = None
+    most: int = 1
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: a long table, then short ones and a covering array in turn."""
@@ -77,24 +83,36 @@ class Table:
 
     def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         """Return rows to remove, or rows and their replacements."""
-        rows = self.rows
+        rows = self._units
         if self.replace:
             return [(x, y) for _, x, y in rows.pairs(rng) if x != y][:_REPLACED]
         removed = [rows.high, rows.low, *rows.others()[: _ADDED - 3], rows.drawn(rng)]
         return [(row, None) for row in removed]
 
     @property
+    def _units(self) -> Entry | Users:
+        return self.rows if self.user is None else Users(self.rows, self.most)
+
+    @property
     def _others(self) -> list[str]:
-        low, high = shown(self.rows.low, 20), shown(self.rows.high, 20)
-        return [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
+        rows = self._units
+        low, high = shown(rows.low, 20), shown(rows.high, 20)
+        fillings = [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
+        for row in rows.missing[:1]:
+            missing = shown(row, 20)
+            fillings += [f"{missing} and {high} in turn", f"{missing}, then {high}", missing]
+        return fillings
 
     def _filled(self, others: int, n: int, rng: np.random.Generator) -> list[Any]:
-        rows = self.rows
+        rows = self._units
         ends = rows.low, rows.high
         if others < 2:
             return [ends[others]] * n
         if others == 2:
             return [rows.at(i / max(n - 1, 1)) for i in range(n)]
+        if others > 4:
+            every = (2, n, 1)[others - 5]
+            return [rows.high if i % every else rows.missing[0] for i in range(n)]
         return [ends[i % 2] if others == 3 else rows.drawn(rng) for i in range(n)]
 
     def _pair(
@@ -106,17 +124,31 @@ class Table:
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
         change_text = f"replaced by {shown(other)}" if self.replace else "removed"
-        where = f"{position} of {n} rows, others {self._others[others]}"
-        return f"{shown(row)} {change_text}, {where if n > 1 else 'the only row'}", x, y
+        kind = "row" if self.user is None else "user"
+        where = f"{position} of {n} {kind}s, others {self._others[others]}"
+        name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {kind}'}"
+        if self.user is None:
+            return name, x, y
+        users = list(range(1, n + 1))
+        both = (x, users), (y, users if self.replace else [*users[:i], *users[i + 1 :]])
+        x, y = (
+            [{self.user: user, **row} for user, own in zip(ids, side, strict=True) for row in own]
+            for side, ids in both
+        )
+        return name, x, y
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out."""
+    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out.
+
+    Neighbours differ by one in a key, or in up to ``changed`` keys.
+    """
 
     keys: Sequence[str]
     low: int
     high: int
+    changed: int = 1
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield counts that differ by one in one key, first with a new key."""
@@ -124,12 +156,16 @@ class Counts:
         keys = [self.keys[i] for i in dict.fromkeys([last, 0, last // 2])]
         starts = dict.fromkeys([self.low, self.high - 1, (self.low + self.high) // 2])
         fewer = [start for start in starts if start < self.high]
-        for i, j, rest in covering([len(keys), len(fewer), 4]):
-            key, count = keys[i], fewer[j]
+        sizes = dict.fromkeys([self.changed, 1])
+        for i, j, rest, size in covering([len(keys), len(fewer), 4, len(sizes)]):
+            key, count, number = keys[i], fewer[j], list(sizes)[size]
             text, others = self._others(rest, rng)
-            x, y = ({**others, key: number} for number in (count + 1, count))
+            start = self.keys.index(key)
+            changed = [*self.keys, *self.keys][start : start + number]
+            x, y = ({**others, **dict.fromkeys(changed, n)} for n in (count + 1, count))
             before = "without it" if count == 0 else f"against {count}"
-            name = f"{count + 1} of {shown(key)} {before}, others {text}"
+            more = f" and of {number - 1} more" if number > 1 else ""
+            name = f"{count + 1} of {shown(key)}{more} {before}, others {text}"
             yield name, self._present(x), self._present(y)
 
     def _others(self, which: int, rng: np.random.Generator) -> tuple[str, dict[str, int]]:

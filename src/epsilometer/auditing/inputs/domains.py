@@ -6,6 +6,7 @@ A declaration consists of plain values for JSON or YAML; docs/audit.md has all k
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Integral
@@ -27,15 +28,21 @@ _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
 _KEYS = {  # further keys of each kind
-    "values": ("whole", "clipped", "distance"),
+    "values": ("whole", "clipped", "distance", "step", "missing"),
     "choices": (),
     "bits": ("neighbours",),
-    "rows": ("length", "neighbours"),
-    "counts": ("keys",),
+    "rows": ("length", "neighbours", "user", "per user", "frame"),
+    "counts": ("keys", "changed", "frame"),
     "patterns": (),
 }
 DOMAIN_KINDS = tuple(_KEYS)
 _ENTRIES = ("values", "choices", "bits")
+
+_MISSING: dict[str, tuple[float | None, ...]] = {"": (), "NaN": (math.nan,), "None": (None,)}
+_FRAMES = {  # the types of a library: floats, whole numbers, also with missing ones, and others
+    "pandas": ("float64", "int64", "Int64", "bool", "object", "object"),
+    "polars": ("Float64", "Int64", "Int64", "Boolean", "String", "Object"),
+}
 
 Pairs = Callable[[np.random.Generator], Iterator[Named]]
 
@@ -52,16 +59,18 @@ def domain(
 
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
           ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
-          them. With ``"distance": d`` neighbours are at most ``d`` apart;
+          them. With ``"distance": d`` neighbours are at most ``d`` apart. ``"step": s``: steps from
+          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
           with ``"neighbours": "any"``;
         - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
           the above, several in a list, or several by their names. Neighbours have a row more or
           less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number;
+          ``length`` is one number. ``"user": "id"``: neighbours differ in the rows of a user, up
+          to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data frames;
         - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
-          one. A key of count 0 is left out;
+          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out;
         - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
@@ -121,9 +130,10 @@ def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry
         return (lambda _: iter(patterns(size))), ()
     if kind == "rows":
         table = _table(where, declared)
-        return table.pairs, _columns(table.rows)
+        return _framed(where, declared, table.pairs, _types(table)), _columns(table.rows)
     if kind == "counts":
-        return _counts(where, declared).pairs, ()
+        counts = _counts(where, declared)
+        return _framed(where, declared, counts.pairs, {"key": 4, "count": 1}), ()
     entry = _entry(where, declared)
     return entry.pairs, (entry,)
 
@@ -145,7 +155,50 @@ def _table(where: str, declared: Mapping[str, Any]) -> Table:
     if kind == _ADD and any(getattr(column, "distance", None) for column in _columns(rows)):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
-    return Table(rows, low, high, kind == _REPLACE)
+    if "per user" in declared and "user" not in declared:
+        raise ArgumentError(f"{where}.per user", "needs user, the name of a column")
+    most = _size(f"{where}.per user", declared.get("per user", 3), minimum=1)
+    user, names = declared.get("user"), rows.names if isinstance(rows, Columns) else None
+    if user is not None:
+        if not isinstance(user, str) or not user or names is None or user in names:
+            _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
+        _size(f"{where}.per user", most * high)
+    return Table(rows, low, high, kind == _REPLACE, user, most)
+
+
+def _types(table: Table) -> dict[str, int]:
+    """Return the columns of a table with names, and the positions of their types in `_FRAMES`."""
+    types = {} if table.user is None else {table.user: 1}
+    names = table.rows.names if isinstance(table.rows, Columns) else None
+    for name, column in zip(names or (), _columns(table.rows), strict=False):
+        if isinstance(column, Number):
+            whole = column.whole and column.missing in ((), (None,))
+            types[name] = len(column.missing) + 1 if whole else 0
+            continue
+        kinds = {type(option) for option in getattr(column, "options", [()])}
+        known = ((1, {int}), (3, {bool}), (4, {str, type(None)}), (5, kinds))
+        types[name] = next(position for position, some in known if kinds <= some)
+    return types
+
+
+def _framed(where: str, declared: Mapping[str, Any], pairs: Pairs, types: dict[str, int]) -> Pairs:
+    """Return the generator of pairs, of data frames if they are declared."""
+    if "frame" not in declared:
+        return pairs
+    if (library := str(declared["frame"])) not in _FRAMES:
+        raise ArgumentError(f"{where}.frame", f"has no kind {library!r}{suggest(library, _FRAMES)}")
+    if not types:
+        raise ArgumentError(f"{where}.frame", 'needs rows with names, as {"age": {...}}')
+    columns = {name: _FRAMES[library][position] for name, position in types.items()}
+
+    def frame(table: Any) -> dict[str, Any]:
+        rows = table.items() if isinstance(table, dict) else map(dict.values, table)
+        return {
+            "rows": [list(row) for row in rows],
+            {"pandas": "$frame", "polars": "$polars"}[library]: columns,
+        }
+
+    return lambda rng: ((name, frame(x), frame(y)) for name, x, y in pairs(rng))
 
 
 def _rows(where: str, declared: Any) -> Entry:
@@ -193,7 +246,17 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
         distance = number(f"{where}.distance", declared["distance"])
         if not 0 < distance <= high - low:
             _refuse(f"{where}.distance", f"above 0, and {high - low:g} at most", distance)
-    return Number(low, high, whole, clipped, distance)
+    step = declared.get("step")
+    if step is not None and not 0 < checks.real(f"{where}.step", step) <= high - low:
+        _refuse(f"{where}.step", f"above 0, and {high - low:g} at most", step)
+    missing = declared.get("missing", False)
+    chosen = {True: ("None" if whole else "NaN"), False: "", "NaN": "NaN", "None": "None"}
+    if not isinstance(missing, bool | str) or missing not in chosen:
+        _refuse(f"{where}.missing", 'true, "NaN" or "None"', missing)
+    for key, other in (("step", "whole"), ("step", "distance"), ("missing", "distance")):
+        if declared.get(key) and declared.get(other):
+            raise ArgumentError(f"{where}.{key}", f"cannot be used with {other}; choose one")
+    return Number(low, high, whole, clipped, distance, step, _MISSING[chosen[missing]])
 
 
 def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
@@ -205,7 +268,10 @@ def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
         _refuse(f"{where}.keys", "a list of words", keys)
     if len(set(keys)) < len(keys):
         raise ArgumentError(f"{where}.keys", "has a key twice")
-    return Counts(list(keys), low, high)
+    changed = _size(f"{where}.changed", declared.get("changed", 1), minimum=1)
+    if changed > len(keys):
+        _refuse(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
+    return Counts(list(keys), low, high, changed)
 
 
 def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:

@@ -38,9 +38,11 @@ def shown(value: Any, most: int = 32) -> str:
     ('5', '[0.1, "a"]')
     """
     if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+        return f"{value:g}" if float(f"{value:g}") == value else json.dumps(value)
     if isinstance(value, list):
-        text = f"[{', '.join(shown(part) for part in value)}]"
+        alike = len(value) > 1 and isinstance(value[0], dict) and value == [value[0]] * len(value)
+        parts = f"{len(value)} times {shown(value[0])}" if alike else ", ".join(map(shown, value))
+        text = f"[{parts}]"
     elif isinstance(value, dict):
         text = ", ".join(f"{key} {shown(part)}" for key, part in value.items())
     else:
@@ -50,10 +52,11 @@ def shown(value: Any, most: int = 32) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """Numbers from ``low`` to ``high``, whole ones or all.
+    """Numbers from ``low`` to ``high``, whole ones or all; or each ``step`` from ``low``.
 
     ``clipped`` tells whether inputs may lie beyond, as the mechanism clips them. Neighbours are
-    ``distance`` apart; if it is None, any two numbers are neighbours.
+    ``distance`` apart; if it is None, any two numbers are neighbours. ``missing`` has the value of
+    a missing entry, if there is one.
     """
 
     low: float
@@ -61,9 +64,14 @@ class Number:
     whole: bool = False
     clipped: bool = False
     distance: float | None = None
+    step: float | None = None
+    missing: tuple[float | None, ...] = ()
 
     def at(self, share: float) -> float:
-        """Return a number between low and high, of four digits."""
+        """Return a number between low and high, of four digits or a whole number of steps."""
+        if self.step is not None:
+            steps = round(share * ((self.high - self.low) / self.step))
+            return self._inside(self.low + steps * self.step)
         value = (1 - share) * self.low + share * self.high
         return self._inside(value if self.whole else float(f"{value:.4g}"))
 
@@ -71,10 +79,11 @@ class Number:
         """Return a random number, of four digits."""
         return self.at(float(rng.random()))
 
-    def others(self) -> list[float]:
-        """Return numbers beyond the ends if they are clipped, the middle, and 0."""
+    def others(self) -> list[Any]:
+        """Return the missing entry, numbers beyond the ends if they are clipped, middle, and 0."""
         beyond = self._beyond() if self.clipped else []
-        return [*beyond, self.at(0.5), *([self._number(0)] if self.low < 0 < self.high else [])]
+        zero = [self._number(0)] if self.low < 0 < self.high else []
+        return [*self.missing, *beyond, self.at(0.5), *zero]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield two numbers, or two numbers at the distance."""
@@ -84,6 +93,8 @@ class Number:
     def _any(self, rng: np.random.Generator) -> Iterator[Named]:
         low, high, middle = self.low, self.high, self.at(0.5)
         yield "both ends", low, high
+        for missing in self.missing:
+            yield from (("missing", end, missing) for end in (high, low))
         if self.clipped:
             above, below, *far = self._beyond()
             yield "out of bounds", below, above
@@ -95,7 +106,7 @@ class Number:
         if self.whole and high - low < _SMALL:
             yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
             return
-        near = self._number(1 if self.whole else (high - low) / 1000)
+        near = self._number(self.step or (1 if self.whole else (high - low) / 1000))
         yield "near the lower end", low, self._inside(low + near)
         yield "near the upper end", self._inside(high - near), high
         if low < 0 < high:
@@ -162,6 +173,7 @@ class Choices:
     """One of several values; any two are neighbours."""
 
     options: Sequence[Any]
+    missing = ()
 
     @property
     def low(self) -> Any:
@@ -200,6 +212,7 @@ class Bits:
 
     size: int
     flip_one: bool = True
+    missing = ()
 
     @property
     def low(self) -> list[int]:
@@ -281,15 +294,23 @@ class Columns:
         """Return a random row."""
         return self._row([column.drawn(rng) for column in self.columns])
 
+    @property
+    def missing(self) -> list[Any]:
+        """Rows whose entries are missing: all that may be, then one of them."""
+        chosen = [i for i in spread(len(self.columns), _COLUMNS) if self.columns[i].missing]
+        alone = [self._with(i, self.columns[i].missing[0]) for i in chosen]
+        row = [column.missing[0] if column.missing else column.low for column in self.columns]
+        return [self._row(row), *alone] if len(chosen) > 1 else alone
+
     def others(self) -> list[Any]:
-        """Return rows that are at the other end in one column, then rows with other values."""
+        """Return rows at the other end in one column, or with missing entries, then other rows."""
         chosen = spread(len(self.columns), _COLUMNS)
         ends = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
         more = [[self._with(i, value) for value in self.columns[i].others()] for i in chosen]
-        return [*ends, self.at(0.5), *in_turn(more)]
+        return [*in_turn([self.missing, ends]), self.at(0.5), *in_turn(more)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield rows that differ in all columns, then in one, then random pairs."""
+        """Yield rows that differ in all columns, missing entries, one column, random pairs."""
         chosen = spread(len(self.columns), _COLUMNS)
         each = [list(column.pairs(rng)) for column in self.columns]
         x, y = ([pairs[0][side] for pairs in each] for side in (1, 2))
@@ -297,7 +318,10 @@ class Columns:
             [tuple([*x[:i], end, *x[i + 1 :]] for end in ends) for _, *ends in each[i]]
             for i in chosen
         ]
-        for a, b in [(x, y), *in_turn(alone)]:
+        yield self._named(x, y)
+        for row in self.missing[:2]:
+            yield f"{shown(self.high)} against {shown(row)}", self.high, row
+        for a, b in in_turn(alone):
             yield self._named(a, b)
         for _ in range(4):
             some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
@@ -313,6 +337,53 @@ class Columns:
 
     def _row(self, values: list[Any]) -> Any:
         return values if self.names is None else dict(zip(self.names, values, strict=True))
+
+
+@dataclass(frozen=True)
+class Users:
+    """The rows of a user, from one row to ``most``."""
+
+    rows: Number | Choices | Bits | Columns
+    most: int
+
+    @property
+    def low(self) -> list[Any]:
+        """A single row."""
+        return [self.rows.low]
+
+    @property
+    def high(self) -> list[Any]:
+        """Most rows, all equal."""
+        return [self.rows.high] * self.most
+
+    @property
+    def missing(self) -> list[Any]:
+        """Single rows with missing entries."""
+        return [[row] for row in self.rows.missing]
+
+    def at(self, share: float) -> list[Any]:
+        """Return more and more equal rows."""
+        return [self.rows.at(share)] * (1 + round(share * (self.most - 1)))
+
+    def drawn(self, rng: np.random.Generator) -> list[Any]:
+        """Return random rows, a random number of them."""
+        return [self.rows.drawn(rng) for _ in range(int(rng.integers(self.most)) + 1)]
+
+    def others(self) -> list[Any]:
+        """Return most rows that differ, other numbers of equal rows, and other rows."""
+        more = [[row] * n for row in self.rows.others() for n in (self.most, 1)]
+        return [self._different, [self.rows.high], self.low * self.most, *more]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield few and many rows, equal and different ones, then as many other rows."""
+        few = (self.low, [self.rows.high], self._different)
+        many = [[[row] * self.most for row in pair] for _, *pair in self.rows.pairs(rng)]
+        for x, y in [*((start, self.high) for start in few), *many]:
+            yield f"{shown(x)} against {shown(y)}", x, y
+
+    @property
+    def _different(self) -> list[Any]:
+        return [self.rows.at(i / max(self.most - 1, 1)) for i in range(self.most)]
 
 
 Entry = Number | Choices | Bits | Columns

@@ -117,6 +117,18 @@ def _filled(kind: Any, x: Any) -> Any:
     return kind(**x) if isinstance(x, dict) else x
 
 
+def _frame(table: list[list[Any]], types: dict[str, str], library: str) -> Any:
+    """Return a data frame of rows, and the types of its columns by their names."""
+    try:
+        module: Any = importlib.import_module(library)
+    except ImportError:
+        raise Broken(f"is given a data frame, which needs {library} where it runs") from None
+    if library == "pandas":
+        return module.DataFrame(table, columns=list(types)).astype(types)
+    schema = {name: getattr(module, kind) for name, kind in types.items()}
+    return module.DataFrame(table, schema=schema, orient="row")
+
+
 class Signature:
     """The arguments of a function's calls, by the names of its parameters.
 
@@ -156,18 +168,16 @@ class Signature:
     def converted(self, x: Any) -> Any:
         """Return an input as its annotated type: an array, or a dataclass.
 
-        A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``.
+        A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``,
+        one of Polars with ``$polars``.
         """
         kind = self._kind
         inner = next(iter(getattr(kind, "__args__", ())), None)
         if np is not None and ("ndarray" in str(kind) or "NDArray" in str(kind)):
             return np.asarray(x)
-        if isinstance(x, dict) and set(x) == {"$frame", "rows"}:
-            try:
-                pd: Any = importlib.import_module("pandas")
-            except ImportError:
-                raise Broken("is given a data frame, which needs pandas where it runs") from None
-            return pd.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
+        for key, library in (("$frame", "pandas"), ("$polars", "polars")):
+            if isinstance(x, dict) and set(x) == {key, "rows"}:
+                return _frame(x["rows"], x[key], library)
         if isinstance(x, list) and dataclasses.is_dataclass(inner):
             return [_filled(inner, row) for row in x]
         return _filled(kind, x) if dataclasses.is_dataclass(kind) else x

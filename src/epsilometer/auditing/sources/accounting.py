@@ -103,11 +103,10 @@ def with_parameters(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
     """Return a plain claim whose functions get parameters, and the rest of the claim.
 
     That is ``delta`` for an epsilon and ``epsilon`` for a delta, if it is a number; ``order`` for a
-    Rényi divergence.
+    Rényi divergence; ``d_in`` for a stability.
     """
-    numbers = {
-        key: claim[key] for key in ("epsilon", "delta") if isinstance(claim.get(key), int | float)
-    }
+    keys = ("epsilon", "delta", "d_in")
+    numbers = {key: claim[key] for key in keys if isinstance(claim.get(key), int | float)}
 
     def completed(_: str, level: Mapping[str, Any], order: float | None) -> dict[str, Any]:
         rest = numbers if order is None else {"order": order}
