@@ -144,7 +144,7 @@ def check_stability(
 
     for name, pair in named.items():
         sides = drawn(pair, max(_FEW, _MORE // len(named)))
-        if varies := any(distance(metric, *side) > 0 for side in sides):
+        if varies := any(distance(metric, s[0], y) > 0 for s in sides for y in s[1:]):
             sides, random = drawn(pair, _MORE), True
         farthest = farthest if varies else max(farthest, distance(metric, sides[0][0], sides[1][0]))
         chosen = [_chosen(claim, x, sides[i - 1]) for i, x in enumerate(sides)]

@@ -434,9 +434,8 @@ def _texts_of(mechanism: Any) -> list[tuple[str, str]]:
 
 def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
     """Tell whether a claim refers to a parameter; an accountant may."""
-    claims = json.dumps(
-        [claim.model_dump() for claim in entry.claims or [entry.stability] if claim]
-    )
+    entries = [*(entry.claims or ()), entry.stability]
+    claims = json.dumps([claim.model_dump() for claim in entries if claim is not None])
     if re.search(r'"[^"\s]+:[^"\s]+"', claims):
         return True
     return re.search(rf"\${parameter}\b", claims) is not None
