@@ -1,7 +1,7 @@
 """The pages as a site: what MkDocs calls while `make docs` builds it.
 
-Pages and links are written for readers of the repository. Pages from outside docs/ get a name in the
-site, links from page to page are made again, and files that are linked are copied beside the pages.
+Pages and links are written for readers of the repository. Pages from outside docs/ get a name in
+the site, links between pages are made again, and files that are linked are copied beside the pages.
 """
 
 import html
@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import griffe
 import mermaidx
 from mkdocs.structure.files import File, Files
 
@@ -23,7 +24,18 @@ NAMES = {
     DOCS / "README.md": "pages.md",
 }
 _LINK = re.compile(r"\]\(([\w./-]+)(#[\w-]+)?\)")
+_EXAMPLE = re.compile(r"^>>> .*\n?(?:.+\n?)*", re.MULTILINE)
 _MERMAID = re.compile(r"```mermaid\n(.*?)```", re.DOTALL)
+
+
+class Examples(griffe.Extension):
+    """Examples in docstrings are code, wherever they stand."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Put fences around the examples of a function or class."""
+        if obj.docstring is not None:
+            text = obj.docstring.value
+            obj.docstring.value = _EXAMPLE.sub(lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text)
 
 
 def on_files(files: Files, config: Any) -> None:
@@ -54,7 +66,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         name = posixpath.splitext(page.file.src_uri)[0] + ".svg"
         files.append(File.generated(config, name, content=mermaidx.render(match[1]).svg()))
         source = html.escape(posixpath.basename(name))
-        image = f'<img src="{source}" alt="folders and their imports" style="max-width: none">'
+        style = "max-width: none; width: 1400px"
+        image = f'<img src="{source}" alt="folders and their imports" style="{style}">'
         return f'<div style="overflow-x: auto">{image}</div>'
 
     return _MERMAID.sub(draw, _LINK.sub(link, markdown))
