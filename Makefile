@@ -93,7 +93,7 @@ dist: .venv/develop .venv/release/done
 docs: .venv/develop .venv/release/done
 	NO_MKDOCS_2_WARNING=1 .venv/release/bin/mkdocs build --quiet
 	$(BIN)/pytest tests/release/test_site.py
-	@echo "The site: site/index.html"
+	@echo "The site: site/index.html; its search needs a server, python3 -m http.server -d site"
 
 format: .venv/develop
 	$(BIN)/ruff check --fix .

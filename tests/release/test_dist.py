@@ -51,6 +51,6 @@ def test_the_wheel_audits_in_an_empty_environment(tmp_path: Path):
     (tmp_path / "constraints.txt").write_text("\n".join(constraints))
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv/bin/python"
-    pip = [python, "-m", "pip", "install", "--quiet", "-c", "constraints.txt"]
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "-c", "constraints.txt"]
     run(*pip, WHEEL, cwd=tmp_path)
     first_audit(str(python), tmp_path)
