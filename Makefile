@@ -16,6 +16,8 @@
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
 #   make architecture                      draws the folders and their imports into docs/architecture.md
+#   make dist                              the packages, tried in an empty environment
+#   make docs                              the documentation as a site, site/index.html
 #   make lint                              style, types, import contracts, the workflow's own lint
 PYTHON ?= python3
 CORES ?= $(shell nproc)
@@ -26,7 +28,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture lint format benchmark census limit measurements rates lock clean
+.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -90,6 +92,17 @@ lint: .venv/develop
 architecture:
 	@$(PYTHON) -m tests.architecture
 
+dist: .venv/develop .venv/release/done
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	.venv/release/bin/twine check --strict dist/*
+	$(BIN)/pytest tests/release/test_dist.py
+
+docs: .venv/develop .venv/release/done
+	NO_MKDOCS_2_WARNING=1 .venv/release/bin/mkdocs build --quiet
+	$(BIN)/pytest tests/release/test_site.py
+	@echo "The site: site/index.html; its search needs a server, python3 -m http.server -d site"
+
 format: .venv/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -119,9 +132,11 @@ lock:
 	    --extra workflow pyproject.toml -o envs/requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --extra dev pyproject.toml -o envs/requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --group release -o envs/requirements-release.lock
 
 clean:
-	rm -rf .venv .snakemake
+	rm -rf .venv .snakemake dist site
 	find results -mindepth 1 -not -name README.md -delete
 
 .venv/run: envs/requirements.lock
@@ -134,3 +149,8 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@ .venv/run
+
+.venv/release/done: envs/requirements-release.lock
+	$(PYTHON) -m venv .venv/release
+	.venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.3.0"
+__version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from epsilometer.auditing.audit import audit, audit_outputs

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -55,16 +56,19 @@ def test_a_mechanism_in_the_workflow(project: Project):
 
 
 def test_its_audit_word_for_word(tmp_path):
-    """The module, three lines of Python, and the command: their output, but for the seconds."""
+    first_audit(sys.executable, tmp_path)
+
+
+def first_audit(python: str, folder: Path) -> None:
+    """Run the module, three lines of Python, and the command: their output, but for the seconds."""
     module, lines = blocks(README, "python")
     (shell,) = blocks(README, "console")
     first, *printed = shell.splitlines()
-    (tmp_path / "release.py").write_text(module)
-    (tmp_path / "lines.py").write_text(lines)
-    python = [sys.executable, "lines.py"]
-    command = [*python[:1], "-m", *shlex.split(first.removeprefix("$ "))]
-    for arguments, code in ((python, 0), (command, 1)):
-        run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (folder / "release.py").write_text(module)
+    (folder / "lines.py").write_text(lines)
+    command = [python, "-m", *shlex.split(first.removeprefix("$ "))]
+    for arguments, code in (([python, "lines.py"], 0), (command, 1)):
+        run = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
         output = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
         assert output == printed[: len(output)]

@@ -45,7 +45,7 @@ print(json.dumps({
 def build(folder: Path) -> Path:
     """Build the wheel from a copy."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel"], folder)
     (wheel,) = (folder / "dist").glob("*.whl")

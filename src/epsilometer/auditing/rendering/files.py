@@ -81,7 +81,7 @@ def _folder(name: str) -> Path:
         import jinja2  # noqa: F401 - an error before any draw
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        message = "needs jinja2 and matplotlib for the page: pip install '.[page]'"
+        message = "needs jinja2 and matplotlib for the page: pip install jinja2 matplotlib"
         raise ArgumentError("output", message) from None
     folder = Path(name)
     try:

@@ -260,6 +260,10 @@ def samples_needed(
     Up to 400,000 draws and 16 pairs it audits simulated draws, 132 times, which takes some seconds;
     beyond, it uses the formula for the smallest detectable level of verdicts.
 
+    >>> from epsilometer.auditing.statistics.claims import pure
+    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
+    True
+
     Parameters
     ----------
     claim
@@ -274,10 +278,6 @@ def samples_needed(
         How many pairs share the draws; one of them violates the claim.
     event
         The probability of the rarer event that shows the violation; additive noise if not given.
-
-    >>> from epsilometer.auditing.statistics.claims import pure
-    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
-    True
     """
     goal = checks.between_0_and_1("power", power)
     checks.between_0_and_1("alpha", alpha)
