@@ -182,7 +182,7 @@ COMMANDS = [  # the claim, the level, the words, the exit code
     (["--epsilon", "a.py:at", "--delta", "4e-5"], 4, "(4, 4e-05) (from a.py:at)", 0),
     (["--epsilon", "4", "--delta", "a.py:array"], 4, "(4, 0.25) (from a.py:array)", 0),
     (["--gdp", "a.py:prints"], 3, "(Gaussian differential privacy) (from a.py:prints)", 0),
-    (["--zcdp", "a.py:prints"], 3, "(zero-concentrated differential privacy) (from a", 3),
+    (["--zcdp", "a.py:prints"], 3, "(zero-concentrated differential privacy) (from a", 0),
     (["--renyi", "2=a.py:curve"], 1, "of order 2 of 1 (from a.py:curve)", 0),
     (["--epsilon", "a.py:where", "--python", sys.executable], len(sys.executable), "= ", 3),
 ]
