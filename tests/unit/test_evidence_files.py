@@ -177,6 +177,16 @@ def test_the_evidence_of_another_mechanism_or_alpha_is_refused(audited, tmp_path
         audited(alpha=0.01)
 
 
+def test_a_numbered_file_may_be_of_another_mechanism_later(audited, tmp_path):
+    file, _ = numbered(tmp_path / "kept", "test_it.py::test_count")
+    audited(file=file)
+    (tmp_path / "other.py").write_text(CODE.format(scale=1))
+    audited(name="other.py:count", file=file)
+    assert (contents(file)["version"], contents(file)["audits"]) == (2, 1)
+    with pytest.raises(ArgumentError, match="keep that, name another file, or delete it"):
+        audited(file=file, alpha=0.01)
+
+
 def test_an_error_leaves_nothing_behind(audited, tmp_path):
     with pytest.raises(ArgumentError, match="samples"):
         audited(samples=2)

@@ -42,6 +42,7 @@ from epsilometer.errors import ArgumentError, one_line
 _FORMAT = "evidence of epsilometer, 1"
 _OUTPUTS = 2000  # of a side, from which the next audit learns
 _SMALLEST = -1e6  # log wealth
+_NUMBERED = re.compile(r"(\d{4,})-.+-[0-9a-f]{8}\.json$")
 _DIGITS = 1e4  # of a log wealth, which is rounded down
 
 
@@ -72,7 +73,7 @@ def numbered(folder: Path, name: str) -> tuple[Path, int]:
             numbers = {
                 int(match[1]): file
                 for file in folder.iterdir()
-                if (match := re.match(r"(\d+)-.+\.json$", file.name))
+                if (match := _NUMBERED.match(file.name))
             }
             for number, file in numbers.items():
                 if file.name.endswith(end):
@@ -152,6 +153,11 @@ class EvidenceFile:
     before: dict[str, Any]
     after: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def _named(self) -> bool:
+        """Whether it was `numbered`, so that its name tells what it is about."""
+        return _NUMBERED.match(self.path.name) is not None
+
     def begin(self, question: Question) -> Question:
         """Return the question with its part of alpha and with a seed of its own.
 
@@ -161,12 +167,11 @@ class EvidenceFile:
         if not set(question.digest) - {"python"}:
             raise _wrong(self.path, "cannot be used: the code of the mechanism is unknown")
         facts = {"mechanism": question.source.partition("(")[0], "alpha": question.alpha}
-        for key, value in facts.items():
-            if self.before and self.before[key] != value:
-                raise _wrong(
-                    self.path, f"is of {key} {self.before[key]}, not {value}; name another file"
-                )
-        made_of = _made_of(question)
+        for key, value in facts.items() if self.before else ():
+            if (known := self.before[key]) != value and not (key == "mechanism" and self._named):
+                problem = f"is of {key} {known}, not {value}"
+                raise _wrong(self.path, f"{problem}; keep that, name another file, or delete it")
+        made_of = {"mechanism": facts["mechanism"], **_made_of(question)}
         if not self.before or self.before["made of"] != made_of:
             version = self.before.get("version", 0) + 1
             self.before = {"version": version, "audits": 0, "draws": 0, "checked": False}
