@@ -69,7 +69,7 @@ rule museum:
 
 rule census:
     input:
-        make.collection("census"),
+        lambda _: make.collection("census"),
 
 
 rule benchmark:

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -500,6 +501,7 @@ audits:
 def census(config_folder):
     """Return a configuration with two libraries in its census."""
     folder = Path("config/audits/census")
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / "counts.py").write_text("def noisy(x):\n    return x\n")
     for name in ("one", "two"):

@@ -60,6 +60,7 @@ class Study:
             file = "--config" if "scale" in self.overrides else str(self.file("config.yaml"))
             message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
             raise ConfigError(file, "scale", message)
+        self._collections: dict[str, dict[str, Audits]] = {}
         self.mechanisms = config.read_entries(self.file("mechanisms.yaml"), config.MechanismEntry)
         self.estimators = config.read_entries(self.file("estimators.yaml"), config.EstimatorEntry)
         self.rates = config.read_entries(self.file("rates.yaml"), config.Rate)
@@ -88,36 +89,38 @@ class Study:
         path = self.file("audits") if configured is None else Path(configured)
         return self._read_audits(path, explicit=configured is not None)
 
-    @cached_property
-    def collections(self) -> dict[str, dict[str, Audits]]:
-        """The files of each collection, by their names among all files of audits."""
-        folders = {name: self.file(f"audits/{name}") for name in paths.COLLECTIONS}
-        return {
-            name: {
-                f"{name}-{file}": audits
-                for file, audits in self._read_audits(folder, explicit=False).items()
-            }
-            for name, folder in folders.items()
-        }
+    def collection(self, name: str) -> dict[str, Audits]:
+        """Return the files of a collection, by their names among all files of audits.
 
-    @cached_property
-    def collected(self) -> dict[str, Audits]:
-        """The files of all collections."""
-        return {name: file for files in self.collections.values() for name, file in files.items()}
+        They are read when they are needed first: the census is large.
+        """
+        if name not in self._collections:
+            files = self._read_audits(self.file(f"audits/{name}"), explicit=False)
+            self._collections[name] = {f"{name}-{file}": files[file] for file in files}
+        return self._collections[name]
 
-    @cached_property
-    def every_audits(self) -> dict[str, Audits]:
-        """The files of audits, those of collections among them."""
-        return {**self.audits, **self.collected}
+    def audits_like(self, name: str) -> dict[str, Audits]:
+        """Return the files of audits, or of a collection, among which a name can be."""
+        collection, dash, _ = name.partition("-")
+        of_collection = dash and collection in paths.COLLECTIONS
+        return self.collection(collection) if of_collection else self.audits
 
     def _read_audits(self, path: Path, *, explicit: bool) -> dict[str, Audits]:
         locks = self._folder.parent / "envs/museum"
         return read_audits(path, self.scale, self.main.scales, locks, explicit=explicit)
 
+    def locks_like(self, name: str) -> dict[str, Lock]:
+        """Return the locks among which the name of an environment in a path can be."""
+        if name in self.locks:
+            return self.locks
+        files = self.collection("census").values()
+        return self.locks | {key: lock for file in files for key, lock in file.locks.items()}
+
     @cached_property
     def locks(self) -> dict[str, Lock]:
-        """The locks of all environments, by the names of these in paths."""
-        locks = {key: lock for f in self.every_audits.values() for key, lock in f.locks.items()}
+        """The locks of all environments but the census's, by the names of these in paths."""
+        files = [*self.audits.values(), *self.collection("museum").values()]
+        locks = {key: lock for file in files for key, lock in file.locks.items()}
         if self.comparisons is not None and self.comparisons.environment is not None:
             lock = self.lock(self.comparisons.environment)
             locks[lock.key] = lock

@@ -43,12 +43,12 @@ class _OfFile(Product):
     audits: str
 
     def check(self) -> None:
-        entry(self.study.every_audits, "file of audits", self.audits)
+        entry(self.study.audits_like(self.audits), "file of audits", self.audits)
 
     @property
     def file_of_audits(self) -> Audits:
         """The file, read."""
-        return self.study.every_audits[self.audits]
+        return self.study.audits_like(self.audits)[self.audits]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        selection = "" if self.audits in self.study.collected else f" {audits}"
+        selection = f" {audits}" if self.audits in self.study.audits else ""
         return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:

@@ -42,7 +42,7 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
-    for audits in study.every_audits.values():
+    for audits in (*study.audits.values(), *study.collection("museum").values()):
         audits.all_cases()
     _check_collections(study)
     if study.comparisons is not None:
@@ -55,12 +55,12 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
 def _check_collections(study: Study) -> None:
     """Check that exhibits have unique names, and that all that is wanted of collections exists."""
     exhibits: dict[str, Path] = {}
-    for name in study.collected:
-        if name in study.audits:
-            collection = name.partition("-")[0]
+    for name, audits in study.audits.items():
+        collection, dash, _ = name.partition("-")
+        if dash and collection in paths.COLLECTIONS:
             message = f"cannot be called {name!r}, as a file of the {collection} is"
-            raise ConfigError(str(study.audits[name].path), "", message)
-    for audits in study.collections["museum"].values():
+            raise ConfigError(str(audits.path), "", message)
+    for audits in study.collection("museum").values():
         for exhibit in audits.file.audits:
             if exhibit in exhibits:
                 raise ConfigError(
@@ -71,7 +71,7 @@ def _check_collections(study: Study) -> None:
     for exhibit in study.main.exhibits or ():
         check_known(file, "exhibits", "exhibit", exhibit, exhibits)
     file = "--config" if "census" in study.overrides else str(study.file("config.yaml"))
-    files = [name.partition("-")[2] for name in study.collections["census"]]
+    files = [path.stem for path in study.file("audits/census").glob("*.yaml")]
     for name in study.main.census or ():
         check_known(file, "census", "file", name, files)
 

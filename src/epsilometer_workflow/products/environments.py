@@ -19,8 +19,8 @@ class Environment(Product, rule="environment", template=paths.ENVIRONMENT):
     environment: str
 
     def check(self) -> None:
-        entry(self.study.locks, "environment", self.environment)
+        entry(self.study.locks_like(self.environment), "environment", self.environment)
 
     def spec(self) -> Spec:
-        requirements = list(self.study.locks[self.environment].statements)
+        requirements = list(self.study.locks_like(self.environment)[self.environment].statements)
         return {"requirements": requirements, "python": platform.python_version()}

@@ -28,7 +28,7 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
     collection: str
 
     def check(self) -> None:
-        entry(self.study.collections, "collection", self.collection)
+        entry(dict.fromkeys(paths.COLLECTIONS), "collection", self.collection)
 
     @cached_property
     def cases(self) -> list[Audit]:
@@ -36,7 +36,7 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
         main = self.study.main
         audits = [
             Audit(self.study, name, case.entry, case.parameters, case.pairs)
-            for name, file in self.study.collections[self.collection].items()
+            for name, file in self.study.collection(self.collection).items()
             for case in file.all_cases()
             if self.collection != "museum" or main.exhibits is None or case.entry in main.exhibits
             if self.collection != "census" or main.census is None or _file(name) in main.census
