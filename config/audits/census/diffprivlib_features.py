@@ -194,8 +194,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
-    if hasattr(value, "tree_"):
-        tree = value.tree_
+    tree = getattr(value, "tree_", value)
+    if hasattr(tree, "threshold"):
         return [tree.feature.tolist(), tree.threshold.tolist(), tree.value.tolist()]
     return value if isinstance(value, str | float | int | None) else type(value).__name__
 
@@ -209,16 +209,19 @@ def fitted(
     labels: bool = False,
     attribute: str = "",
     classes: bool = False,
+    known: str = "[]",
 ) -> Any:
     """Draw a fitted model: its public attributes, or one of them.
 
     With ``labels``, the last entry of a row is its label; with ``classes``, labels are known to be
-    0, 1 or 2, and the model is fitted with ``partial_fit``.
+    0, 1 or 2, and the model is fitted with ``partial_fit``. The ``known`` rows are always added:
+    what is private for all tables is private for tables that hold some fixed rows, too.
     """
-    table = np.asarray(rows, float)
+    table = np.asarray([*json.loads(known), *rows], float)
     table = table.reshape(len(table), -1)
     inputs = [table[:, :-1], table[:, -1]] if labels else [table]
-    model = _feature(feature)(epsilon=epsilon, random_state=random_state, **_options(options))
+    kind = _feature(feature.removesuffix(".partial_fit"))
+    model = kind(epsilon=epsilon, random_state=random_state, **_options(options))
     if classes:
         model.partial_fit(*inputs, classes=[0, 1, 2])
     else:
