@@ -12,6 +12,7 @@ from typing import Any
 import diffprivlib
 import numpy as np
 from diffprivlib import mechanisms, models, tools  # noqa: F401 - features are named by their path
+from diffprivlib.mechanisms import transforms  # noqa: F401
 from numpy.random import RandomState
 from scipy.optimize import minimize
 
@@ -173,7 +174,7 @@ def histogram(
     options = _options(options)
     table = np.asarray(rows, float)
     columns = 2 if feature.endswith(("dd", "2d")) else 1
-    table = table.reshape(len(table), -1) if len(table) else np.zeros((0, columns))
+    table = table.reshape(len(table), columns + ("weights" in options))
     if options.pop("weights", False):
         table, options["weights"] = table[:, :-1], table[:, -1]
     inputs = table.T if feature.endswith("2d") else [table if columns == 2 else table.ravel()]
