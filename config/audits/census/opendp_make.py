@@ -14,7 +14,7 @@ import numpy as np
 import opendp.prelude as dp
 
 warnings.simplefilter("ignore")
-dp.enable_features("contrib", "honest-but-curious", "idealized-numerics", "rust-stack-trace")
+dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
 
 
 def atoms(kind: Any, **about: Any) -> Any:
