@@ -61,7 +61,9 @@ def draws(
 
 def _map(make: str, d_in: Any) -> Any:
     made = evaluated(make)
-    return made.map(evaluated(d_in) if isinstance(d_in, str) else d_in)
+    if isinstance(d_in, str):
+        return made.map(evaluated(d_in))
+    return made.map(d_in if made.input_distance_type == "f64" else int(d_in))
 
 
 def level(make: str, d_in: Any = 1) -> float:
