@@ -1,0 +1,119 @@
+"""Whatever OpenDP constructs from an expression, and what its maps claim.
+
+An expression `make` has `dp` (opendp.prelude), `np`, and the domains below. `given` makes the
+argument of a call from an input x, and `released` the output from what the call returns, y.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import opendp.prelude as dp
+
+warnings.simplefilter("ignore")
+dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+
+
+def atoms(kind: Any, **about: Any) -> Any:
+    """Return the domain of a number or text; floats are not NaN unless it is said."""
+    floats = {"nan": False} if kind in (float, "f32") else {}
+    return dp.atom_domain(T=kind, **{**floats, **about})
+
+
+def rows(kind: Any, size: int | None = None, **about: Any) -> Any:
+    """Return the domain of lists of numbers or texts."""
+    return dp.vector_domain(atoms(kind, **about), size=size)
+
+
+def frame(*by: str, **margin: Any) -> tuple[Any, Any]:
+    """Return the domain of frames of a word `key` and a number `v` of 0 to 10, and a plan."""
+    import polars as pl
+
+    columns = [dp.series_domain("key", atoms(str)), dp.series_domain("v", atoms(int))]
+    margins = [dp.polars.Margin(by=list(by), **margin)] if margin else []
+    domain = dp.lazyframe_domain(columns)
+    for known in margins:
+        domain = dp.with_margin(domain, known)
+    return domain, pl.LazyFrame(schema={"key": pl.String, "v": pl.Int64})
+
+
+@cache
+def evaluated(text: str) -> Any:
+    """Return the value of an expression."""
+    return eval(text, globals())  # noqa: S307
+
+
+def draw(x: Any, make: str, given: str = "x", released: str = "y", d_in: Any = None) -> Any:
+    """Draw once, or transform x."""
+    y = evaluated(make)(evaluated(f"lambda x: {given}")(x))
+    return evaluated(f"lambda y: {released}")(y)
+
+
+def draws(
+    x: Any, size: int, make: str, given: str = "x", released: str = "y", d_in: Any = None
+) -> list[Any]:
+    """Draw from one measurement."""
+    return [draw(x, make, given, released) for _ in range(size)]
+
+
+def _map(make: str, d_in: Any) -> Any:
+    made = evaluated(make)
+    if isinstance(d_in, str):
+        return made.map(evaluated(d_in))
+    return made.map(d_in if made.input_distance_type == "f64" else int(d_in))
+
+
+def level(make: str, d_in: Any = 1) -> float:
+    """Return the claim: an epsilon, a rho, or a distance of outputs."""
+    claim = _map(make, d_in)
+    return float(claim[0] if isinstance(claim, tuple) else claim)
+
+
+def delta(make: str, d_in: Any = 1) -> float:
+    """Return the delta of the claim."""
+    return float(_map(make, d_in)[1])
+
+
+def scored(scale: float) -> Any:
+    """Return a measurement of a noisy score and a noisy candidate."""
+    noise = dp.m.make_laplace(atoms(float), dp.absolute_distance(T=float), 2 * scale)
+    return dp.m.make_user_measurement(
+        atoms(float),
+        dp.absolute_distance(T=float),
+        dp.max_divergence(),
+        lambda x: (noise(x), int(noise(x))),
+        lambda d: d / scale,
+    )
+
+
+def answers(session: Any, make: str, number: int) -> list[Any]:
+    """Ask a session until it refuses."""
+    drawn: list[Any] = []
+    for _ in range(number):
+        try:
+            drawn.append(session(evaluated(make)))
+        except dp.OpenDPException:
+            drawn.append(None)
+    return drawn
+
+
+class Spent:
+    """An odometer that is asked some queries; its claim is what it says that they spent."""
+
+    def __init__(self, odometer: Any, query: Any, number: int) -> None:
+        self.odometer, self.query, self.number = odometer, query, number
+
+    def __call__(self, x: Any) -> list[Any]:
+        """Return the answers."""
+        session = self.odometer(x)
+        return [session(self.query) for _ in range(self.number)]
+
+    def map(self, d_in: Any) -> Any:
+        """Return what the odometer says after the queries."""
+        session = self.odometer(0)
+        for _ in range(self.number):
+            session(self.query)
+        return session.privacy_loss(d_in)
