@@ -29,11 +29,11 @@ def learnt(
 def covariances(
     rows: Sequence[Sequence[float]], size: int, seed: int, epsilon: float = 1, width: float = 1
 ) -> list[tuple[float, ...]]:
-    """Draw the covariances of two columns, from 0 to 1 and from 0 to ``width``."""
+    """Draw the covariances of three columns: two from 0 to 1, one from 0 to ``width``."""
     from snsynth.models.dp_covariance import DPcovariance
 
-    table = pd.DataFrame(rows, columns=["a", "b"], dtype=float)
-    bounds = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, float(width)]})
+    table = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=float)
+    bounds = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0], "c": [0.0, float(width)]})
     np.random.seed(seed)  # noqa: NPY002 - it draws from these
-    made = DPcovariance(len(table), ["a", "b"], bounds, float(epsilon))
+    made = DPcovariance(len(table), ["a", "b", "c"], bounds, float(epsilon))
     return [tuple(map(float, made.release(table))) for _ in range(size)]
