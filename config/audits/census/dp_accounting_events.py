@@ -28,7 +28,9 @@ def event(kind: str, noise: float = 1) -> Any:
     }[kind]
 
 
-def level(kind: str, accountant: str, relation: str, noise: float = 1, delta: float = 1e-3) -> float:
+def level(
+    kind: str, accountant: str, relation: str, noise: float = 1, delta: float = 1e-3
+) -> float:
     """Return the epsilon that an accountant claims."""
     make = {"losses": PLDAccountant, "renyi": RdpAccountant}[accountant]
     neighbours = getattr(dpa.NeighboringRelation, relation)
