@@ -44,8 +44,8 @@ def sums(
     rng: np.random.Generator,
     kind: str,
     noise: float = 1,
-    accountant: str = "",
-    relation: str = "",
+    accountant: str = "",  # noqa: ARG001
+    relation: str = "",  # noqa: ARG001
 ) -> NDArray[np.float64]:
     """Draw sums of rows of at most 1 with the noise of an event, told to six digits.
 
