@@ -10,7 +10,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-import numpy as np
+import numpy as np  # noqa: F401 - for expressions
 import opendp.prelude as dp
 
 warnings.simplefilter("ignore")
@@ -46,14 +46,19 @@ def evaluated(text: str) -> Any:
     return eval(text, globals())  # noqa: S307
 
 
-def draw(x: Any, make: str, given: str = "x", released: str = "y", d_in: Any = None) -> Any:
+def draw(x: Any, make: str, given: str = "x", released: str = "y", d_in: Any = None) -> Any:  # noqa: ARG001
     """Draw once, or transform x."""
     y = evaluated(make)(evaluated(f"lambda x: {given}")(x))
     return evaluated(f"lambda y: {released}")(y)
 
 
 def draws(
-    x: Any, size: int, make: str, given: str = "x", released: str = "y", d_in: Any = None
+    x: Any,
+    size: int,
+    make: str,
+    given: str = "x",
+    released: str = "y",
+    d_in: Any = None,  # noqa: ARG001
 ) -> list[Any]:
     """Draw from one measurement."""
     return [draw(x, make, given, released) for _ in range(size)]

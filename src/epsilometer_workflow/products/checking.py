@@ -42,9 +42,9 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
+    _check_collections(study)
     for audits in (*study.audits.values(), *study.collection("museum").values()):
         audits.all_cases()
-    _check_collections(study)
     if study.comparisons is not None:
         check_comparisons(study.comparisons, study.file("benchmark.yaml"), study.scale)
         _ = study.locks
