@@ -77,7 +77,7 @@ def fault(run: int) -> tuple[bool, float]:
     rng = np.random.default_rng(run)
     law = list(LAWS)[run % len(LAWS)]
     number, version = rng.integers(1, [MEASUREMENTS + 1, VERSIONS + 1])
-    seconds, found = [], False
+    seconds, violated = [], False
     with tempfile.TemporaryDirectory() as folder:
         for later in range(TRIES):
             # a new file's first version has half of this alpha, as much as this version would have
@@ -88,8 +88,8 @@ def fault(run: int) -> tuple[bool, float]:
                 law, 0.8, Path(folder), samples=DRAWS, seed=later, evidence=file, alpha=alpha
             )
             seconds.append(time.process_time() - began)
-            found = found or verdict.verdict == "violated"
-    return found, MEASUREMENTS * float(np.mean(seconds))
+            violated = violated or verdict.verdict == "violated"
+    return violated, MEASUREMENTS * float(np.mean(seconds))
 
 
 def alarms(pool: list[float], histories: int) -> float:

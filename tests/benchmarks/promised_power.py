@@ -192,7 +192,7 @@ def audited(row: tuple[str, str], level: float, samples: int, rng: Rng) -> Evide
 
 
 @cache
-def told(row: tuple[str, str], samples: int, run: int) -> float:
+def detectable_in(row: tuple[str, str], samples: int, run: int) -> float:
     """Return the level that a verdict calls detectable, of a mechanism that just keeps its claim.
 
     Its witness may be more frequent than the event that shows levels of this shape; the verdict
@@ -211,7 +211,7 @@ def shares(row: tuple[str, str], runs: int) -> tuple[str, bool]:
     """Return a line of the table, and whether either share is too small."""
     level = BY_NAME[row[0]].times * CLAIMS[row[1]].level  # type: ignore[union-attr]
     samples, floor, event = promised(*row)
-    levels = [told(row, samples, run) for run in range(math.ceil(runs / AUDITS))]
+    levels = [detectable_in(row, samples, run) for run in range(math.ceil(runs / AUDITS))]
     again = np.repeat(levels, AUDITS)[:runs]
     texts, missed = [], False
     for part, at in enumerate((np.full(runs, level), again)):

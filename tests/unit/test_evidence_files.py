@@ -163,7 +163,7 @@ def test_a_damaged_file_is_refused_and_stays(audited):
 @pytest.mark.parametrize("text", ["{}", "[1]", "x,y\n1,2\n", '{"format": "another"}'])
 def test_another_file_is_refused_and_stays(audited, tmp_path, text):
     (tmp_path / "evidence.json").write_text(text)
-    with pytest.raises(ArgumentError, match="is no file of evidence of epsilometer"):
+    with pytest.raises(ArgumentError, match="does not hold evidence of epsilometer"):
         audited()
     assert (tmp_path / "evidence.json").read_text() == text
 

@@ -134,15 +134,20 @@ def _constant(sides: Sequence[Sequence[Any]]) -> str:
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
 
 
-def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
-    """Return a verdict with the question's facts and these."""
+def versions() -> dict[str, str]:
+    """Return the versions of what computes a verdict."""
     import platform
 
     import scipy
 
     from epsilometer import __version__
 
-    versions = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    return libraries | {"python": platform.python_version()}
+
+
+def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with the question's facts and these."""
     printed = [Check("printed", "note", text)] if (text := question.printed()) else []
     verdict = Verdict(
         claim=question.claim.to_plain(),
@@ -156,7 +161,7 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         checks=[check.to_plain() for check in (*checks, *printed)],
         provenance={
             "made of": dict(question.digest),
-            "versions": versions | {"python": platform.python_version()},
+            "versions": versions(),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
         },
         **facts,

@@ -180,7 +180,8 @@ def audit(
         return _run(question, source, checked, progress)
     from epsilometer.auditing.evidence_files import opened
 
-    with opened(evidence) as file:
+    with opened(evidence, lambda: progress(0.0, "waits for another audit")) as file:
+        question = replace(question, started=time.perf_counter())
         return file.end(_run(question, source, checked, progress, file))
 
 

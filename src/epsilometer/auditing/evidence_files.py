@@ -17,9 +17,8 @@ import hashlib
 import json
 import math
 import os
-import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,10 +26,12 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.auditing.answer import versions
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.drawing import seed_of
 from epsilometer.auditing.outcomes.shapes import joined, listing
 from epsilometer.auditing.question import Question
+from epsilometer.auditing.rendering.files import put
 from epsilometer.auditing.serving.errors import Broken
 from epsilometer.auditing.serving.outputs import Failure, as_json, compact, from_json, plain
 from epsilometer.auditing.statistics.claims import parts
@@ -89,8 +90,10 @@ def numbered(folder: Path, name: str) -> tuple[Path, int]:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[EvidenceFile]:
-    """Lock a file of evidence, read it, and wait for that if another audit has it.
+def opened(
+    path: str | os.PathLike[str], waits: Callable[[], None] = lambda: None
+) -> Iterator[EvidenceFile]:
+    """Lock a file of evidence, and read it; call ``waits`` if another audit has the lock.
 
     Raise `ArgumentError` if it cannot be read or written, is damaged, or is another kind of file.
     """
@@ -100,7 +103,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[EvidenceFile]:
     try:
         while True:
             stream = file.open("a+", encoding="utf-8")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waits()
+                fcntl.flock(stream, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(stream.fileno()), file.stat()):
                     break
@@ -124,7 +131,7 @@ def _wrong(path: str | os.PathLike[str], problem: str) -> ArgumentError:
 def _contents(path: Path, text: str) -> dict[str, Any]:
     if not text:
         return {}
-    another = _wrong(path, "is no file of evidence of epsilometer; name another file")
+    another = _wrong(path, "does not hold evidence of epsilometer; name another file")
     try:
         contents = json.loads(text)
     except (ValueError, RecursionError):
@@ -171,15 +178,15 @@ class EvidenceFile:
             if (known := self.before[key]) != value and not (key == "mechanism" and self._named):
                 problem = f"is of {key} {known}, not {value}"
                 raise _wrong(self.path, f"{problem}; keep that, name another file, or delete it")
-        made_of = {"mechanism": facts["mechanism"], **_made_of(question)}
-        if not self.before or self.before["made of"] != made_of:
+        identity = {"mechanism": facts["mechanism"], **_identity(question)}
+        if not self.before or self.before["identity"] != identity:
             version = self.before.get("version", 0) + 1
             self.before = {"version": version, "audits": 0, "draws": 0, "checked": False}
         version, audits = self.before["version"], self.before["audits"] + 1
         checked = self.before["checked"]
         self.after = {"format": _FORMAT, **facts, "version": version, "audits": audits}
         self.after["checked"] = checked or question.check_sampler
-        self.after["made of"] = made_of
+        self.after["identity"] = identity
         return replace(
             question,
             alpha=question.alpha * part_of(version),
@@ -244,30 +251,21 @@ class EvidenceFile:
         )
 
     def _write(self, text: str) -> None:
-        new = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
-            new.write_text(text, encoding="utf-8")
-            new.replace(self.path)
+            put(self.path, text.encode())
         except OSError as error:
             raise _wrong(self.path, f"cannot be written: {error.strerror}") from None
-        finally:
-            new.unlink(missing_ok=True)
 
 
-def _made_of(question: Question) -> dict[str, Any]:
-    """Return what a version of a mechanism is made of: if it changes, a new version begins."""
-    import scipy
-
-    from epsilometer import __version__
-
-    versions = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+def _identity(question: Question) -> dict[str, Any]:
+    """Return the identity of a version of a mechanism: if it changes, a new version begins."""
     inputs = [[name, *map(_input, pair or ())] for name, pair in question.pairs.items()]
     return {
         "claim": question.claim.to_plain(),
         "as_reals": question.as_reals,
         "inputs": _sha256(inputs),
         "code": dict(question.digest),
-        "versions": versions | {"python": platform.python_version()},
+        "versions": versions(),
     }
 
 

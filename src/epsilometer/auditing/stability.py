@@ -82,10 +82,10 @@ def check_stability(
 ) -> Verdict:
     """Test whether a transformation's outputs on neighbours are at most ``d_out`` apart.
 
-    This is no claim of privacy. One counterexample refutes it for a deterministic transformation. A
-    random one is stable if its outputs on x and x' have *some* coupling that is never more than
-    ``d_out`` apart. So two draws that are far apart refute nothing, and draws with equal seeds are
-    one coupling of many. But if there is a coupling, then for every set A of outputs (Strassen)
+    The claim is not about privacy. One counterexample refutes it for a deterministic
+    transformation. A random one is stable if its outputs on x and x' have *some* coupling that is
+    never more than ``d_out`` apart. So two draws that are far apart refute nothing, and draws with
+    equal seeds are one coupling of many. But if there is a coupling, then for every set A of outputs (Strassen)
 
         P(f(x) in A) <= P(f(x') is at most d_out from A).
 
@@ -121,7 +121,7 @@ def check_stability(
     source, named, notes = question.source_of(f), question.named_pairs(pairs), list[Check]()
     if isinstance(named, Candidates):
         named, notes = accepted(source, named, seed)
-    asked = question.Question(
+    stated = question.Question(
         claim=claim,
         pairs=named,
         samples=samples,
@@ -158,7 +158,7 @@ def check_stability(
                 break
     violated = lower > d_out
     return make_verdict(
-        asked,
+        stated,
         [*notes, *([Check("random", "note", _NOTE)] if random and not violated else [])],
         verdict="violated" if violated else "not refuted",
         bounds=[bound_of(claim, lower)],

@@ -104,31 +104,28 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         options = file.file.audits[self.entry]
         keys = (self.audits, self.entry, self.parameters, self.pairs)
         seed = generator(self.study.main.seed, "audits", *keys).integers(2**31)
-        return (
-            self.common
-            | {
-                "audits": self.audits,
-                "entry": self.entry,
-                "set": self.pairs,
-                "mechanism": dict(case.mechanism),
-                "arguments": dict(case.arguments),
-                "given": dict(case.given),
-                "pairs": case.inputs,
-                "samples": case.samples,
-                "method": options.method,
-                "failures": options.failures,
-                "as_reals": options.as_reals or options.support is not None,
-                "timeout": options.timeout,
-                "outcomes": options.outcomes,
-                "support": None if options.support is None else list(options.support),
-                "lipschitz": options.lipschitz,
-                "guesses": options.guesses,
-                "audit_seed": int(seed),
-                "alpha": file.alpha,
-                "claims": list(case.claims),
-            }
-            | self._evidence()
-        )
+        return self.common | {
+            "audits": self.audits,
+            "entry": self.entry,
+            "set": self.pairs,
+            "mechanism": dict(case.mechanism),
+            "arguments": dict(case.arguments),
+            "given": dict(case.given),
+            "pairs": case.inputs,
+            "samples": case.samples,
+            "method": options.method,
+            "failures": options.failures,
+            "as_reals": options.as_reals or options.support is not None,
+            "timeout": options.timeout,
+            "outcomes": options.outcomes,
+            "support": None if options.support is None else list(options.support),
+            "lipschitz": options.lipschitz,
+            "guesses": options.guesses,
+            "audit_seed": int(seed),
+            "alpha": file.alpha,
+            "claims": list(case.claims),
+            **self._evidence(),
+        }
 
     def _evidence(self) -> Spec:
         """Return the folder of kept evidence with its half of alpha, if there is one.

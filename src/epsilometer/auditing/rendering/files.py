@@ -50,7 +50,7 @@ class Files:
             try:
                 if option == "output":
                     path.parent.mkdir(parents=True, exist_ok=True)
-                _put(path, text.encode("utf-8", "backslashreplace"))
+                put(path, text.encode("utf-8", "backslashreplace"))
             except OSError as error:
                 raise _unwritable(option, path, error) from None
 
@@ -110,7 +110,8 @@ def _is_ours(folder: Path, files: Sequence[str]) -> bool:
         return MARK.encode() in stream.read(1000)
 
 
-def _put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes) -> None:
+    """Write a file in one step; a device or pipe as it is."""
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return

@@ -115,12 +115,13 @@ class Portfolio:
         self._initial = np.zeros((len(first), 1))
 
     def learn(self, x: Any, x_prime: Any) -> None:
-        """Predict from raw outputs of earlier audits on both sides, before any bet."""
+        """Learn from raw outputs on both sides, without a bet on them."""
         for raw, side in zip(self._raw, (x, x_prime), strict=True):
             raw.append(side)
-        self._draws += min(len(x), len(x_prime))
-        self._choose()
-        self._aim()
+        self._draws += len(x)
+        if self._draws >= self._next:
+            self._choose()
+            self._aim()
 
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
@@ -136,12 +137,7 @@ class Portfolio:
             ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
             parts = np.split(logs, ends, axis=1)
             pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
-            for raw, side in zip(self._raw, fresh, strict=True):
-                raw.append(side)
-            self._draws += size
-            if self._draws >= self._next:
-                self._choose()
-                self._aim()
+            self.learn(*fresh)
             start, used = end, used + size
         return Growth(pieces)
 
@@ -202,9 +198,8 @@ class Portfolio:
             return
         top, old = self.claim.grid()[-1], self._levels[self.claim.quantity]
         levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
-        bet, *arguments = against(self.claim, levels)
-        f, g = bet(prediction, *arguments)
-        growth = (prediction.p @ f + prediction.q @ g).reshape(levels.size, -1).max(axis=1)
+        f, g = _best_bets(prediction, *against(self.claim, levels))
+        growth = prediction.p @ f + prediction.q @ g
         if not (reached := growth * self._next >= _REFUTED).any():
             return
         aims = np.minimum(levels[np.flatnonzero(reached)[-1]] * _AROUND, top)
