@@ -85,7 +85,8 @@ def check_stability(
     The claim is not about privacy. One counterexample refutes it for a deterministic
     transformation. A random one is stable if its outputs on x and x' have *some* coupling that is
     never more than ``d_out`` apart. So two draws that are far apart refute nothing, and draws with
-    equal seeds are one coupling of many. But if there is a coupling, then for every set A of outputs (Strassen)
+    equal seeds are one coupling of many. But if there is a coupling, then for every set A of
+    outputs (Strassen)
 
         P(f(x) in A) <= P(f(x') is at most d_out from A).
 
