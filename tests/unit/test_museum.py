@@ -438,6 +438,19 @@ def verdict(word: str, bound: float | None, reasons=()) -> dict:
     }
 
 
+def shown(spec, answers) -> SimpleNamespace:
+    """Write verdicts, and the table and the page of their collection; return these files."""
+    files = []
+    for member, answer in zip(spec["members"], answers, strict=True):
+        files.append(member["path"])
+        write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
+    base = "results/smoke/{0}/{0}".format(spec["collection"])
+    outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
+    template = Path(__file__).parents[2] / "workflow/report/collection.html.j2"
+    exhibit.run(files, outputs, str(template), spec)
+    return outputs
+
+
 def test_the_table_and_the_page(config_folder):
     study = checked("config")
     spec = Exhibition(study, "museum").spec()
@@ -446,14 +459,7 @@ def test_the_table_and_the_page(config_folder):
         verdict("missing", None, ["no wheel"]),
         verdict("violated", 4.25),
     ]
-    files = []
-    for member, answer in zip(spec["members"], answers, strict=True):
-        files.append(member["path"])
-        write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
-    base = "results/smoke/museum/museum"
-    outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
-    template = Path(__file__).parents[2] / "workflow/report/collection.html.j2"
-    exhibit.run(files, outputs, str(template), spec)
+    outputs = shown(spec, answers)
     table = pd.read_csv(outputs.csv)
     assert list(table)[:8] == [*exhibit._ABOUT["museum"], *exhibit._NEXT]
     assert table["package"].tolist() == ["Bits", "Bits", "numbers"]
@@ -528,19 +534,12 @@ def test_the_table_and_the_page_of_the_census():
     study = checked("config")
     spec = Exhibition(study, "census").spec()
     answers = [verdict("not refuted", 0.2), verdict("violated", 4.25)]
-    files = []
-    for member, answer in zip(spec["members"], answers, strict=True):
-        files.append(member["path"])
-        write_columns({"json": [json.dumps(answer)]}, member["path"], "verdict", member["identity"])
-    base = "results/smoke/census/census"
-    outputs = SimpleNamespace(csv=f"{base}.csv", parquet=f"{base}.parquet", page=f"{base}.html")
-    template = Path(__file__).parents[2] / "workflow/report/collection.html.j2"
-    exhibit.run(files, outputs, str(template), spec)
+    outputs = shown(spec, answers)
     table = pd.read_csv(outputs.csv)
     assert list(table)[:4] == ["package", "version", "relation", "feature"]
     page = Path(outputs.page).read_text()
     assert "1 public features of libraries: 1 violated, 1 not refuted" in page
     assert '<a href="https://example.org/two">noisy</a>' in page
     (line, bad) = collection_lines(study, "census")
-    assert line == f"  census: 1 not refuted, 1 violated: {base}.html"
+    assert line == f"  census: 1 not refuted, 1 violated: {outputs.page}"
     assert "epsilon is at least 4.25" in bad
