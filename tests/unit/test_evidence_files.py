@@ -111,6 +111,7 @@ def test_a_violation_stays_and_a_later_audit_stops_at_once(audited):
     assert audited(0.3).verdict == "violated"
     later = audited(0.3, stop=True)
     assert (later.verdict, later.draws) == ("violated", 1)
+    assert note(later).endswith("; those draws refuted the claim")
 
 
 def test_a_new_version_has_its_part_of_alpha(audited):

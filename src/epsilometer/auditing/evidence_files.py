@@ -237,6 +237,7 @@ class EvidenceFile:
         if verdict.verdict == "invalid" or "wealth" not in after:
             text = f"{self.path.name} stays as it was: this audit has no evidence"
         else:
+            after["verdict"] = verdict.verdict
             lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in after.items()]
             lines.append(f'"sha256": "{_sha256(json.loads(json.dumps(after)))}"')
             self._write("{\n" + ",\n".join(lines) + "\n}\n")
@@ -244,6 +245,8 @@ class EvidenceFile:
                 f"{self.path.name}: audit {after['audits']} of version {version}, after "
                 f"{self.before['draws']} draws a side; this version has {part:.3g} of alpha"
             )
+            if self.before.get("verdict") == "violated":
+                text += "; those draws refuted the claim"
         note = Check("evidence", "note", text).to_plain()
         p_value = verdict.p_value if verdict.p_value is None else min(verdict.p_value / part, 1.0)
         return replace(
