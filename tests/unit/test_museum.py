@@ -415,16 +415,17 @@ def test_unexpected_verdicts_are_reported_for_any_file_of_audits(config_folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("words", "verdicts", "answer"),
     [
-        (["yes", "yes"], True),
-        (["yes", "", "yes"], True),
-        (["yes", "no"], False),
-        (["", ""], False),  # nothing could be installed
+        (["yes", "yes"], ["violated", "not refuted"], True),
+        (["yes", ""], ["violated", "missing"], True),
+        (["yes", "no"], ["violated", "violated"], False),
+        (["", ""], ["violated", "not refuted"], True),  # a census without controls
+        (["", ""], ["missing", "left out"], False),  # nothing could be installed
     ],
 )
-def test_a_museum_is_as_expected_where_something_is_and_nothing_is_not(tmp_path, words, answer):
-    table = pd.DataFrame({"fault": "no", "as_expected": words})
+def test_a_collection_is_as_expected_with_a_verdict_and_no_other(tmp_path, words, verdicts, answer):
+    table = pd.DataFrame({"fault": "no", "as_expected": words, "verdict": verdicts})
     table.to_csv(tmp_path / "museum.csv", index=False)
     assert is_as_expected(tmp_path / "museum.csv") == answer
 

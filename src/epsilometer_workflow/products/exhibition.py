@@ -18,7 +18,7 @@ from epsilometer_workflow.configuration.cases import Audits
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
-from epsilometer_workflow.stages.audit import LEFT_OUT
+from epsilometer_workflow.stages.audit import LEFT_OUT, MISSING
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/collection.html.j2"
 _ORDER = ("violated", "not refuted", None)
@@ -139,9 +139,10 @@ def _changes(before: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, st
 
 
 def is_as_expected(path: Path) -> bool:
-    """Tell whether a table has verdicts, and all are as expected."""
-    results = {row["as_expected"] for row in rows_of(path)}
-    return "yes" in results and "no" not in results
+    """Tell whether a table has a verdict, and all are as expected."""
+    rows = rows_of(path)
+    verdicts = {row["verdict"] for row in rows} - {MISSING, LEFT_OUT}
+    return bool(verdicts) and "no" not in {row["as_expected"] for row in rows}
 
 
 if __name__ == "__main__":
