@@ -124,6 +124,7 @@ def scored(scale: float) -> Any:
         dp.max_divergence(),
         lambda x: (noise(x), int(noise(x))),
         lambda d: d / scale,
+        TO="(f64, ExtrinsicObject)",
     )
 
 
