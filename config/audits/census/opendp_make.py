@@ -7,11 +7,17 @@ argument of a call from an input x, and `released` the output from what the call
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np  # noqa: F401 - for expressions
 import opendp.prelude as dp
+
+try:
+    import polars as pl
+except ImportError:  # in the environment without it
+    pl = None
 
 warnings.simplefilter("ignore")
 dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
@@ -28,16 +34,43 @@ def rows(kind: Any, size: int | None = None, **about: Any) -> Any:
     return dp.vector_domain(atoms(kind, **about), size=size)
 
 
-def frame(*by: str, **margin: Any) -> tuple[Any, Any]:
-    """Return the domain of frames of a word `key` and a number `v` of 0 to 10, and a plan."""
-    import polars as pl
+def plan(
+    query: Any,
+    names: str = "key v",
+    metric: Any = None,
+    measure: Any = None,
+    margin: Mapping[str, Any] = {},
+    **options: Any,
+) -> Any:
+    """Return a measurement of frames with these columns: what `query` makes of a plan.
 
-    columns = [dp.series_domain("key", atoms(str)), dp.series_domain("v", atoms(int))]
-    margins = [dp.polars.Margin(by=list(by), **margin)] if margin else []
-    domain = dp.lazyframe_domain(columns)
-    for known in margins:
-        domain = dp.with_margin(domain, known)
-    return domain, pl.LazyFrame(schema={"key": pl.String, "v": pl.Int64})
+    They are a word `key`, whole numbers `v` and `w`, floats `x` that may be missing, and users
+    `id`. By default, rows are protected, by pure differential privacy.
+    """
+    kinds = {"key": str, "v": "i64", "w": "i64", "id": "i64"}
+    types = {"key": pl.String, "x": pl.Float64}
+    domain = dp.lazyframe_domain(
+        [
+            dp.series_domain(
+                name, dp.option_domain(atoms("f64")) if name == "x" else atoms(kinds[name])
+            )
+            for name in names.split()
+        ]
+    )
+    if margin:
+        domain = dp.with_margin(domain, dp.polars.Margin(**{"by": [], **margin}))
+    return dp.m.make_private_lazyframe(
+        domain,
+        metric or dp.symmetric_distance(),
+        measure or dp.max_divergence(),
+        query(pl.LazyFrame(schema={name: types.get(name, pl.Int64) for name in names.split()})),
+        **{"global_scale": 1.0, **options},
+    )
+
+
+def users() -> Any:
+    """Return the metric of frames that differ in all rows of a user."""
+    return dp.symmetric_id_distance(identifier=pl.col("id"))
 
 
 @cache
@@ -72,9 +105,9 @@ def _map(make: str, d_in: Any) -> Any:
 
 
 def level(make: str, d_in: Any = 1) -> float:
-    """Return the claim: an epsilon, a rho, or a distance of outputs."""
+    """Return the claim: an epsilon, a rho, or a distance of outputs; of 0 a tiny level."""
     claim = _map(make, d_in)
-    return float(claim[0] if isinstance(claim, tuple) else claim)
+    return float(claim[0] if isinstance(claim, tuple) else claim) or 1e-9
 
 
 def delta(make: str, d_in: Any = 1) -> float:
@@ -91,6 +124,7 @@ def scored(scale: float) -> Any:
         dp.max_divergence(),
         lambda x: (noise(x), int(noise(x))),
         lambda d: d / scale,
+        TO="(f64, ExtrinsicObject)",
     )
 
 
