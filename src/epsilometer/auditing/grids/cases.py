@@ -113,14 +113,24 @@ class Audits:
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
         for key, sizes in self._sizes.items():
-            for unknown in [name for name in sizes if scales is not None and name not in scales]:
-                wrong = f"unknown scale{suggest(unknown, scales)}"
+            for unknown in [name for name in sizes if name not in (scales or sizes)]:
+                wrong = f"unknown scale{suggest(unknown, scales or ())}"
                 raise ConfigError(str(path), f"{key}.{unknown}", wrong)
 
     @property
     def has_sizes(self) -> bool:
         """Whether it sets the number of draws at this scale."""
         return all(self.scale in sizes for sizes in self._sizes.values())
+
+    @property
+    def name(self) -> str:
+        """The file's name without its end."""
+        return self.path.stem
+
+    @property
+    def scales(self) -> list[str]:
+        """The scales that numbers of draws depend on, if they do."""
+        return list(dict.fromkeys(name for sizes in self._sizes.values() for name in sizes))
 
     @property
     def _sizes(self) -> dict[str, dict[str, int]]:
