@@ -253,10 +253,10 @@ def test_a_job_that_was_stopped_leaves_its_cause(tmp_path):
 
 
 def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
-    def broken(figure):
+    def broken(*_):
         raise ValueError("no figure")
 
-    monkeypatch.setattr("epsilometer.auditing.rendering.page._svg", broken)
+    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", broken)
     (answer,) = audited(spec_of(as_reals=True))
     assert answer["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in audited.page.read_text()
