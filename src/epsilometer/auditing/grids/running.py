@@ -67,7 +67,8 @@ def read(
     }
     chosen = {n: cases[n] for n in cases if only is None or f"{n}/".startswith(f"{only}/")}
     if not chosen:
-        raise ArgumentError("only", f"unknown case {only!r} in {path}{suggest(str(only), cases)}")
+        near = suggest(str(only), [*cases, *file.cases])
+        raise ArgumentError("only", f"unknown case {only!r} in {path}{near}")
     return file, chosen
 
 
