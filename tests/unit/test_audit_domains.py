@@ -12,13 +12,13 @@ import yaml
 
 import epsilometer as em
 from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
+from epsilometer.auditing.grids.cases import Audits
 from epsilometer.auditing.inputs.designs import covering
 from epsilometer.auditing.question import pairs_of
 from epsilometer.auditing.sources.callables import callable_source
 from epsilometer.auditing.sources.worker import python_worker
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer_workflow.configuration.cases import Audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 DECLARATIONS = {
@@ -596,7 +596,7 @@ def cases_of(tmp_path, pairs, **more):
     entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
     text = yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5")
     file.write_text(text)
-    return Audits(file, "smoke", ["smoke"], tmp_path / "envs").all_cases()
+    return Audits(file, "smoke").all_cases()
 
 
 def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
+from epsilometer.auditing.grids.cases import Audits
 from epsilometer.auditing.stability import SAMPLES
 from epsilometer.errors import ConfigError
-from epsilometer_workflow.configuration.cases import Audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 ENTRY = {
@@ -26,7 +26,7 @@ def own(d_in, times):
 def cases(folder, **changed):
     entry = {key: value for key, value in (ENTRY | changed).items() if value is not None}
     (folder / "mine.yaml").write_text(yaml.safe_dump({"audits": {"sum": entry}}))
-    return Audits(folder / "mine.yaml", "smoke", ["smoke"], folder / "envs").all_cases()
+    return Audits(folder / "mine.yaml", "smoke").all_cases()
 
 
 def test_a_parameter_or_a_function_states_the_distance(audited, tmp_path):  # noqa: F811

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import epsilometer as em
+from epsilometer.auditing.grids import verdicts
 from epsilometer.auditing.sources.callables import load
 from epsilometer.errors import DataError, MechanismError
 from epsilometer_workflow.files.storage import read_columns
@@ -107,7 +108,7 @@ def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, cla
         live = em.audit(
             source,
             {name: (x, y) for name, x, y in PAIRS},
-            audit.claim_of(claim),
+            verdicts.claim_of(claim),
             samples=1000,
             seed=5,
         ).to_plain()
@@ -142,7 +143,7 @@ class Counting:
 
 def test_equal_requests_get_the_same_draws():
     source = Counting()
-    remembered = audit.Remembered(source)
+    remembered = verdicts.Remembered(source)
     x, y = 1000, 2000
     first = remembered.draw(x, 5, 7)
     assert remembered.draw(x, 5, 7) is first
@@ -153,7 +154,7 @@ def test_equal_requests_get_the_same_draws():
 
 def test_a_mechanism_that_failed_is_not_called_again():
     source = Counting(fails_at=2)
-    remembered = audit.Remembered(source)
+    remembered = verdicts.Remembered(source)
     remembered.draw(0, 5, 7)
     for _ in range(2):
         with pytest.raises(MechanismError, match="no more"):
@@ -170,7 +171,7 @@ def test_claims_share_draws_that_follow_no_seed(audited, monkeypatch, pairs):
         sources.append(Counting())
         return sources[-1]
 
-    monkeypatch.setattr(audit, "source_of", counting)
+    monkeypatch.setattr(verdicts, "source_of", counting)
     pairs = [[name, float(i), float(i + 1)] for i, (name, *_) in enumerate(pairs)]
     claims = [{"epsilon": 0.5}, {"epsilon": 0.5, "delta": 1e-9}, {"epsilon": 0.500001}]
     answers = audited(spec_of(claims=claims, pairs=pairs))
@@ -252,10 +253,10 @@ def test_a_job_that_was_stopped_leaves_its_cause(tmp_path):
 
 
 def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
-    def broken(figure):
+    def broken(*_):
         raise ValueError("no figure")
 
-    monkeypatch.setattr("epsilometer.auditing.rendering.page._svg", broken)
+    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", broken)
     (answer,) = audited(spec_of(as_reals=True))
     assert answer["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in audited.page.read_text()

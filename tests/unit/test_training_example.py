@@ -12,7 +12,7 @@ import epsilometer as em
 from epsilometer.auditing.canaries.one_run import draw_canaries
 from epsilometer.auditing.serving.loading import find
 from epsilometer.auditing.sources.callables import callable_source
-from epsilometer_workflow.configuration.cases import Audits
+from epsilometer_workflow.configuration.files_of_audits import read_audits
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
@@ -134,7 +134,9 @@ def test_one_training_detects_them_too(training, fault):
 
 @pytest.mark.parametrize("name", ["dp-sgd", "dp-sgd-in-one-run"])
 def test_files_of_audits_have_expected_verdicts_and_an_accountant(name):
-    file = Audits(FOLDER / f"{name}.yaml", "quick", ["quick"], FOLDER)
+    (file,) = read_audits(
+        FOLDER / f"{name}.yaml", "quick", ["quick"], FOLDER, explicit=True
+    ).values()
     cases = file.all_cases()
     assert {case.arguments["fault"] for case in cases} == {"none", *FAULTS}
     (lock,) = file.locks.values()

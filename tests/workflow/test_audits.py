@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from epsilometer.auditing.grids import running
 from tests.workflow.conftest import SMALL, Project, copy_project
 
 NOISY = '''"""Counts with noise."""
@@ -84,6 +85,15 @@ def test_a_file_of_audits_is_a_table_and_a_failure_is_a_row(project: Project, tm
     assert "constant seed inside" in table.loc["stuck", "error"]
     again = pd.read_parquet(project.folder / f"{RESULTS}.parquet").set_index("audit")
     assert again["verdict"].tolist() == words
+    # without Snakemake
+    file, cases = running.read(str(tmp_path / "mine/mine.yaml"), None, None, 2022)
+    rows = running.run(cases, str(file.folder), 2, "again", lambda *_: None)
+    ours = [(row.word, row.verdict.bound, row.verdict.seed, row.verdict.alpha) for row in rows]
+    columns = again[["verdict", "bound", "seed", "alpha"]].astype(object)
+    assert ours == [
+        tuple(None if pd.isna(value) else value for value in row)
+        for row in columns.itertuples(index=False)
+    ]
     page = (project.folder / f"{RESULTS}.html").read_text()
     assert "Four &lt;b&gt;mechanisms&lt;/b&gt;" in page
     links = re.findall('href="([^"]+)"', page)

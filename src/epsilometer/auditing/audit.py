@@ -29,6 +29,7 @@ from epsilometer.auditing.drawing import Drawing, seed_of
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.outcomes.shapes import raw
 from epsilometer.auditing.question import Pairs, Question, named_pairs, source_of
+from epsilometer.auditing.rendering.progress import Progress, no_progress, shown
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
@@ -42,16 +43,9 @@ if TYPE_CHECKING:
     from epsilometer.auditing.evidence_files import EvidenceFile
 
 Sample = NDArray[Any]
-Progress = Callable[[float, str], None]
-"""Gets the part of the draws that is done, from 0 to 1, and a line about it."""
-
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
-
-
-def _no_progress(part: float, line: str) -> None:
-    pass
 
 
 class _LateError(Exception):
@@ -141,7 +135,8 @@ def audit(
         and to which it adds. If code, inputs, versions or the claim change, it starts anew with a
         part of alpha. It does not see other things that the mechanism reads when it runs.
     progress
-        Called with the share of the draws that is done, from 0 to 1, and a line of text.
+        Called with the share of the draws that is done, from 0 to 1, and a line of text. By default
+        a notebook shows a bar after two seconds, if rich and ipywidgets are installed.
 
     Raises
     ------
@@ -175,14 +170,14 @@ def audit(
         keeps=evidence is not None,
         started=started,
     )
-    progress = progress or _no_progress
-    if evidence is None:
-        return _run(question, source, checked, progress)
-    from epsilometer.auditing.evidence_files import opened
+    with shown(progress) as tell:
+        if evidence is None:
+            return _run(question, source, checked, tell)
+        from epsilometer.auditing.evidence_files import opened
 
-    with opened(evidence, lambda: progress(0.0, "waits for another audit")) as file:
-        question = replace(question, started=time.perf_counter())
-        return file.end(_run(question, source, checked, progress, file))
+        with opened(evidence, lambda: tell(0.0, "waits for another audit")) as file:
+            question = replace(question, started=time.perf_counter())
+            return file.end(_run(question, source, checked, tell, file))
 
 
 def _run(
@@ -406,14 +401,14 @@ def _anytime(
     steps: Sequence[Step],
     question: Question,
     checks: Sequence[Check],
-    progress: Progress = _no_progress,
+    progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
     file: EvidenceFile | None = None,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
     def stops(evidence: Evidence) -> bool:
-        watched, drawn = question.stop or progress is not _no_progress, evidence.drawn
+        watched, drawn = question.stop or progress is not no_progress, evidence.drawn
         refuted = watched and evidence.refuted()
         line = "the claim is refuted" if refuted else "no violation so far"
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
@@ -465,7 +460,7 @@ def _exact(
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress = _no_progress,
+    progress: Progress = no_progress,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)

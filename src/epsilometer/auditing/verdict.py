@@ -6,9 +6,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 from epsilometer.auditing.formats import as_plain, input_text, percent_sure, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
 
@@ -150,6 +154,25 @@ class Verdict:
         """Return its JSON text; ``ascii_only`` escapes all other letters."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the figure of the verdict with matplotlib, and return its axes.
+
+        It is the growth of the e-value, with the line beyond which the claim is refuted. Tests
+        without an e-value show the probabilities of the witness, and what the claim allows.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default in a figure of its own.
+        """
+        axes: Axes = _figures().plot(self, ax)
+        return axes
+
+    def _repr_html_(self) -> str:
+        """Return the table, with the figure, that a notebook shows."""
+        text: str = _figures().html_of(self)
+        return text
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
@@ -225,6 +248,11 @@ class Verdict:
             note = "" if follows else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
+
+
+def _figures() -> Any:
+    """Return the module that draws verdicts; it imports this one."""
+    return import_module("epsilometer.auditing.rendering.figures")
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -101,6 +101,23 @@ power
 --pairs N | how many pairs of inputs share the draws (default 1)
 --event P | probability of the event that shows it, where that is rare
 """
+_AUDITS = """\
+epsilometer audits FILE [FILE ...] [options]
+
+Audits all mechanisms of files of audits, in YAML (docs/audits.md), as the
+workflow does, without Snakemake. All claims of a file share its alpha."""
+_OF_AUDITS = """
+how
+--only CASE | audit these cases only, at the same alpha: AUDIT, AUDIT/PARAMETERS or \
+AUDIT/PARAMETERS/PAIRS
+--scale NAME | which number of draws, where a file has several by name
+--seed S | the seed that all draws follow from (default 2022, as in the workflow)
+--jobs N | cases at a time (default: as many as there are cores); the answer is the same
+the answer
+--junit FILE | write a test result for each verdict, in JUnit's XML
+--markdown FILE | write a summary in Markdown
+--quiet | show no progress
+"""
 _CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
 _SOURCE_CHOICES = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
 _PAIRS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
@@ -153,20 +170,25 @@ class _Parser(argparse.ArgumentParser):
             rest = f"{rest}; write {option} {' '.join(names)}"
         raise ArgumentError(option, rest)
 
-    def parsed(self, argv: Sequence[str], positional: str | None = None) -> argparse.Namespace:
-        """Return the options; at most one argument belongs to none, that of this name."""
+    def parsed(
+        self, argv: Sequence[str], positional: str | None = None, most: int = 1
+    ) -> argparse.Namespace:
+        """Return the options; at most one argument belongs to none, that of this name.
+
+        Where ``most`` is larger, several may, and are a list.
+        """
         options, rest = self.parse_known_args(list(argv))
         rest = [argument for argument in rest if argument != "--"]
         for argument in rest:
             if argument.startswith("-") and not self._negative_number_matcher.match(argument):
                 raise self._unknown(argument.partition("=")[0])
-        if len(rest) > (positional is not None):
+        if len(rest) > (most if positional else 0):
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
                 repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
             )
         if positional:
-            setattr(options, positional, rest[0] if rest else None)
+            setattr(options, positional, rest if most > 1 else rest[0] if rest else None)
         return options
 
     def _unknown(self, name: str) -> ArgumentError:
@@ -189,6 +211,11 @@ class _Once(argparse.Action):
 def audit_parser() -> _Parser:
     """Return the options of ``epsilometer audit``."""
     return _Parser(_OF_AN_AUDIT, _AUDIT, _EPILOG)
+
+
+def audits_parser() -> _Parser:
+    """Return the options of ``epsilometer audits``."""
+    return _Parser(_OF_AUDITS, _AUDITS, _EPILOG.partition("\n\n")[0])
 
 
 def needed_parser() -> _Parser:
@@ -301,7 +328,8 @@ def spelled(argument: str, of_audit: bool = True) -> str:
     if argument == "pairs":
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
-    known = re.search(rf"^{re.escape(option)}\b", _OF_AN_AUDIT + _OF_DRAWS, re.MULTILINE)
+    tables = _OF_AN_AUDIT + _OF_DRAWS + _OF_AUDITS
+    known = re.search(rf"^{re.escape(option)}\b", tables, re.MULTILINE)
     return _ARGUMENTS.get(argument, option if known else argument)
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``epsilometer audit`` and ``epsilometer samples-needed`` (docs/audit.md)."""
+"""The command line: ``epsilometer audit``, ``audits`` and ``samples-needed`` (docs/audit.md)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from epsilometer.cli.arguments import (
     audit_parser,
+    audits_parser,
     check_options,
     chosen,
     claim_of,
@@ -37,6 +38,7 @@ WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
 _HELP = """\
 usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
+       epsilometer audits FILE [FILE ...] [options]
        epsilometer samples-needed CLAIM --detect LEVEL [options]
        epsilometer --version
 
@@ -44,10 +46,12 @@ Tests from outputs alone whether a mechanism keeps the privacy that it claims.
 
 commands:
   audit           a verdict on a claim of differential privacy; see epsilometer audit --help
+  audits          verdicts on all mechanisms of files of audits
   samples-needed  how many draws find a violation
 """
 _WRITTEN = ("--json", "--junit", "--output")
 _ALPHA = 0.05
+_SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
 _COMMON = ("alpha", "seed", "detect", "outcomes", "support", "lipschitz", "as_reals")
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
@@ -242,6 +246,49 @@ def _replay(argv: Sequence[str], draws: int, part: float, seed: int | None = Non
     return shlex.join(["epsilometer", "audit", *kept])
 
 
+def _audits(argv: Sequence[str]) -> int:
+    options = audits_parser().parsed(argv, "files", most=sys.maxsize)
+    if not options.files:
+        raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
+    if options.jobs is not None and options.jobs < 1:
+        raise ArgumentError("jobs", f"must be at least 1, got {options.jobs}")
+    try:
+        from epsilometer.auditing.grids import running, summary
+    except ImportError as error:
+        message = "pip install pydantic pyyaml, the extra 'audits' of this package"
+        raise ArgumentError("audits", f"needs {error.name}: {message}") from None
+    from epsilometer.auditing.rendering.files import target, write
+    from epsilometer.auditing.rendering.junit import xml_of_suites
+
+    named = chosen(options, "junit", "markdown")
+    targets = {option: target(option, name, options.files) for option, name in named.items()}
+    if len({*targets.values()}) < len(targets):
+        raise ArgumentError("markdown", "names the same file as --junit")
+    seed = _SEED if options.seed is None else options.seed
+    files = [running.read(f, options.only, options.scale, seed) for f in options.files]
+    rows, sections, suites = [], [], {}
+    for path, (file, cases) in zip(options.files, files, strict=True):
+        command = ["epsilometer", "audits", path]
+        for name, value in chosen(options, "scale", "seed").items():
+            command += [f"--{name}", str(value)]
+        progress = _Progress(bool(options.quiet))
+        try:
+            jobs = options.jobs or getattr(os, "process_cpu_count", os.cpu_count)() or 1
+            audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
+        finally:
+            progress.end()
+        rows += audited
+        text = summary.text_of(path, audited, file.file.alpha)
+        _print("\n".join(map(_printable, text.splitlines())))
+        sections.append(summary.markdown_of(file.title, audited, file.file.alpha))
+        suites[path] = summary.tests_of(file.name, audited)
+    if "junit" in targets:
+        write("junit", targets["junit"], xml_of_suites(suites))
+    if "markdown" in targets:
+        write("markdown", targets["markdown"], "\n".join(sections))
+    return running.exit_code(rows)
+
+
 def _needed(argv: Sequence[str]) -> int:
     options = needed_parser().parsed(argv)
     check_options(options)
@@ -347,7 +394,11 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"audit": _audit, "samples-needed": _needed}
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "audit": _audit,
+    "audits": _audits,
+    "samples-needed": _needed,
+}
 
 
 if __name__ == "__main__":

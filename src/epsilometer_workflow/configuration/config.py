@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from epsilometer.auditing.grids.yaml_files import read_yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.files.options import (
     ID,
@@ -34,7 +35,6 @@ from epsilometer_workflow.files.options import (
     parse,
 )
 from epsilometer_workflow.files.parsing import Draws
-from epsilometer_workflow.files.yaml_files import read_yaml
 
 PLANNED = "planned"  # the n that a theorem gives
 

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
+from epsilometer.auditing.grids.cases import Audits
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
@@ -24,8 +25,8 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config, paths
-from epsilometer_workflow.configuration.cases import Audits, read_audits
 from epsilometer_workflow.configuration.comparison import Comparisons
+from epsilometer_workflow.configuration.files_of_audits import read_audits
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.options import parse
 from epsilometer_workflow.files.parsing import Batch, Draws, spell

@@ -1,32 +1,22 @@
 """Types of options that users write, which are checked before a run.
 
-The configuration of a workflow and the builders of its tables share them; an error is one line with
-file, key, problem and the nearest valid name.
+The configuration of a workflow and the builders of its tables share them, and those of files of
+audits; an error is one line with file, key, problem and the nearest valid name.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    create_model,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, create_model
 
-from epsilometer.errors import ConfigError, one_line, suggest
+from epsilometer.auditing.grids.options import ID, Fractional, Id, Model, ModelType, parse
 
-ID = r"^[A-Za-z0-9][A-Za-z0-9._=-]*$"  # safe as a part of a path and of a shell word
+__all__ = ["ID", "Epsilon", "Fractional", "Id", "Model", "ModelType", "Order", "parse"]
 
 
 def _number(value: object) -> object:
@@ -48,34 +38,8 @@ def _order(value: float) -> float:
     return value
 
 
-Id = Annotated[str, StringConstraints(pattern=ID)]
 Epsilon = Annotated[float, BeforeValidator(_number), AfterValidator(_privacy)]
 Order = Annotated[float, BeforeValidator(_number), AfterValidator(_order)]
-Fractional = Annotated[float, Field(gt=0, lt=1)]
-
-
-class Model(BaseModel):
-    """A strict mapping of known keys."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
-
-
-ModelType = TypeVar("ModelType", bound=BaseModel)
-
-
-def parse(model: type[ModelType], value: object, file: str, prefix: str = "") -> ModelType:
-    """Check a value against a model; every error is a line of the `ConfigError`."""
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        by_key: dict[str, list[Any]] = {}
-        for problem in error.errors():
-            key = ".".join(filter(None, [prefix, *_path(problem, value)]))
-            by_key.setdefault(key, []).append(problem)
-        raise ConfigError.joined(
-            str(ConfigError(file, key, _message(problems, model)))
-            for key, problems in by_key.items()
-        ) from None
 
 
 @cache
@@ -89,50 +53,3 @@ def options_model(function: Any) -> type[BaseModel]:
         for name in names[: function.__code__.co_kwonlyargcount]
     }
     return create_model(function.__name__, __base__=Model, **fields)
-
-
-def _path(problem: Any, value: object) -> list[str]:
-    """Return the keys that lead to a problem, without the names pydantic gives to alternatives."""
-    keys = []
-    *_, last = problem["loc"] or (None,)
-    for part in problem["loc"]:
-        is_key = isinstance(value, dict) and part in value
-        is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
-        if is_key or is_index:
-            value = value[part]  # type: ignore[index]
-        elif not (part is last and problem["type"] == "missing"):
-            continue
-        keys.append(str(part))
-    return keys
-
-
-def _message(problems: list[Any], model: type[BaseModel]) -> str:
-    """Return one message for a key, with all alternatives of its type."""
-    first = problems[0]
-    if first["type"] == "extra_forbidden":
-        return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
-    if first["type"] == "missing":
-        return "is missing"
-    texts = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
-    texts = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in texts]
-    alternatives = [text.removeprefix("Input should be ") for text in texts[1:]]
-    message = " or ".join(dict.fromkeys([texts[0], *alternatives]))
-    return f"{message}, got {first['input']!r}"[:240]
-
-
-def _keys(model: type[BaseModel]) -> set[str]:
-    """Return every key that the model and the models within it know."""
-    keys: set[str] = set()
-    for name, field in model.model_fields.items():
-        keys.add(field.alias or name)
-        for inner in _models_in(field.annotation):
-            keys |= _keys(inner)
-    return keys
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models in a type: itself, or the parts of a list, mapping or union."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models_in(part)

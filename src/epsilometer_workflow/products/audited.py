@@ -19,14 +19,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from epsilometer.auditing.grids.cases import Audits, Case
 from epsilometer.auditing.serving.digests import sha256
 from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.sources.callables import digests
 from epsilometer.auditing.sources.worker import WorkerSource
 from epsilometer.errors import EpsilometerError, one_line
-from epsilometer.seeds import generator
 from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.cases import Audits, Case
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.environments import Environment
@@ -100,48 +99,8 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        case, file = self.case, self.file_of_audits
-        options = file.file.audits[self.entry]
-        keys = (self.audits, self.entry, self.parameters, self.pairs)
-        seed = generator(self.study.main.seed, "audits", *keys).integers(2**31)
-        return self.common | {
-            "audits": self.audits,
-            "entry": self.entry,
-            "set": self.pairs,
-            "mechanism": dict(case.mechanism),
-            "arguments": dict(case.arguments),
-            "given": dict(case.given),
-            "pairs": case.inputs,
-            "samples": case.samples,
-            "method": options.method,
-            "failures": options.failures,
-            "as_reals": options.as_reals or options.support is not None,
-            "timeout": options.timeout,
-            "outcomes": options.outcomes,
-            "support": None if options.support is None else list(options.support),
-            "lipschitz": options.lipschitz,
-            "guesses": options.guesses,
-            "audit_seed": int(seed),
-            "alpha": file.alpha,
-            "claims": list(case.claims),
-            "explain": file.file.explain,
-            **self._evidence(),
-        }
-
-    def _evidence(self) -> Spec:
-        """Return the folder of kept evidence with its half of alpha, if there is one.
-
-        The other half is for the verdicts that keep nothing.
-        """
-        file, case = self.file_of_audits, self.case
-        folder, options = file.file.evidence, file.file.audits[self.entry]
-        if folder is None:
-            return {}
-        stable = "stability" in case.claims[0]["claim"]
-        once = stable or options.method == "exact" or options.outcomes or options.support
-        if once or "outputs" in case.mechanism or "canaries" in (case.inputs or {}):
-            return {"alpha": file.alpha / 2}
-        return {"evidence": folder, "alpha": file.file.alpha / 2}
+        seed = self.study.main.seed
+        return self.common | self.file_of_audits.spec(self.case, self.audits, seed)
 
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from epsilometer.auditing.grids.cases import Audits
+from epsilometer.auditing.grids.verdicts import LEFT_OUT, MISSING
 from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.cases import Audits
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
-from epsilometer_workflow.stages.audit import LEFT_OUT, MISSING
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/collection.html.j2"
 _ORDER = ("violated", "not refuted", None)

@@ -12,10 +12,10 @@ import jinja2
 import pandas as pd
 
 from epsilometer.auditing.formats import short
+from epsilometer.auditing.grids.verdicts import as_expected
 from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 
 WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
-_AS_GOOD = {"holds": "not refuted"}
 _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
 _NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
 
@@ -101,13 +101,6 @@ def row(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]
         "source": verdict["source"] or None,
         "path": member["path"],
     }
-
-
-def as_expected(word: str, expected: str | None) -> str | None:
-    """Return yes or no; nothing where nothing is expected, or nothing could be found out."""
-    if expected is None or word == "missing":
-        return None
-    return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
 
 
 def guessed(guesses: Mapping[str, Any] | None) -> str | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.auditing.formats import short
+from epsilometer.auditing.grids.verdicts import LEFT_OUT
 from epsilometer_workflow.stages import conclude
-from epsilometer_workflow.stages.audit import LEFT_OUT
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section
     ("violated", "Exhibits", "Known faults, which must be found."),

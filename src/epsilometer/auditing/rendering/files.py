@@ -23,8 +23,8 @@ class Files:
     def __init__(
         self, json: str | None, junit: str | None, folder: str | None, read: Sequence[str] = ()
     ) -> None:
-        self._json = None if json is None else _target("json", json, read)
-        self._junit = None if junit is None else _target("junit", junit, read)
+        self._json = None if json is None else target("json", json, read)
+        self._junit = None if junit is None else target("junit", junit, read)
         self._folder = None if folder is None else _folder(folder)
         if self._json is not None and self._json == self._junit:
             raise ArgumentError("junit", "names the same file as --json")
@@ -47,15 +47,20 @@ class Files:
 
             texts.append(("junit", self._junit, xml_of(verdict)))
         for option, path, text in texts:
-            try:
-                if option == "output":
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                put(path, text.encode("utf-8", "backslashreplace"))
-            except OSError as error:
-                raise _unwritable(option, path, error) from None
+            write(option, path, text)
 
 
-def _target(option: str, name: str, read: Sequence[str]) -> Path:
+def write(option: str, path: Path, text: str) -> None:
+    """Write a text in one step; raise `ArgumentError` about its option if that is impossible."""
+    try:
+        if option == "output":
+            path.parent.mkdir(parents=True, exist_ok=True)
+        put(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise _unwritable(option, path, error) from None
+
+
+def target(option: str, name: str, read: Sequence[str]) -> Path:
     """Return the file to write, with links followed; a device or a pipe as it is."""
     path = Path(name)
     try:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from epsilometer.auditing.grids import keys as audits
+from epsilometer.auditing.grids.options import parse
+from epsilometer.auditing.grids.yaml_files import read_yaml
 from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer.auditing.question import Question, check_together, named_pairs
 from epsilometer.auditing.sources.accounting import (
@@ -29,10 +32,7 @@ from epsilometer.auditing.stability import SAMPLES, claim_of
 from epsilometer.auditing.statistics.schedule import least_samples
 from epsilometer.auditing.statistics.upper import Smooth
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
-from epsilometer_workflow.configuration import audits, config
-from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.files.options import ID
-from epsilometer_workflow.files.parsing import spell
+from epsilometer.seeds import generator
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
@@ -94,26 +94,43 @@ class Audits:
     path
         The YAML file; all that it names is relative to its folder.
     scale, scales
-        The scale, and all scales.
-    locks
-        The folder of locks beside ``envs`` in the file's own folder.
+        The scale, and all scales; without these, the file's own.
+    lock_of
+        Returns the lock of an environment for a file in a folder; without it, there are no
+        environments.
     """
 
-    def __init__(self, path: Path, scale: str, scales: Collection[str], locks: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        scale: str,
+        scales: Collection[str] | None = None,
+        lock_of: Callable[[str, Path], Any] | None = None,
+    ) -> None:
         self.path, self.scale = path, scale
-        self._folders_of_locks = [path.parent / "envs", locks]
-        self._locks: dict[str, Lock] = {}
-        self.file = config.read(path, audits.AuditsFile)
+        self._lock_of = lock_of
+        self._locks: dict[str, Any] = {}
+        self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
         for key, sizes in self._sizes.items():
-            for unknown in [name for name in sizes if name not in scales]:
-                wrong = f"unknown scale{suggest(unknown, scales)}"
+            for unknown in [name for name in sizes if name not in (scales or sizes)]:
+                wrong = f"unknown scale{suggest(unknown, scales or ())}"
                 raise ConfigError(str(path), f"{key}.{unknown}", wrong)
 
     @property
     def has_sizes(self) -> bool:
         """Whether it sets the number of draws at this scale."""
         return all(self.scale in sizes for sizes in self._sizes.values())
+
+    @property
+    def name(self) -> str:
+        """The file's name without its end."""
+        return self.path.stem
+
+    @property
+    def scales(self) -> list[str]:
+        """The scales that numbers of draws depend on, if they do."""
+        return list(dict.fromkeys(name for sizes in self._sizes.values() for name in sizes))
 
     @property
     def _sizes(self) -> dict[str, dict[str, int]]:
@@ -170,7 +187,7 @@ class Audits:
         return sum(len(case.claims) for case in self.all_cases())
 
     @property
-    def locks(self) -> dict[str, Lock]:
+    def locks(self) -> dict[str, Any]:
         """The locks of its environments, by the names of these in paths."""
         self.all_cases()
         return {lock.key: lock for lock in self._locks.values()}
@@ -179,6 +196,48 @@ class Audits:
     def alpha(self) -> float:
         """The share of each verdict in the file's alpha."""
         return self.file.alpha / self.verdicts
+
+    def spec(self, case: Case, name: str, seed: int) -> dict[str, Any]:
+        """Return all that the verdicts on a case follow from, by the file's name and the seed."""
+        options = self.file.audits[case.entry]
+        own = generator(seed, "audits", name, case.entry, case.parameters, case.pairs)
+        return {
+            "audits": name,
+            "entry": case.entry,
+            "set": case.pairs,
+            "mechanism": dict(case.mechanism),
+            "arguments": dict(case.arguments),
+            "given": dict(case.given),
+            "pairs": case.inputs,
+            "samples": case.samples,
+            "method": options.method,
+            "failures": options.failures,
+            "as_reals": options.as_reals or options.support is not None,
+            "timeout": options.timeout,
+            "outcomes": options.outcomes,
+            "support": None if options.support is None else list(options.support),
+            "lipschitz": options.lipschitz,
+            "guesses": options.guesses,
+            "audit_seed": int(own.integers(2**31)),
+            "alpha": self.alpha,
+            "claims": list(case.claims),
+            "explain": self.file.explain,
+            **self._evidence(case),
+        }
+
+    def _evidence(self, case: Case) -> dict[str, Any]:
+        """Return the folder of kept evidence with its half of alpha, if there is one.
+
+        The other half is for the verdicts that keep nothing.
+        """
+        folder, options = self.file.evidence, self.file.audits[case.entry]
+        if folder is None:
+            return {}
+        stable = "stability" in case.claims[0]["claim"]
+        once = stable or options.method == "exact" or options.outcomes or options.support
+        if once or "outputs" in case.mechanism or "canaries" in (case.inputs or {}):
+            return {"alpha": self.alpha / 2}
+        return {"evidence": folder, "alpha": self.file.alpha / 2}
 
     def _check(self, entry: audits.AuditEntry) -> None:
         """Check the options of an entry together."""
@@ -290,11 +349,13 @@ class Audits:
             return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
         return {"python": filled(source.python), "function": spec}, rest
 
-    def _lock(self, environment: str) -> Lock:
+    def _lock(self, environment: str) -> Any:
         """Return the lock that an entry names."""
         try:
             if environment not in self._locks:
-                self._locks[environment] = find_lock(environment, self._folders_of_locks)
+                if self._lock_of is None:
+                    raise KeyError("is made by the workflow only (snakemake audits); name a python")
+                self._locks[environment] = self._lock_of(environment, self.folder)
         except KeyError as error:
             raise ArgumentError("mechanism.environment", error.args[0]) from None
         return self._locks[environment]
@@ -445,7 +506,7 @@ def _text_of(value: Any) -> str:
     """Return a parameter as an argument of a command."""
     if isinstance(value, bool):
         return str(value).lower()
-    return spell(value) if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _safe(text: str) -> str:
@@ -490,33 +551,3 @@ def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
     return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def read_audits(
-    path: Path, scale: str, scales: Collection[str], locks: Path, *, explicit: bool
-) -> dict[str, Audits]:
-    """Return the files of a folder, or the one file that is named, by their names.
-
-    Unless ``explicit``, files that are not made at this scale are left out.
-
-    Raises
-    ------
-    ConfigError
-        If ``place`` does not exist, or a file is invalid.
-    """
-    files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
-    if explicit and not path.exists():
-        known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
-        near = suggest(str(path), known)
-        near = near if "did you mean" in near else ""
-        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{near}")
-    if explicit and not files:
-        raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
-    for file in files:
-        if not re.fullmatch(ID, file.stem):
-            raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
-    by_name = {file.stem: Audits(file, scale, scales, locks) for file in files}
-    return {name: read for name, read in by_name.items() if explicit or read.has_sizes}

@@ -1,4 +1,4 @@
-"""The types of ``config/audits/<name>.yaml``."""
+"""The keys of a file of audits, and their types."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from epsilometer.auditing.grids.options import Fractional, Id, Model
 from epsilometer.auditing.question import check_claim
-from epsilometer_workflow.files.options import Fractional, Id, Model
 
 _SOME = Field(min_length=1)
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
@@ -269,7 +269,7 @@ class AuditEntry(Model):
 
 
 class AuditsFile(Model):
-    """``config/audits/<name>.yaml``."""
+    """A file of audits."""
 
     title: str | None = None
     alpha: Fractional = 0.05

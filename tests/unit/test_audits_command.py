@@ -1,0 +1,213 @@
+"""`epsilometer audits`: the verdicts of the workflow, without Snakemake."""
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from epsilometer.auditing.grids import running, summary
+from epsilometer.cli import main as command
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.stages import audit
+from tests.products import all_audits
+from tests.unit.test_stages_audit import verdicts_of
+
+CODE = """
+import ctypes, os, numpy as np
+
+def count(x, size, rng, epsilon=1.0):
+    p = 1 - np.exp(-epsilon)
+    return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
+
+def raises(x, rng):
+    raise ValueError("no | budget\\nleft")
+
+def crashes(x, rng):
+    ctypes.string_at(0)
+
+def leaves(x, rng):
+    os._exit(0)
+
+def twice(x):
+    return x + x
+
+def accountant(delta):
+    return 1.5
+"""
+PAIRS = {"adjacent": [[0, 1], [1, 1]]}
+
+
+def entry(function: str, **more: object) -> dict[str, object]:
+    return {"mechanism": f"own.py:{function}", "pairs": PAIRS, "claims": [{"epsilon": 1}], **more}
+
+
+GOOD, WRONG = entry("count"), entry("count", parameters={"epsilon": 3})
+SHARED = {
+    "count": entry(
+        "count",
+        parameters={"epsilon": [0.5, 2]},
+        claims=[{"epsilon": "$epsilon"}, {"renyi": {2: 0.01, 3: 5}}],
+    ),
+    "accounted": entry("count", claims=[{"epsilon": "own.py:accountant", "delta": 1e-5}]),
+    "raises": entry("raises"),
+    "twice": {"mechanism": "own.py:twice", "pairs": PAIRS, "stability": {"d_in": 1, "d_out": 1}},
+    "recorded": {"mechanism": {"outputs": ["x.csv"]}, "claims": [{"gdp": 0.1}]},
+    "kept": entry("count", reads=["own.py"], claims=[{"zcdp": 0.1}]),
+}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Return a function that writes a file of audits, in the current folder."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(running, "_ONE_THREAD", ())
+    Path("own.py").write_text(CODE)
+    Path("x.csv").write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(500)))
+
+    def write(audits: dict[str, object], name: str = "mine.yaml", **more: object) -> str:
+        Path(name).write_text(yaml.safe_dump({"samples": 500, "audits": audits, **more}))
+        return name
+
+    return write
+
+
+def plain(verdict) -> dict:
+    """Return a verdict without times and without the command that makes it again."""
+    values = json.loads(json.dumps(verdict if isinstance(verdict, dict) else verdict.to_plain()))
+    values["provenance"].pop("time", None)
+    return {key: values[key] for key in values if key not in ("seconds", "replay", "verdict")}
+
+
+def test_the_verdicts_are_those_of_the_workflow(config_folder, write):
+    name = write(SHARED)
+    _, cases = running.read(name, None, None, command._SEED)
+    rows = running.run(cases, ".", 2, "again", lambda *_: None)
+    study = checked(config_folder, {"audits": name})
+    own = []
+    for product in all_audits(study):
+        if product.rule == "audit":
+            spec = product.spec()
+            audit.run("o.parquet", "o.html", spec, "", ".", "", lambda _: None)
+            own += verdicts_of("o.parquet", spec, "")
+    assert [row.word for row in rows] == [each["verdict"] for each in own]
+    assert {"violated", "not refuted", "failed"} <= {row.word for row in rows}
+    assert [plain(row.verdict) for row in rows] == [plain(each) for each in own]
+
+
+def test_the_seed_is_that_of_the_workflow():
+    config = Path(__file__).parents[2] / "config/config.yaml"
+    assert yaml.safe_load(config.read_text())["seed"] == command._SEED
+
+
+def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
+    audits = {"a": entry("crashes"), "b": GOOD, "c": entry("leaves"), "d": entry("raises")}
+    assert command.main(["audits", write(audits), "--quiet", "--jobs", "2"]) == 4
+    out, _ = capfd.readouterr()
+    lines = [line for line in out.splitlines() if line[0] != " "]
+    assert lines[0] == ("a, default, adjacent: INVALID: crashed: Segmentation fault (signal 11)")
+    assert lines[1] == "b, default, adjacent: NOT REFUTED: epsilon = 1"
+    assert lines[2].endswith("INVALID: ended the interpreter with exit code 0")
+    assert lines[3].endswith("ValueError: no | budget left (own.py:9)")
+    assert lines[4] == "mine.yaml: 3 failed, 1 not refuted; alpha = 0.05 for all together"
+
+
+@pytest.mark.parametrize(
+    ("audits", "code"),
+    [
+        ({"a": GOOD}, 0),
+        ({"a": GOOD, "b": WRONG, "c": entry("raises")}, 1),
+        ({"b": {**WRONG, "expected": "violated"}}, 0),
+        ({"a": {**GOOD, "expected": "violated"}}, 1),
+        ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}}, 3),
+        ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}, "b": entry("raises")}, 4),
+    ],
+)
+def test_exit_codes_and_files(write, audits, code, capfd):
+    name = write(audits, title="Ours | <b>")
+    assert command.main(["audits", name, "--junit", "j.xml", "--markdown", "m.md"]) == code
+    out, _ = capfd.readouterr()
+    root = ElementTree.parse("j.xml").getroot()  # noqa: S314
+    bad = [test for test in root.iter("testcase") if len(test) > 1]
+    assert (len(bad) > 0) == (code > 0)
+    assert int(root.get("tests")) == len(audits) == len(list(root.iter("testcase")))
+    assert int(root.get("failures")) + int(root.get("errors")) == len(bad)
+    text = Path("m.md").read_text()
+    assert text.startswith("## Ours \\| &lt;b&gt;\n\n1 ")
+    assert text.count("<details>") == len(bad)
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + len(audits)
+    assert all(len(row.replace("\\|", "").split("|")) == 9 for row in rows)
+    if "b" in audits and code == 1:
+        assert "  replay      epsilometer audits mine.yaml --only b/epsilon=3/adjacent" in out
+        assert command.main(["audits", name, "--only", "b", "--quiet"]) == 1
+        again, _ = capfd.readouterr()
+        assert [line for line in out.splitlines() if "counts" in line] == [
+            line for line in again.splitlines() if "counts" in line
+        ]
+    assert not list(Path().glob(".epsilometer*"))
+
+
+def test_several_files_have_an_alpha_each(write, capfd):
+    write({"a": GOOD}, "one.yaml")
+    write({"a": GOOD, "b": GOOD}, "two.yaml", alpha=0.01, samples={"fast": 100, "slow": 10**9})
+    files = ["one.yaml", "two.yaml"]
+    assert command.main(["audits", *files, "--scale", "fast", "--junit", "j.xml"]) == 0
+    assert "two.yaml: 2 not refuted; alpha = 0.01 for all together" in capfd.readouterr().out
+    suites = ElementTree.parse("j.xml").getroot()  # noqa: S314
+    assert [suite.get("name") for suite in suites] == files
+    assert [suite.get("tests") for suite in suites] == ["1", "2"]
+
+
+MISTAKES = [  # what follows the command, and the error
+    ([], "FILE: none is given; write a file of audits, in YAML"),
+    (["gone.yaml"], "gone.yaml: no such file"),
+    (["mine.yaml", "--jobs", "0"], "--jobs: must be at least 1, got 0"),
+    (["mine.yaml", "--only", "cuont"], "--only: unknown case 'cuont' in mine.yaml; did you mean"),
+    (["mine.yaml", "--juint", "j.xml"], "--juint: is not an option; did you mean '--junit'?"),
+    (["mine.yaml", "--junit", "gone/j.xml"], "--junit: 'gone/j.xml': there is no folder"),
+    (["mine.yaml", "--markdown", "mine.yaml"], "--markdown: 'mine.yaml' is an audited file"),
+    (["mine.yaml", "--markdown", "f", "--junit", "f"], "--markdown: names the same file as"),
+    (["sizes.yaml"], "--scale: none is given, and sizes.yaml has samples for fast, slow"),
+    (["sizes.yaml", "--scale", "fats"], "sizes.yaml: samples.fats: is missing"),
+    (["other.yaml"], "audits.a.mechanism.environment: is made by the workflow only (snakemake"),
+    (["wrong.yaml"], "wrong.yaml: audits.a.claimz: unknown key; did you mean 'claims'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_a_mistake_is_a_line_before_any_draw(write, arguments, message, capfd, monkeypatch):
+    monkeypatch.setattr(running, "run", None)
+    write({"count": GOOD})
+    write({"a": GOOD}, "sizes.yaml", samples={"fast": 100, "slow": 1000})
+    place = {"environment": "numpy", "function": "own.py:count"}
+    write({"a": {**GOOD, "mechanism": place}}, "other.yaml")
+    write({"a": {**GOOD, "claimz": []}}, "wrong.yaml")
+    assert command.main(["audits", *arguments]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("epsilometer: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("epsilometer.auditing.grids")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert command.main(["audits", write({"a": GOOD})]) == 2
+    error = "audits: needs yaml: pip install pydantic pyyaml, the extra 'audits' of this package"
+    assert error in capfd.readouterr().err
+
+
+def test_a_long_table_of_markdown_is_cut(monkeypatch, write):
+    monkeypatch.setattr(summary, "_MOST", 1)
+    _, cases = running.read(write({"a": entry("raises"), "b": GOOD}), None, None, 0)
+    rows = running.run(cases, ".", 2, "again", lambda *_: None)
+    text = summary.markdown_of("t", rows[::-1], 0.05)
+    assert "\n... and 1 more\n" in text
+    assert "no \\| budget left" in text

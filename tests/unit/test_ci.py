@@ -1,0 +1,131 @@
+"""The files for other people's CI: the shell of their steps is run as it stands in them."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "ci/action.yml").read_text())
+JOB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text())[".epsilometer"]
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+RELEASE = """
+import numpy as np
+
+def count(x, size, rng, epsilon=1.0):
+    p = 1 - np.exp(-epsilon)
+    return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
+"""
+AUDITS = """
+samples: {fast: 300, all: 3000}
+audits:
+  count:
+    mechanism: release.py:count
+    parameters: {epsilon: EPSILON}
+    pairs: {adjacent: [[0, 1], [1, 1]]}
+    claims: [{epsilon: 1}]
+"""
+SHIMS = {  # programs on the PATH: this package, and a Python that notes its arguments
+    "epsilometer": f'exec {shlex.quote(sys.executable)} -m epsilometer "$@"',
+    "python": 'printf "%s\\n" "$@" > "$INSTALLED"',
+}
+
+
+class Runner:
+    """A folder with a mechanism and a file of audits, and a shell as the hosts of code start it."""
+
+    def __init__(self, folder: Path, epsilon: float) -> None:
+        self.folder, programs = folder / "their project", folder / "bin"
+        for place in (self.folder, programs):
+            place.mkdir()
+        (self.folder / "release.py").write_text(RELEASE)
+        (self.folder / "privacy.yaml").write_text(AUDITS.replace("EPSILON", str(epsilon)))
+        for name, line in SHIMS.items():
+            (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+            (programs / name).chmod(0o755)
+        self.installed = folder / "installed"
+        self.environment = os.environ | {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "src"),
+            "INSTALLED": str(self.installed),
+        }
+
+    def __call__(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+        environment = self.environment | variables
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture
+def runner(tmp_path):
+    """Return a function that makes a runner, for a mechanism with this epsilon."""
+    return lambda epsilon: Runner(tmp_path, epsilon)
+
+
+@pytest.mark.parametrize(("epsilon", "code"), [(1, 0), (4, 1)])
+def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
+    run, summary = runner(epsilon), tmp_path / "summary"
+    inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()}
+    inputs |= {"audits": "privacy.yaml", "arguments": "--scale fast --quiet"}
+    known = {f"inputs.{name}": value for name, value in inputs.items()}
+    known |= {"github.action_path": str(ROOT / "ci"), "runner.temp": str(tmp_path)}
+    codes = []
+    for step in ACTION["runs"]["steps"]:
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"], "an input is no code"
+        environment = {
+            name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: known[match[1]], text)
+            for name, text in step["env"].items()
+        }
+        if any(codes) and step.get("if") != "always()":
+            continue
+        done = run(step["run"], **environment, GITHUB_STEP_SUMMARY=str(summary))
+        codes.append(done.returncode)
+        assert done.returncode in (0, code), done.stderr
+    assert codes == [0, code, 0]
+    *_, installed = run.installed.read_text().splitlines()
+    place, _, extra = installed.rpartition("[")
+    assert (Path(place) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
+    assert extra.rstrip("]") in EXTRAS
+    assert "| count | epsilon" in summary.read_text()
+    assert "<testsuites" in (run.folder / inputs["junit"]).read_text()
+    assert ACTION["outputs"]["junit"]["value"] == "${{ inputs.junit }}"
+
+
+@pytest.mark.parametrize(("epsilon", "code"), [(1, 0), (4, 1)])
+def test_the_script_of_the_gitlab_job(runner, epsilon, code):
+    run = runner(epsilon)
+    script = "\n".join([*JOB["before_script"], *JOB["script"]])
+    variables = JOB["variables"] | {"AUDITS": "privacy.yaml", "ARGUMENTS": "--scale fast --quiet"}
+    missing = run(script, **variables)
+    assert missing.returncode != 0
+    assert "say what pip installs" in missing.stderr
+    done = run(script, **variables | {"EPSILOMETER": "epsilometer[audits] @ git+https://x"})
+    assert done.returncode == code, done.stderr
+    assert run.installed.read_text().splitlines()[-1] == "epsilometer[audits] @ git+https://x"
+    files = [*JOB["artifacts"]["paths"], JOB["artifacts"]["reports"]["junit"]]
+    assert all((run.folder / file).is_file() for file in files)
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_the_hooks_of_pre_commit(runner, hook):
+    run = runner(4)
+    done = run(f"{hook['entry']} privacy.yaml --scale fast")
+    assert done.returncode == 1, done.stderr
+    assert "count, epsilon=4, adjacent: VIOLATED: epsilon = 1 is claimed" in done.stdout
+    if hook["language"] == "python":
+        assert hook["additional_dependencies"] == EXTRAS["audits"]
+
+
+def test_the_files_name_no_path_of_a_machine():
+    for file in (ROOT / "ci/action.yml", ROOT / "ci/gitlab.yml", ROOT / ".pre-commit-hooks.yaml"):
+        assert not re.search(r"(?<![\w.}])/(home|work|tmp|usr|root)\b", file.read_text()), file
