@@ -27,8 +27,10 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.cases import Audits, read_audits
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.files.options import parse
+from epsilometer_workflow.files.options import ModelType, parse
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
+from epsilometer_workflow.reports import auditors
+from epsilometer_workflow.reports.auditors import Auditor
 
 _OURS = Path(__file__).parents[3] / "config"
 
@@ -86,7 +88,7 @@ class Study:
         """Return a file of the configuration, or of this repository's if the folder has none."""
         return self.file(name) if self.file(name).exists() else _OURS / name
 
-    def _entries(self, name: str, model: type[config.ModelType]) -> dict[str, config.ModelType]:
+    def _entries(self, name: str, model: type[ModelType]) -> dict[str, ModelType]:
         """Return the entries of a file that a folder with audits alone does not need."""
         needed = self.file(name).exists() or self.file("reports").is_dir()
         return config.read_entries(self.file(name), model) if needed else {}
@@ -138,6 +140,17 @@ class Study:
             lock = self.lock(self.comparisons.environment)
             locks[lock.key] = lock
         return locks
+
+    @cached_property
+    def auditors(self) -> list[Auditor]:
+        """The auditors from outside, by their files."""
+        found: dict[str, Auditor] = {}
+        for auditor in map(auditors.read, sorted(self.file("auditors").glob("*.py"))):
+            if auditor.name in found:
+                message = f"is also in {found[auditor.name].file}"
+                raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
+            found[auditor.name] = auditor
+        return list(found.values())
 
     @cached_property
     def comparisons(self) -> Comparisons | None:

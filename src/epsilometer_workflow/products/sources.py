@@ -1,11 +1,11 @@
 """A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
 
 The files are the closure of the imports, read from the syntax, of the job's script and of the
-registered modules it will load. Only statements count: no comments, docstrings or file times, no
-``__init__`` files of our packages, which hold registries (tables of names), and not `runtime`, which
+registered modules it will load. Only statements count: no comments, docstrings or file times, none
+of our ``__init__`` files, which hold registries (tables of names), and not `runtime`, which
 computes nothing. A page's template counts with the module of its name. Of the libraries that
-compute, versions count; of all libraries that an installed package imports which adds to a
-registry, whose own files count like ours.
+compute, versions count. The files of an installed package that adds to a registry count like ours,
+with the versions of all libraries that they import.
 """
 
 from __future__ import annotations
