@@ -38,6 +38,7 @@ WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 _HELP = """\
 usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
        epsilometer samples-needed CLAIM --detect LEVEL [options]
+       epsilometer new audit FOLDER | new study FOLDER [CLONE]
        epsilometer --version
 
 Tests from outputs alone whether a mechanism keeps the privacy that it claims.
@@ -45,6 +46,7 @@ Tests from outputs alone whether a mechanism keeps the privacy that it claims.
 commands:
   audit           a verdict on a claim of differential privacy; see epsilometer audit --help
   samples-needed  how many draws find a violation
+  new             a folder with an audit and its test, or with a study, that runs at once
 """
 _WRITTEN = ("--json", "--junit", "--output")
 _ALPHA = 0.05
@@ -268,6 +270,13 @@ def _needed(argv: Sequence[str]) -> int:
     return 0
 
 
+def _new(argv: Sequence[str]) -> int:
+    from epsilometer.cli.new import new
+
+    _print(_HELP if {"-h", "--help"} & {*argv} else new(argv))
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; see docs/audit.md."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -347,7 +356,11 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"audit": _audit, "samples-needed": _needed}
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "audit": _audit,
+    "samples-needed": _needed,
+    "new": _new,
+}
 
 
 if __name__ == "__main__":
