@@ -19,7 +19,8 @@ from epsilometer_workflow.products.reports import all_products
 from tests.plugin import install
 from tests.unit.test_sources import REMEMBERED
 
-STUDY = Path(__file__).parents[1] / "data/study"
+ROOT = Path(__file__).parents[2]
+STUDY = ROOT / "tests/data/study"
 
 
 def forget():
@@ -48,6 +49,20 @@ def jobs():
     """Return the spec and the code of every job, by the path of its file."""
     forget()
     return {product.path: (product.spec(), product.code()) for product in all_products(checked())}
+
+
+def test_the_documentation_has_these_files_word_for_word():
+    text = (ROOT / "docs/extending.md").read_text()
+    data = ROOT / "tests/data"
+    package = sorted((data / "plugin").rglob("*.py"))
+    files = [data / "plugin/pyproject.toml", *(f for f in package if f.name != "__init__.py")]
+    files += [*(data / "study/config").rglob("*.yaml"), *(data / "auditors").glob("*.py")]
+    assert len(files) == 10
+    assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
+    starter = ROOT / "src/epsilometer/cli/starters/study/Snakefile.txt"
+    module = starter.read_text().partition("\n\n\n")[2].replace("{workflow}", "/path/to/clone/{}")
+    module = module.format("workflow/Snakefile")
+    assert module in (ROOT / "docs/deploy.md").read_text()
 
 
 def test_registries_have_its_names(folder):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from epsilometer_workflow.stages import tabulate
 from tests.plugin import install
 from tests.workflow.conftest import ROOT
+
+
+def documented(parameter: str) -> set[str]:
+    """Return the columns that the documentation promises to a builder."""
+    text = (ROOT / "docs/extending.md").read_text()
+    (row,) = (line for line in text.splitlines() if re.match(rf"\| .*`{parameter}` \|", line))
+    return set(re.findall(r"`(\w+)`", row.partition(": ")[2]))
 
 
 def test_another_repository(tmp_path):
@@ -34,6 +43,12 @@ def test_another_repository(tmp_path):
     (estimates,) = (study / "results/quick/estimates").rglob("*.parquet")
     about = json.loads(pq.read_schema(estimates).metadata[b"epsilometer"])
     assert about["registered"].endswith("FrequencyRatio [epsilometer-survey 1.0]")
+    for kind in ("summaries", "runs"):
+        (file,) = (study / "results/quick" / kind).rglob("*.parquet")
+        assert set(pq.read_schema(file).names) == documented(kind), kind
+    sample = next((study / "results/quick/samples").rglob("*.parquet"))
+    about = json.loads(pq.read_schema(sample).metadata[b"epsilometer"])
+    assert set(tabulate._samples(str(sample), about)) == documented("samples")
     # The same by the path of the Snakefile, from elsewhere: all of it is there.
     options = ("-s", ROOT / "Snakefile", "--directory", study)
     assert "Nothing to be done" in snakemake(*map(str, options), folder=tmp_path)

@@ -19,7 +19,8 @@ def against_n(table: pd.DataFrame) -> Figure:
     figure, axes = style.panels(1, len(groups))
     for ax, (key, rows) in zip(axes[0], groups, strict=True):
         for name, line in rows.groupby("estimator", sort=False):
-            ax.errorbar(line["n"], line["mean"], line["sd"], marker="o", capsize=2, label=name)
+            n = line["n"] + line["fresh"]
+            ax.errorbar(n, line["mean"], line["sd"], marker="o", capsize=2, label=name)
         ax.axhline(rows["truth"].iloc[0], color=style.TRUTH, linestyle="--", label="exact")
         title = f"{key[0]}, epsilon {key[1]:g}, lambda {key[3]}"
         ax.set(xscale="log", xlabel="draws a side $n$", title=title)
