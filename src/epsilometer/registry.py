@@ -22,7 +22,7 @@ class Registry(Mapping[str, str]):
     """
 
     def __init__(self, kind: str, entries: Mapping[str, str], group: str = "") -> None:
-        self.kind, self._own, self._group = kind, dict(entries), group
+        self.kind, self.group, self._own = kind, group, dict(entries)
 
     def __getitem__(self, name: str) -> str:
         if name in self._own:
@@ -42,10 +42,10 @@ class Registry(Mapping[str, str]):
 
     def _everything(self) -> Mapping[str, str]:
         """Return all names: ours, and those of installed packages."""
-        added = installed(self._group) if self._group else {}
+        added = installed(self.group) if self.group else {}
         for name in set(added) & set(self._own):
             message = f"{name!r} of {added[name]} is the name of one of ours; give it another"
-            raise ConfigError(f"entry points {self._group}", "", message)
+            raise ConfigError(f"entry points {self.group}", "", message)
         return self._own | dict(added)
 
     def module(self, name: str) -> str:

@@ -46,8 +46,14 @@ def test_what_a_file_says_of_itself_is_read_without_running_it(tmp_path):
     [
         ("def lower_bound(", "auditor.py: cannot be read: "),
         (BOUND.format("return 0"), "auditor.py: name: is missing"),
-        ('name = "a"\ndef lower_bond(): ...', "lower_bound: is missing; did you mean 'lower_bond'"),
-        ('name = "a"\ndef lower_bound(x, y): ...', r"must take \(x, y, claim, alpha, rng\)"),
+        (
+            'name = "a"\ndef lower_bond(): ...',
+            "lower_bound: must be a function .*did you mean 'lower_bond'",
+        ),
+        (
+            'name = "a"\ndef lower_bound(x, y): ...',
+            r"must be a function of \(x, y, claim, alpha, rng\)$",
+        ),
         ("name = str(1)\n" + BOUND.format("return 0"), "name: must be written out"),
         ('name = "a"\nneeds = {"claim": []}\n' + BOUND.format("return 0"), "unknown key; did you"),
         ('name = "a"\nneeds = {"claims": ["pur"]}\n' + BOUND.format("return 0"), "needs.claims"),
@@ -78,9 +84,9 @@ def test_a_broken_auditor_fails_alone(tmp_path, body, message):
     auditor = auditors.read(written(tmp_path, text))
     rng = np.random.default_rng(0)
     with pytest.raises(ArgumentError, match=message):
-        auditor.bound(*LAPLACE, "pure", 0.5, 0.05, rng, {})
+        auditor.bound(*LAPLACE, 0.05, rng, notion="pure", level=0.5)
     with pytest.raises(ArgumentError, match="fewer than 10 a side"):
-        auditor.bound(*LAPLACE[:, :9], "pure", 0.5, 0.05, rng, {})
+        auditor.bound(*LAPLACE[:, :9], 0.05, rng, notion="pure", level=0.5)
     claim = Claimed(notion="pure")
     *_, (name, answer) = methods(pair(), claim, {}, [auditor])
     found = answer(Run(pair(), claim.at(0.5), 0))

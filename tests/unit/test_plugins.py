@@ -81,7 +81,7 @@ def test_it_keeps_the_contract(folder):
     mechanism = MECHANISMS.load("survey")(1.0)
     testing.check_mechanism(mechanism, inputs=[0, 1], outside=[2, "0"])
     testing.check_exact(EXACT.load("survey")(mechanism), mechanism, inputs=[0, 1])
-    testing.check_estimator(ESTIMATORS.load("frequency_ratio")(), draws=300)
+    testing.check_estimator(ESTIMATORS.load("frequency_ratio")(), n=300)
 
 
 def test_a_report_has_its_builders_and_renderers_and_no_other_code(folder):

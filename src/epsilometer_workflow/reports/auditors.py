@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import math
-from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,8 +22,7 @@ from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.mechanisms.base import Outputs
 from epsilometer_workflow.files.options import Model, parse
 
-_FUNCTION = "lower_bound"
-_TAKES = ["x", "y", "claim", "alpha", "rng"]
+_TAKES = "x, y, claim, alpha, rng"
 Notion = Literal["pure", "approximate", "renyi", "gdp", "zcdp"]
 
 
@@ -50,38 +49,29 @@ class Auditor(Model):
             return f"it does not bound a claim that is {notion}"
         if outputs not in self.needs.outputs:
             return f"it takes outputs that are {' or '.join(self.needs.outputs)}, not {outputs}"
-        missing = [name for name, installed in self.versions().items() if installed is None]
+        missing = sorted({*self.needs.packages} - {*self.versions()})
         return f"it needs {missing[0]}, which is not installed" if missing else ""
 
-    def versions(self) -> dict[str, str | None]:
-        """Return the versions of the packages that it needs."""
-        return {name: _version(name) for name in self.needs.packages}
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the packages that it needs and that are installed."""
+        found = {}
+        for name in self.needs.packages:
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        return found
 
-    def bound(
-        self,
-        x: Sample,
-        y: Sample,
-        notion: str,
-        level: float,
-        alpha: float,
-        rng: Any,
-        terms: Mapping[str, float],
-    ) -> float:
-        """Return its bound, in the unit of the claim; raise `ArgumentError` if it has none.
-
-        ``terms`` are the ``delta`` or the ``order`` of the claim.
-        """
+    def bound(self, x: Sample, y: Sample, alpha: float, rng: Any, **claim: Any) -> float:
+        """Return its bound, in the unit of the claim; raise `ArgumentError` if it has none."""
         if len(x) < self.needs.draws:
             raise ArgumentError("draws", f"are fewer than {self.needs.draws} a side")
-        every = {"delta": 0.0, "order": math.inf, **terms}
-        claim = SimpleNamespace(notion=notion, level=level, **every)
+        given = SimpleNamespace(**{"delta": 0.0, "order": math.inf} | claim)
         try:
-            bound = float(getattr(module_of(self.file), _FUNCTION)(x, y, claim, alpha, rng))
+            bound = float(module_of(self.file).lower_bound(x, y, given, alpha, rng))
         except Exception as error:
             text = f"{self.file} raised {type(error).__name__}: {one_line(error)}"
-            raise ArgumentError(_FUNCTION, text) from error
+            raise ArgumentError("lower_bound", text) from error
         if math.isnan(bound):
-            raise ArgumentError(_FUNCTION, f"of {self.file} returned nan")
+            raise ArgumentError("lower_bound", f"of {self.file} returned nan")
         return bound
 
 
@@ -99,11 +89,10 @@ def read(file: Path) -> Auditor:
                 about[key] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
             except ValueError:
                 raise ConfigError(str(file), key, "must be written out") from None
-    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
-    if _FUNCTION not in functions:
-        raise ConfigError(str(file), _FUNCTION, f"is missing{suggest(_FUNCTION, functions)}")
-    if [a.arg for a in functions[_FUNCTION].args.args] != _TAKES:
-        raise ConfigError(str(file), _FUNCTION, f"must take ({', '.join(_TAKES)})")
+    defined = {n.name: ast.unparse(n.args) for n in body if isinstance(n, ast.FunctionDef)}
+    if defined.get("lower_bound") != _TAKES:
+        text = suggest("lower_bound", defined) if "lower_bound" not in defined else ""
+        raise ConfigError(str(file), "lower_bound", f"must be a function of ({_TAKES}){text}")
     return parse(Auditor, about | {"file": str(file)}, str(file))
 
 
@@ -116,10 +105,3 @@ def module_of(file: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

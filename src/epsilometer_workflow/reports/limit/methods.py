@@ -216,7 +216,7 @@ def _of_matrix(method: Method, claim: Claimed) -> Bound:
 
 
 def _outside(auditor: Auditor, claim: Claimed) -> Callable[[Run], Answer]:
-    terms = {k: v for k, v in (("delta", claim.delta), ("order", claim.order)) if v is not None}
+    terms = claim.model_dump(exclude_none=True)
 
     def answer(run: Run) -> Answer:
         problems: list[str] = []
@@ -224,7 +224,7 @@ def _outside(auditor: Auditor, claim: Claimed) -> Callable[[Run], Answer]:
         def bound(part: Run) -> float:
             sides, rng = (part.pair.x, part.pair.x_prime), np.random.default_rng(run.seed)
             try:
-                return auditor.bound(*sides, claim.notion, run.claim.level, ALPHA, rng, terms)
+                return auditor.bound(*sides, ALPHA, rng, level=run.claim.level, **terms)
             except ArgumentError as error:
                 problems.append(str(error))
                 raise

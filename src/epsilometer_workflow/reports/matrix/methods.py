@@ -237,19 +237,19 @@ class Outside(Method):
 
     def refusal(self, outputs: str, claims: Claims, order: float) -> str:
         """Return why it does not apply to such outputs and order; nothing if it does."""
-        return self.auditor.refusal(self._claim(order)[0], outputs)
+        return self.auditor.refusal(self._notion(order), outputs)
 
     def answer(self, pair: Pair, order: float) -> float:
         """Return its bound, in nats."""
-        (notion, terms), rng = self._claim(order), pair.seed()
         level = pair.epsilon if math.isinf(order) else _renyi(pair, order).level
-        bound = self.auditor.bound(pair.x, pair.x_prime, notion, level, _ALPHA, rng, terms)
-        return max(bound, 0.0)
+        terms = {"notion": self._notion(order), "level": level, "order": order}
+        terms |= {"delta": self.delta or 0.0}
+        return max(self.auditor.bound(pair.x, pair.x_prime, _ALPHA, pair.seed(), **terms), 0.0)
 
-    def _claim(self, order: float) -> tuple[str, dict[str, float]]:
+    def _notion(self, order: float) -> str:
         if not math.isinf(order):
-            return "renyi", {"order": order}
-        return ("pure", {}) if self.delta is None else ("approximate", {"delta": self.delta})
+            return "renyi"
+        return "pure" if self.delta is None else "approximate"
 
 
 def with_auditors(methods: Mapping[str, Method], files: Sequence[str]) -> dict[str, Method]:

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from epsilometer.errors import ArgumentError
 
-
-def statistics(summaries: list[pd.DataFrame], *, columns: list[str] | None = None) -> pd.DataFrame:
+def statistics(summaries: list[pd.DataFrame]) -> pd.DataFrame:
     """Return the statistics over runs, a row for each combination of the grids."""
-    return _chosen(summaries, columns)
+    return pd.concat(summaries, ignore_index=True)
 
 
-def estimates(runs: list[pd.DataFrame], *, columns: list[str] | None = None) -> pd.DataFrame:
+def estimates(runs: list[pd.DataFrame]) -> pd.DataFrame:
     """Return every estimate, beside the exact value."""
-    return _chosen(runs, columns)
-
-
-def _chosen(tables: list[pd.DataFrame], columns: list[str] | None) -> pd.DataFrame:
-    table = pd.concat(tables, ignore_index=True)
-    for column in columns or ():
-        if column not in table:
-            raise ArgumentError("columns", f"has {column!r}; known are {', '.join(table)}")
-    return table[columns] if columns else table
+    return pd.concat(runs, ignore_index=True)
