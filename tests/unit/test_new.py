@@ -11,7 +11,7 @@ import pytest
 
 from epsilometer.cli.main import WRONG_USE, main
 from epsilometer.cli.new import new
-from epsilometer_workflow.configuration.cases import read_audits
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import all_products
 
@@ -35,8 +35,8 @@ def test_an_audit_runs_at_once(tmp_path, monkeypatch):
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    audits = read_audits(Path("mine/audits.yaml"), "quick", ["quick"], Path("envs"), explicit=True)
-    assert len(audits["audits"].all_cases()) == 1
+    study = Study(ROOT / "config", {"audits": "mine/audits.yaml"})
+    assert len(study.audits["audits"].all_cases()) == 1
 
 
 def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
