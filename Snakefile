@@ -10,7 +10,7 @@
 #   snakemake --cores 2 benchmark                compared with other tools: docs/benchmark.md
 #   snakemake --cores 2 results/quick/...        one file, by its path
 
-# The workflow is workflow/Snakefile, which other repositories deploy: docs/deploy.md. `include:` would
-# keep the default target of this file, which has none.
+# Other repositories deploy it: docs/deploy.md. `include:` would keep the default target of this file,
+# which has none.
 
-workflow.include("workflow/Snakefile", overwrite_default_target=True)
+workflow.include("workflow/main.smk", overwrite_default_target=True)
