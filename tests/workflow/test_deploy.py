@@ -53,3 +53,11 @@ def test_another_repository(tmp_path):
     options = ("-s", ROOT / "Snakefile", "--directory", study)
     assert "Nothing to be done" in snakemake(*map(str, options), folder=tmp_path)
     assert not (tmp_path / "results").exists()
+    if not (ROOT / ".git").exists():
+        return
+    hosted = f'gitfile("{ROOT}", path="workflow/Snakefile", ref="HEAD")'
+    local = 'os.environ["EPSILOMETER"] + "/workflow/Snakefile"'
+    (study / "Snakefile").write_text((study / "Snakefile").read_text().replace(local, hosted))
+    snakemake("-n", folder=study)
+    (copy,) = (study / ".snakemake/epsilometer").iterdir()
+    assert (copy / "src/epsilometer/registry.py").is_file()
