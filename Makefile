@@ -87,7 +87,7 @@ lint: .venv/develop
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules
 	$(BIN)/snakemake --lint
 
 architecture:
@@ -107,7 +107,7 @@ docs: .venv/develop .venv/release/done
 format: .venv/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules
 
 audit-levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)

@@ -172,6 +172,10 @@ def test_no_pickle_no_shell_no_eval():
                 assert called not in CALLS, f"{file}:{node.lineno}"
                 options = {key.arg for key in node.keywords if ast.unparse(key.value) != "False"}
                 assert not {"shell", "allow_pickle"} & options, f"{file}:{node.lineno}"
-    for file in [ROOT / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]:
+    for file in [
+        ROOT / "Snakefile",
+        *ROOT.glob("workflow/Snakefile"),
+        *ROOT.glob("workflow/rules/*.smk"),
+    ]:
         assert "shell:" not in file.read_text()
         assert "run:" not in file.read_text()

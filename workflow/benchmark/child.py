@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import importlib.util
 import json
+import math
 import os
 import signal
 import sys
@@ -19,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,9 +85,33 @@ def measure(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load(name: str) -> Callable[..., Any]:
-    """Return a function of a module of this folder, as ``module:function``."""
-    module, _, function = name.partition(":")
+    """Return a function of a module of this folder, as ``module:function``, or of an auditor."""
+    module, _, function = name.rpartition(":")
+    if module.endswith(".py"):
+        return outside(Path(module))
     return getattr(importlib.import_module(module), function)
+
+
+def outside(file: Path) -> Callable[[Data], float]:
+    """Return the bound of an auditor's file (docs/extending.md) as a function of data."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    auditor = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(auditor)
+    needs = getattr(auditor, "needs", {})
+
+    def bound(data: Data) -> float:
+        outputs = "scalar" if data["x"].dtype.kind == "f" else "index"
+        outputs = "bits" if "bits" in data else outputs
+        if "pure" not in needs.get("claims", ["pure"]):
+            raise NotImplementedError("it does not bound pure claims")
+        if outputs not in needs.get("outputs", ["scalar"]):
+            raise NotImplementedError(f"it does not take outputs that are {outputs}")
+        level = {"notion": "pure", "level": data["claim"], "delta": 0.0, "order": math.inf}
+        rng, alpha = np.random.default_rng(data["seed"]), data["alpha"]
+        claim = SimpleNamespace(**level)
+        return float(auditor.lower_bound(data["x"], data["y"], claim, alpha, rng))
+
+    return bound
 
 
 def data_of(file: str) -> dict[str, Any]:

@@ -14,4 +14,5 @@ CLASSIFIERS = Registry(
         "nearest_neighbours": "epsilometer.classifiers.neighbours:NearestNeighbours",
         "scikit_learn": "epsilometer.classifiers.learned:ScikitLearn",
     },
+    "epsilometer.classifiers",
 )

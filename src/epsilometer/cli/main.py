@@ -40,6 +40,7 @@ _HELP = """\
 usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
        epsilometer audits FILE [FILE ...] [options]
        epsilometer samples-needed CLAIM --detect LEVEL [options]
+       epsilometer new audit FOLDER | new study FOLDER [CLONE]
        epsilometer --version
 
 Tests from outputs alone whether a mechanism keeps the privacy that it claims.
@@ -48,6 +49,7 @@ commands:
   audit           a verdict on a claim of differential privacy; see epsilometer audit --help
   audits          verdicts on all mechanisms of files of audits
   samples-needed  how many draws find a violation
+  new             a folder with an audit and its test, or with a study, that runs at once
 """
 _WRITTEN = ("--json", "--junit", "--output")
 _ALPHA = 0.05
@@ -315,6 +317,13 @@ def _needed(argv: Sequence[str]) -> int:
     return 0
 
 
+def _new(argv: Sequence[str]) -> int:
+    from epsilometer.cli.new import new
+
+    _print(_HELP if {"-h", "--help"} & {*argv} else new(argv))
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; see docs/audit.md."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -398,6 +407,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "audit": _audit,
     "audits": _audits,
     "samples-needed": _needed,
+    "new": _new,
 }
 
 

@@ -23,4 +23,5 @@ ESTIMATORS = Registry(
         "spectrum": "epsilometer.estimators.spectrum:Spectrum",
         "witness": "epsilometer.estimators.witness:Witness",
     },
+    "epsilometer.estimators",
 )

@@ -34,4 +34,5 @@ EXACT = Registry(
         "truncated_gaussian": "epsilometer.exact.truncated:ExactTruncatedGaussian",
         "truncated_laplace": "epsilometer.exact.truncated:ExactTruncatedLaplace",
     },
+    "epsilometer.exact",
 )

@@ -34,4 +34,5 @@ MECHANISMS = Registry(
         "truncated_gaussian": "epsilometer.mechanisms.truncated_gaussian:TruncatedGaussian",
         "truncated_laplace": "epsilometer.mechanisms.truncated_laplace:TruncatedLaplace",
     },
+    "epsilometer.mechanisms",
 )

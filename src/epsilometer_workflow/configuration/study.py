@@ -28,8 +28,12 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.files_of_audits import read_audits
 from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.files.options import parse
+from epsilometer_workflow.files.options import ModelType, parse
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
+from epsilometer_workflow.reports import auditors
+from epsilometer_workflow.reports.auditors import Auditor
+
+_OURS = Path(__file__).parents[3] / "config"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Study:
     ) -> None:
         """Read a folder's configuration; `checking.checked` also checks it."""
         self._folder = Path(folder)
-        main = config.read(self.file("config.yaml"), config.Main)
+        if not self._folder.is_dir():
+            raise ConfigError(str(folder), "", "is not a folder; a study has its files there")
+        main = config.read(self._or_ours("config.yaml"), config.Main)
         self.overrides = dict(overrides or {})
         self.main = self._overridden(main)
         self.scale = self.main.scale
@@ -62,9 +68,9 @@ class Study:
             message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
             raise ConfigError(file, "scale", message)
         self._collections: dict[str, dict[str, Audits]] = {}
-        self.mechanisms = config.read_entries(self.file("mechanisms.yaml"), config.MechanismEntry)
-        self.estimators = config.read_entries(self.file("estimators.yaml"), config.EstimatorEntry)
-        self.rates = config.read_entries(self.file("rates.yaml"), config.Rate)
+        self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
+        self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
+        self.rates = config.read_entries(self._or_ours("rates.yaml"), config.Rate)
         self.every_report = {
             file.stem: config.read(file, config.Report)
             for file in sorted(self.file("reports").glob("*.yaml"))
@@ -78,6 +84,15 @@ class Study:
     def file(self, name: str) -> Path:
         """Return a file of the configuration."""
         return self._folder / name
+
+    def _or_ours(self, name: str) -> Path:
+        """Return a file of the configuration, or of this repository's if the folder has none."""
+        return self.file(name) if self.file(name).exists() else _OURS / name
+
+    def _entries(self, name: str, model: type[ModelType]) -> dict[str, ModelType]:
+        """Return the entries of a file that a folder with audits alone does not need."""
+        needed = self.file(name).exists() or self.file("reports").is_dir()
+        return config.read_entries(self.file(name), model) if needed else {}
 
     def report_file(self, report: str) -> str:
         """Return the file of a report."""
@@ -126,6 +141,17 @@ class Study:
             lock = self.lock(self.comparisons.environment)
             locks[lock.key] = lock
         return locks
+
+    @cached_property
+    def auditors(self) -> list[Auditor]:
+        """The auditors from outside, by their files."""
+        found: dict[str, Auditor] = {}
+        for auditor in map(auditors.read, sorted(self.file("auditors").glob("*.py"))):
+            if auditor.name in found:
+                message = f"is also in {found[auditor.name].file}"
+                raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
+            found[auditor.name] = auditor
+        return list(found.values())
 
     @cached_property
     def comparisons(self) -> Comparisons | None:

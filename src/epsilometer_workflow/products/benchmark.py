@@ -62,6 +62,8 @@ class Measured(Product, rule="measure", template=paths.MEASURED):
         seed = generator(self.study.main.seed, "benchmark", self.task).integers(2**31)
         name = self._all.environment
         programs = sorted(file for file in PROGRAMS.glob("*") if file.suffix in (".py", ".R"))
+        auditors = self.study.auditors if task.kind == "audit" else []
+        programs += [Path(auditor.file) for auditor in auditors]
         return self.common | {
             "task": self.task,
             "measures": task.kind,
@@ -80,6 +82,9 @@ class Measured(Product, rule="measure", template=paths.MEASURED):
             "implementations": [
                 {"name": name, "call": part.call, "package": part.package}
                 for name, part in task.implementations.items()
+            ]
+            + [
+                {"name": a.name, "call": f"{a.file}:lower_bound", "package": None} for a in auditors
             ],
             "environment": None if name is None else self.study.lock(name).digest,
             "programs": digest_of([file.read_text(encoding="utf-8") for file in programs]),

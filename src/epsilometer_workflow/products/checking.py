@@ -39,6 +39,7 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
             raise ConfigError(file, "reports", f"names {name!r} twice")
     _check_mechanisms(study)
     _check_estimators(study)
+    _ = study.auditors
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)

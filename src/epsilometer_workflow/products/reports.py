@@ -109,18 +109,28 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         spec = {
             "caption": self.definition.caption.strip(),
             "builder": self.builder,
-            "options": table.options | self.study.files(table.files),
+            "options": table.options | self._files(),
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
             "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
         if self._reads == "draws":
             spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
-        if table.files:
-            spec["files"] = sources.contents(listed(self.study.files(table.files)))
+        if files := self._files():
+            spec["files"] = sources.contents(listed(files))
+        if "auditors" in files:
+            installed = {a.file: a.versions() for a in self.study.auditors}
+            spec |= {"installed": installed}
         if table.settings:
             spec["settings"] = self.study.settings(table.settings)
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
+
+    def _files(self) -> dict[str, str | list[str]]:
+        """Return the files of options; ``auditors`` are all auditors from outside, if any."""
+        files = self.study.files(self.definition.table.files)
+        if self.study.auditors and "auditors" in (load(self.builder).__kwdefaults__ or ()):
+            files["auditors"] = [auditor.file for auditor in self.study.auditors]
+        return files
 
     def modules(self) -> list[str]:
         """Return the builder; if it reads draws run by run, also all estimators."""
@@ -155,7 +165,7 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         return {
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
-            "files": listed(self.study.files(table.files)),
+            "files": listed(self._files()),
             "settings": list(table.settings),
             "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],

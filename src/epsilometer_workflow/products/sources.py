@@ -1,10 +1,11 @@
 """A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
 
 The files are the closure of the imports, read from the syntax, of the job's script and of the
-registered modules it will load. Only statements count: no comments, docstrings or file times, no
-``__init__`` files of packages, which hold registries (tables of names), and not `runtime`, which
+registered modules it will load. Only statements count: no comments, docstrings or file times, none
+of our ``__init__`` files, which hold registries (tables of names), and not `runtime`, which
 computes nothing. A page's template counts with the module of its name. Of the libraries that
-compute, versions count.
+compute, versions count. The files of an installed package that adds to a registry count like ours,
+with the versions of all libraries that they import.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import ast
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from epsilometer.auditing.serving.digests import imported
+from epsilometer_workflow.configuration.functions import roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_workflow")
@@ -44,7 +46,7 @@ def digest(script: str, *modules: str | Path) -> str:
     files = closure(_SCRIPTS / f"{script}.py", *modules)
     code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
     imported = sorted({name for file in files for name in _imports(file)[1]})
-    versions = [f"{name}={version(_COMPUTE[name])}" for name in imported]
+    versions = [f"{name}={version(_COMPUTE.get(name, name))}" for name in imported]
     return " ".join([code.hexdigest()[:16], *versions])
 
 
@@ -58,7 +60,7 @@ def closure(*starts: Path | str) -> list[Path]:
             continue
         reached.add(path)
         queue.extend(_imports(path)[0])
-    return sorted(path for path in reached if path.name != "__init__.py")
+    return sorted(path for path in reached if path.name != "__init__.py" or not _is_ours(path))
 
 
 @cache
@@ -87,7 +89,12 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         ".".join(filter(None, [_package(path, level), name]))
         for name, level in imported(_executed(_parsed(path)))
     }
-    libraries = {name.partition(".")[0] for name in names} & set(_COMPUTE)
+    tops = {name.partition(".")[0] for name in names}
+    libraries = tops & set(_COMPUTE)
+    if not _is_ours(path):
+        packages = packages_distributions()  # takes .1 s
+        others = tops - {*_COMPUTE, *_PACKAGES, *roots()}
+        libraries |= {package for name in others for package in packages.get(name, ())}
     for name in list(names):  # a module's packages are imported with it
         parts = name.split(".")
         names |= {".".join(parts[:i]) for i in range(1, len(parts))}
@@ -106,17 +113,23 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 def _package(path: Path, level: int) -> str:
     """Return the package that the dots of a relative import stand for; none without dots."""
-    if not level or not path.is_relative_to(_SOURCE):
+    if not level:
         return ""
-    parts = path.relative_to(_SOURCE).parts
+    root = next(folder for folder in (_SOURCE, *roots().values()) if path.is_relative_to(folder))
+    parts = path.relative_to(root).parts
     return ".".join(parts[: len(parts) - level])
 
 
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file is of this repository, not of an installed package."""
+    return path.is_relative_to(_SOURCE) or path.is_relative_to(_SCRIPTS.parent)
+
+
 def _file(module: str) -> Path | None:
-    """Return the file of a module of these packages, if the name is one."""
+    """Return the file of a module of ours, or of a package that adds to a registry."""
     parts = module.split(".")
     if parts[0] not in _PACKAGES:
-        return None
+        return source_of(module)
     path = _SOURCE.joinpath(*parts)
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():

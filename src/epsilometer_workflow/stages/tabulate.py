@@ -1,6 +1,7 @@
 """From summaries to the tables of a report, beside the numbers that a paper prints.
 
-A builder is called by its signature, and errors name the place in the configuration.
+A builder is called by its signature, and errors name the place in the configuration. The columns
+that it gets are in docs/extending.md.
 
 A builder's options are its keyword-only parameters, with their types. Its one positional parameter,
 if it has any, gets data of one experiment (a data frame) or of several (a list of data frames). The

@@ -56,9 +56,8 @@ def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
             group[key] / group["level"] for key in ("bound", "bound_low", "bound_high")
         )
         reach = np.array([middle - low, high - middle])
-        ax.errorbar(
-            middle, heights, xerr=reach, fmt=_MARKERS[i], markersize=4, elinewidth=1, label=name
-        )
+        mark = _MARKERS[i % len(_MARKERS)]
+        ax.errorbar(middle, heights, xerr=reach, fmt=mark, markersize=4, elinewidth=1, label=name)
     ax.axvline(1, color=style.TRUTH, linestyle="--", linewidth=1)
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()

@@ -7,13 +7,11 @@ are enough. All get the draws of one run in the same order.
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from epsilometer.auditing.audit import audit
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Gaussian, Pure, Renyi
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer_workflow.files.options import Fractional, Model, Order
+from epsilometer_workflow.reports.auditors import Auditor, Notion, module_of
 from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
 
 PROGRAMS = (Path(__file__).parents[4] / "workflow/benchmark/published.py",)
@@ -38,7 +37,7 @@ _RUNGS = 14  # numbers of draws, each a square root of 2 times the next
 class Claimed(Model):
     """A claim without its level: ``delta`` is of an approximate one, ``order`` of a Rényi one."""
 
-    notion: Literal["pure", "approximate", "renyi", "gdp", "zcdp"]
+    notion: Notion
     delta: Fractional | None = None
     order: Order | None = None
 
@@ -93,11 +92,15 @@ Bound = Callable[[Run], float]
 
 @dataclass(frozen=True)
 class Answer:
-    """The draws until a claim is refuted, whether it is, and the bound from all draws."""
+    """The draws until a claim is refuted, whether it is, and the bound from all draws.
+
+    ``reason`` is why an auditor from outside has no bound.
+    """
 
     draws: int
     refuted: bool
     bound: float
+    reason: str = ""
 
 
 class _Recorded:
@@ -170,11 +173,12 @@ def fixed(run: Run, bound_of: Bound) -> Answer:
 
 
 def methods(
-    pair: Pair, claim: Claimed, others: Mapping[str, Method]
+    pair: Pair, claim: Claimed, others: Mapping[str, Method], outside: Sequence[Auditor] = ()
 ) -> Iterator[tuple[str, Callable[[Run], Answer] | str]]:
     """Yield the name of each method, and the method itself or why it does not apply.
 
-    ``pair`` is of any run; ``others`` are bounds of the matrix, by their names.
+    ``pair`` is of any run; ``others`` are bounds of the matrix, by their names, and ``outside``
+    auditors from outside.
     """
     yield ANYTIME, anytime
     late = claim.notion in ("renyi", "zcdp")
@@ -189,6 +193,8 @@ def methods(
             yield name, f"it takes one number, not outputs of the kind {pair.outputs}"
         else:
             yield name, _fixed(_of_published(function))
+    for auditor in outside:
+        yield auditor.name, auditor.refusal(claim.notion, pair.outputs) or _outside(auditor, claim)
 
 
 def _fixed(bound: Bound) -> Callable[[Run], Answer]:
@@ -209,22 +215,31 @@ def _of_matrix(method: Method, claim: Claimed) -> Bound:
     return lambda run: method.answer(run.pair, claim.order or math.inf)
 
 
+def _outside(auditor: Auditor, claim: Claimed) -> Callable[[Run], Answer]:
+    terms = claim.model_dump(exclude_none=True)
+
+    def answer(run: Run) -> Answer:
+        problems: list[str] = []
+
+        def bound(part: Run) -> float:
+            sides, rng = (part.pair.x, part.pair.x_prime), np.random.default_rng(run.seed)
+            try:
+                return auditor.bound(*sides, ALPHA, rng, level=run.claim.level, **terms)
+            except ArgumentError as error:
+                problems.append(str(error))
+                raise
+
+        found = fixed(run, bound)
+        return found if found.refuted else replace(found, reason=(problems or [""])[0])
+
+    return answer
+
+
 def _of_published(function: str) -> Bound:
     def bound(run: Run) -> float:
         data = {"x": run.pair.x, "y": run.pair.x_prime, "seed": run.seed, "alpha": ALPHA}
         data |= {"claim": run.claim.level, "delta": getattr(run.claim, "delta", 0.0)}
         data |= {} if run.bits is None else {"bits": run.bits}
-        return float(getattr(_published(), function)(data))
+        return float(getattr(module_of(str(PROGRAMS[0])), function)(data))
 
     return bound
-
-
-@cache
-def _published() -> Any:
-    """Return the module of published methods, which lies beside the packages."""
-    spec = importlib.util.spec_from_file_location("published", PROGRAMS[0])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from epsilometer.errors import ArgumentError
 from epsilometer.exact.limit import ceiling, floor, least_draws, limit
 from epsilometer_workflow.files.options import Fractional
+from epsilometer_workflow.reports.auditors import Auditor, read
 from epsilometer_workflow.reports.limit import methods as audits
 from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, PROGRAMS, Claimed, Run
 from epsilometer_workflow.reports.matrix.methods import Method
@@ -40,6 +42,7 @@ def answers(
     methods: dict[str, Method],
     bits: dict[str, PositiveInt],
     least: PositiveInt,
+    auditors: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Ask every method about every claim, from the draws of every run.
 
@@ -55,14 +58,17 @@ def answers(
         How many bits the outputs of a mechanism are.
     least
         With fewer draws of a side than this, a mechanism is left out: a small scale has few.
+    auditors
+        Files of auditors from outside.
     """
+    outside = [read(Path(file)) for file in auditors]
     rows = [
         row
         for files in draws
         for drawn in files
         if drawn.identity["n"] >= least
         for claim in claims
-        for row in _of_claim(File(drawn), claim, share, methods, bits)
+        for row in _of_claim(File(drawn), claim, share, methods, bits, outside)
     ]
     return pd.DataFrame(rows, columns=[*COMBINATION, *_LIMITS, *_ANSWER])
 
@@ -73,6 +79,7 @@ def _of_claim(
     share: float,
     others: Mapping[str, Method],
     bits: Mapping[str, int],
+    outside: Sequence[Auditor],
 ) -> Iterator[Row]:
     """Yield the rows of a combination: one for each run, or one if a method does not apply."""
     level = claim.level(file.levels)
@@ -99,7 +106,7 @@ def _of_claim(
         (run, Run(pair, claimed, int(pair.seed().integers(2**31)), bits.get(file.name)))
         for run, pair in file.pairs()
     ]
-    for method, answer in audits.methods(runs[0][1].pair, claim, others):
+    for method, answer in audits.methods(runs[0][1].pair, claim, others, outside):
         row = common | {"method": method, "applies": not isinstance(answer, str), "reason": ""}
         if isinstance(answer, str):
             yield row | {"reason": answer, "run": NO_RUN, "draws": math.nan, "refuted": False}

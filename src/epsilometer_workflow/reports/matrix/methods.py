@@ -8,9 +8,10 @@ choose does so on the first draws, and confirms on the others; no method gets mo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer_workflow.files.options import Fractional, Model
+from epsilometer_workflow.reports.auditors import Auditor, read
 
 Parameters = dict[str, JsonValue]
 
@@ -203,11 +205,15 @@ class Method(Model):
         """Return the bound of an audit of recorded outputs, as the reals that they stand for."""
         if math.isinf(order):
             return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
-        # Bun and Steinke, of pure epsilon
-        claim = Renyi(order, min(pair.epsilon, order * pair.epsilon**2 / 2))
+        claim = _renyi(pair, order)
         evidence, sides = Evidence(claim, 1, _ALPHA, as_reals=True), (pair.x, pair.x_prime)
         gather(successive([sides]), schedule(pair.n, 1), evidence)
         return float(evidence.bounds()[claim])
+
+
+def _renyi(pair: Pair, order: float) -> Renyi:
+    """Return the claim of an order that follows from epsilon (Bun and Steinke)."""
+    return Renyi(order, min(pair.epsilon, order * pair.epsilon**2 / 2))
 
 
 def _exact_test(pair: Pair, claim: EventClaim) -> float:
@@ -218,6 +224,49 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
     counted = fixed.count(bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
     return fixed.largest_bound(counted, claim, _ALPHA)[0]
+
+
+class Outside(Method):
+    """An auditor from outside."""
+
+    auditor: Auditor
+
+    def promise(self, outputs: str) -> str:
+        """Return its promise about the answer."""
+        return PROMISES[self.auditor.promises]
+
+    def refusal(self, outputs: str, claims: Claims, order: float) -> str:
+        """Return why it does not apply to such outputs and order; nothing if it does."""
+        return self.auditor.refusal(self._notion(order), outputs)
+
+    def answer(self, pair: Pair, order: float) -> float:
+        """Return its bound, in nats."""
+        level = pair.epsilon if math.isinf(order) else _renyi(pair, order).level
+        terms = {"notion": self._notion(order), "level": level, "order": order}
+        terms |= {"delta": self.delta or 0.0}
+        return max(self.auditor.bound(pair.x, pair.x_prime, _ALPHA, pair.seed(), **terms), 0.0)
+
+    def _notion(self, order: float) -> str:
+        if not math.isinf(order):
+            return "renyi"
+        return "pure" if self.delta is None else "approximate"
+
+
+def with_auditors(methods: Mapping[str, Method], files: Sequence[str]) -> dict[str, Method]:
+    """Return methods, and auditors from outside; at each delta of a method, too, if they take it.
+
+    >>> with_auditors({"audit": Method(estimator="audit")}, []).keys()
+    dict_keys(['audit'])
+    """
+    everything, deltas = dict(methods), {method.delta for method in methods.values()} - {None}
+    for auditor in (read(Path(file)) for file in files):
+        for delta in (None, *sorted(filter(None, deltas))):
+            if delta is None or "approximate" in auditor.needs.claims:
+                name = auditor.name if delta is None else f"{auditor.name}, delta {delta:g}"
+                if name in everything:
+                    raise ArgumentError("auditors", f"have {name!r}, as a method is called")
+                everything[name] = Outside(estimator=AUDIT, delta=delta, auditor=auditor)
+    return everything
 
 
 class Exact:

@@ -21,7 +21,13 @@ from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import load
 from epsilometer_workflow.files.options import Order
 from epsilometer_workflow.files.storage import SampleFile
-from epsilometer_workflow.reports.matrix.methods import PROMISES, Exact, Method, Pair
+from epsilometer_workflow.reports.matrix.methods import (
+    PROMISES,
+    Exact,
+    Method,
+    Pair,
+    with_auditors,
+)
 
 Tables = Mapping[str, pd.DataFrame]
 Draws = list[list[SampleFile]]
@@ -29,6 +35,7 @@ Methods = Annotated[dict[str, Method], Field(min_length=1)]
 Orders = Annotated[list[Order], Field(min_length=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 Shares = Annotated[list[Share], Field(min_length=1)]
+Files = Sequence[str]
 Names = Annotated[list[str], Field(min_length=1)]
 
 NO_RUN = -1
@@ -40,13 +47,16 @@ _POOLED = ["answers", *_COVERAGE, "tightness"]
 _ROUNDING = 1e-9  # relative tolerance for an estimate that equals the level
 
 
-def answers(draws: Draws, *, methods: Methods, orders: Orders) -> pd.DataFrame:
+def answers(
+    draws: Draws, *, methods: Methods, orders: Orders, auditors: Files = ()
+) -> pd.DataFrame:
     """Apply every method to the draws of every run, at every order.
 
     A row a mechanism, epsilon, order, method and run: ``answer`` and ``exact`` in nats, ``failed``
     where there is no answer, and why; a row of run `NO_RUN` where a method does not apply, and why.
+    ``auditors`` are files of auditors from outside.
     """
-    rows = []
+    rows, methods = [], with_auditors(methods, auditors)
     for file in _files(draws):
         cells = [(o, name, method) for o in orders for name, method in methods.items()]
         applying = []
@@ -110,13 +120,19 @@ def pooled(tables: Tables) -> pd.DataFrame:
 
 
 def by_draws(
-    draws: Draws, *, methods: Methods, orders: Orders, mechanisms: Names, shares: Shares
+    draws: Draws,
+    *,
+    methods: Methods,
+    orders: Orders,
+    mechanisms: Names,
+    shares: Shares,
+    auditors: Files = (),
 ) -> pd.DataFrame:
     """Tabulate the error of some mechanisms against draws, from prefixes of the same runs.
 
     ``error`` is the root mean square error as a share of the exact value.
     """
-    rows = []
+    rows, methods = [], with_auditors(methods, auditors)
     for file, pairs, order, name, method in _applying(draws, methods, orders, mechanisms):
         exact = file.exact(order, method)
         if not math.isfinite(exact) or exact <= 0:
@@ -148,9 +164,10 @@ def timed(
     mechanisms: Names,
     shares: Shares,
     runs: PositiveInt,
+    auditors: Files = (),
 ) -> pd.DataFrame:
     """Measure the seconds of CPU of one answer: the median of so many runs, after one more."""
-    rows = []
+    rows, methods = [], with_auditors(methods, auditors)
     for file, pairs, order, name, method in _applying(draws, methods, orders, mechanisms):
         for share in shares:
             n = _part(file, share)

@@ -1,0 +1,54 @@
+"""``epsilometer new``: a folder with a starting point, which runs at once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from epsilometer.errors import ArgumentError, suggest
+
+_STARTERS = Path(__file__).parent / "starters"
+_CLONE = Path(__file__).parents[3]
+_NEXT = {
+    "audit": "epsilometer audit {folder}/release.py:noisy_count --pair '[0, 1]' '[1, 1]' "
+    "--epsilon 1\n  pytest {folder}",
+    "study": "cd {folder}\n  snakemake --cores 2",
+}
+_USAGE = "epsilometer new audit FOLDER, or new study FOLDER [CLONE]"
+
+
+def new(argv: Sequence[str]) -> str:
+    """Write a starting point, whole or not at all; return what to do next."""
+    kind, *rest = (*argv, "")
+    if kind not in _NEXT:
+        text = f"is not a kind{suggest(kind, _NEXT)}" if kind else "is missing"
+        raise ArgumentError(repr(kind) if kind else "KIND", f"{text}; write {_USAGE}")
+    paths = [Path(argument).expanduser() for argument in rest if argument]
+    if not 1 <= len(paths) <= 1 + (kind == "study"):
+        raise ArgumentError("FOLDER", f"must be one; write {_USAGE}")
+    folder, clone = paths[0], paths[-1] if len(paths) > 1 else _CLONE
+    workflow = (clone / "workflow/Snakefile").resolve()
+    if kind == "study" and not workflow.is_file():
+        message = f"{clone} is not a clone of epsilometer, whose workflow runs a study; write one"
+        raise ArgumentError("CLONE", message)
+    try:
+        _write(_STARTERS / kind, folder, str(workflow))
+    except OSError as error:
+        raise ArgumentError(str(folder), f"cannot be written: {error.strerror}") from None
+    return f"{folder} is written. Next:\n\n  {_NEXT[kind].format(folder=folder)}"
+
+
+def _write(starter: Path, folder: Path, workflow: str) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ArgumentError(str(folder), "exists, and is not an empty folder")
+    if folder.resolve() == Path.cwd():
+        raise ArgumentError(str(folder), "is the folder that you are in; name a new one")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".epsilometer-") as temporary:
+        for file in sorted(starter.rglob("*.txt")):
+            path = Path(temporary, "new", file.relative_to(starter)).with_suffix("")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = file.read_text(encoding="utf-8").replace("{workflow}", workflow)
+            path.write_text(text, encoding="utf-8")
+        Path(temporary, "new").replace(folder)  # all at once

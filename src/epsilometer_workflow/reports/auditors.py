@@ -1,0 +1,107 @@
+"""Auditors from outside: a file each, ``config/auditors/<any>.py`` (docs/extending.md).
+
+What a file says about itself is read from its text; it is run in jobs only.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import math
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+
+from epsilometer.arrays import Sample
+from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
+from epsilometer.mechanisms.base import Outputs
+from epsilometer_workflow.files.options import Model, parse
+
+_TAKES = "x, y, claim, alpha, rng"
+Notion = Literal["pure", "approximate", "renyi", "gdp", "zcdp"]
+
+
+class Needs(Model):
+    """What an auditor needs: claims, outputs, installed packages, draws of a side."""
+
+    claims: tuple[Notion, ...] = Field(("pure",), strict=False)
+    outputs: tuple[Outputs, ...] = Field(("scalar",), strict=False)
+    packages: tuple[str, ...] = Field((), strict=False)
+    draws: PositiveInt = 1
+
+
+class Auditor(Model):
+    """An auditor, as its file has it; ``promises`` is of its bounds."""
+
+    file: str
+    name: Annotated[str, Field(min_length=1)]
+    needs: Needs = Needs()
+    promises: Literal["finite-sample", "asymptotic", "none"] = "finite-sample"
+
+    def refusal(self, notion: str, outputs: str) -> str:
+        """Return why it cannot audit such a claim about such outputs; nothing if it can."""
+        if notion not in self.needs.claims:
+            return f"it does not bound a claim that is {notion}"
+        if outputs not in self.needs.outputs:
+            return f"it takes outputs that are {' or '.join(self.needs.outputs)}, not {outputs}"
+        missing = sorted({*self.needs.packages} - {*self.versions()})
+        return f"it needs {missing[0]}, which is not installed" if missing else ""
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the packages that it needs and that are installed."""
+        found = {}
+        for name in self.needs.packages:
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        return found
+
+    def bound(self, x: Sample, y: Sample, alpha: float, rng: Any, **claim: Any) -> float:
+        """Return its bound, in the unit of the claim; raise `ArgumentError` if it has none."""
+        if len(x) < self.needs.draws:
+            raise ArgumentError("draws", f"are fewer than {self.needs.draws} a side")
+        given = SimpleNamespace(**{"delta": 0.0, "order": math.inf} | claim)
+        try:
+            bound = float(module_of(self.file).lower_bound(x, y, given, alpha, rng))
+        except Exception as error:
+            text = f"{self.file} raised {type(error).__name__}: {one_line(error)}"
+            raise ArgumentError("lower_bound", text) from error
+        if math.isnan(bound):
+            raise ArgumentError("lower_bound", f"of {self.file} returned nan")
+        return bound
+
+
+def read(file: Path) -> Auditor:
+    """Return the auditor of a file; raise `ConfigError` for what is wrong with it."""
+    try:
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ConfigError(str(file), "", f"cannot be read: {one_line(error)}") from None
+    about: dict[str, Any] = {}
+    for node in body:
+        key = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else ""
+        if key in ("name", "needs", "promises"):
+            try:
+                about[key] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+            except ValueError:
+                raise ConfigError(str(file), key, "must be written out") from None
+    defined = {n.name: ast.unparse(n.args) for n in body if isinstance(n, ast.FunctionDef)}
+    if defined.get("lower_bound") != _TAKES:
+        text = suggest("lower_bound", defined) if "lower_bound" not in defined else ""
+        raise ConfigError(str(file), "lower_bound", f"must be a function of ({_TAKES}){text}")
+    return parse(Auditor, about | {"file": str(file)}, str(file))
+
+
+@cache
+def module_of(file: str) -> Any:
+    """Return the module of a file that no package holds."""
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

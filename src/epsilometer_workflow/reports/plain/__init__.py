@@ -1,0 +1,1 @@
+"""Tables and a figure for any report: estimates beside the exact values, as they are."""

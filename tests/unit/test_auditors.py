@@ -1,0 +1,177 @@
+"""An auditor from outside, by one file: what it says of itself, and where it enters."""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.estimators.base import Claims
+from epsilometer_workflow.products.benchmark import Compared
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import Table
+from epsilometer_workflow.reports import auditors
+from epsilometer_workflow.reports.limit.methods import Claimed, Run, methods
+from epsilometer_workflow.reports.matrix.methods import Method, Pair, with_auditors
+from epsilometer_workflow.stages.measure import called
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "tests/data/auditors/halves.py"
+BOUND = "def lower_bound(x, y, claim, alpha, rng):\n    {}\n"
+LAPLACE = np.random.default_rng(0).laplace([[0.0], [1.0]], 1, (2, 4000))
+
+
+def pair(outputs="scalar", n=4000):
+    return Pair(*LAPLACE[:, :n], outputs, Claims(), 0.5)
+
+
+def written(folder, text):
+    file = folder / "auditor.py"
+    file.write_text(text)
+    return file
+
+
+def test_what_a_file_says_of_itself_is_read_without_running_it(tmp_path):
+    text = 'name = "mine"\nraise SystemExit\n' + BOUND.format("return 0")
+    auditor = auditors.read(written(tmp_path, text))
+    assert (auditor.name, auditor.needs.claims, auditor.needs.draws) == ("mine", ("pure",), 1)
+    assert auditors.read(FILE).needs.outputs == ("scalar", "index")
+    assert auditors.read(FILE).versions().keys() == {"scipy"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def lower_bound(", "auditor.py: cannot be read: "),
+        (BOUND.format("return 0"), "auditor.py: name: is missing"),
+        (
+            'name = "a"\ndef lower_bond(): ...',
+            "lower_bound: must be a function .*did you mean 'lower_bond'",
+        ),
+        (
+            'name = "a"\ndef lower_bound(x, y): ...',
+            r"must be a function of \(x, y, claim, alpha, rng\)$",
+        ),
+        ("name = str(1)\n" + BOUND.format("return 0"), "name: must be written out"),
+        ('name = "a"\nneeds = {"claim": []}\n' + BOUND.format("return 0"), "unknown key; did you"),
+        ('name = "a"\nneeds = {"claims": ["pur"]}\n' + BOUND.format("return 0"), "needs.claims"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message) as caught:
+        auditors.read(written(tmp_path, text))
+    assert "\n" not in str(caught.value)
+
+
+def test_it_is_refused_what_it_does_not_need(tmp_path):
+    auditor = auditors.read(FILE)
+    assert auditor.refusal("pure", "scalar") == ""
+    assert auditor.refusal("gdp", "scalar") == "it does not bound a claim that is gdp"
+    assert "it takes outputs that are scalar or index" in auditor.refusal("pure", "vector")
+    needs = 'name = "a"\nneeds = {"packages": ["not-there"]}\n' + BOUND.format("return 0")
+    missing = auditors.read(written(tmp_path, needs))
+    assert missing.refusal("pure", "scalar") == "it needs not-there, which is not installed"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [("1 / 0", "raised ZeroDivisionError: "), ("return float('nan')", "returned nan")],
+)
+def test_a_broken_auditor_fails_alone(tmp_path, body, message):
+    text = 'name = "broken"\nneeds = {"draws": 10}\n' + BOUND.format(body)
+    auditor = auditors.read(written(tmp_path, text))
+    rng = np.random.default_rng(0)
+    with pytest.raises(ArgumentError, match=message):
+        auditor.bound(*LAPLACE, 0.05, rng, notion="pure", level=0.5)
+    with pytest.raises(ArgumentError, match="fewer than 10 a side"):
+        auditor.bound(*LAPLACE[:, :9], 0.05, rng, notion="pure", level=0.5)
+    claim = Claimed(notion="pure")
+    *_, (name, answer) = methods(pair(), claim, {}, [auditor])
+    found = answer(Run(pair(), claim.at(0.5), 0))
+    assert (name, found.refuted, found.bound) == ("broken", False, 0.0)
+    assert message in found.reason
+
+
+def test_it_is_a_method_of_the_matrix():
+    own = {"audit": Method(estimator="audit"), "audit-delta": Method(estimator="audit", delta=0.02)}
+    every = with_auditors(own, [str(FILE)])
+    assert list(every) == ["audit", "audit-delta", "halves", "halves, delta 0.02"]
+    pure, delta = every["halves"], every["halves, delta 0.02"]
+    assert pure.promise("scalar") == "a bound at every n"
+    assert pure.refusal("scalar", Claims(), math.inf) == ""
+    assert "renyi" in pure.refusal("scalar", Claims(), 2.0)
+    assert 0.4 < delta.answer(pair(), math.inf) < pure.answer(pair(), math.inf) < 1
+    with pytest.raises(ArgumentError, match="'halves', as a method is called"):
+        with_auditors({"halves": own["audit"]}, [str(FILE)])
+
+
+def test_it_is_a_method_of_the_limit():
+    claim = Claimed(notion="pure")
+    run = Run(pair(), claim.at(0.25), seed=0)
+    *_, (name, answer) = methods(pair(), claim, {}, [auditors.read(FILE)])
+    found = answer(run)
+    assert (name, found.refuted, found.reason) == ("halves", True, "")
+    assert 0.4 < found.bound < 1
+    assert 64 <= found.draws < 4000
+    *_, (_, reason) = methods(pair("bits"), claim, {}, [auditors.read(FILE)])
+    assert "not bits" in reason
+
+
+def test_it_is_an_implementation_of_the_benchmark(tmp_path):
+    data = {"x": LAPLACE[0], "y": LAPLACE[1], "seed": 0, "claim": 0.5, "alpha": 0.05}
+    np.savez(tmp_path / "data.npz", **data)
+    np.savez(tmp_path / "bits.npz", **data | {"x": np.zeros(9, np.int64), "bits": 10})
+    common = {"function": f"{FILE}:lower_bound", "repeats": 1, "enough": 9.0, "limit": 60}
+    common |= {"package": None, "answers": str(tmp_path / "answers.npz")}
+    files = (str(tmp_path / name) for name in ("data.npz", "bits.npz"))
+    measured, refused = called(
+        sys.executable, [common | {"warm": file, "data": [file]} for file in files]
+    )
+    assert len(measured["seconds"]) == 1
+    assert refused["missing"] == "does not apply: it does not take outputs that are bits"
+    with np.load(tmp_path / "answers.npz") as answers:
+        assert 0.4 < float(answers["arr_0"]) < 1
+
+
+def test_one_file_enters_all_three_and_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    (tmp_path / "envs").symlink_to(ROOT / "envs")
+    monkeypatch.chdir(tmp_path)
+
+    def specs(study):
+        tables = {
+            name: Table(study, report, name).spec()
+            for report in ("matrix", "limit")
+            for name in study.reports[report].artifacts
+        }
+        return tables | {task.task: task.spec() for task in Compared(study).measured}
+
+    before = specs(checked("config"))
+    with monkeypatch.context() as patched:
+        added = [auditors.read(FILE)]
+        patched.setattr("epsilometer_workflow.configuration.study.Study.auditors", added)
+        after = specs(checked("config"))
+    changed = {name for name in before if before[name] != after[name]}
+    asked = {"answers-0.2", "answers-0.7", "answers-1.5", "draws", "timed"}
+    asked |= {f"answers-{kind}" for kind in ("few", "fast", "slow", "gaussian")}
+    asked |= {name for name in before if name.startswith("audit-")}
+    follow = {"matrix", "cells", "methods", "seconds", "limit", "statements"}
+    assert changed == asked | follow
+    installed = after["answers-few"]["installed"]
+    assert list(installed.values()) == [added[0].versions()]
+    assert {"name": "halves", "call": f"{FILE}:lower_bound", "package": None} in after[
+        "audit-laplace"
+    ]["implementations"]
+
+
+def test_two_files_do_not_share_a_name(tmp_path, monkeypatch):
+    for part in ("config.yaml", "rates.yaml"):
+        (tmp_path / part).symlink_to(ROOT / "config" / part)
+    (tmp_path / "auditors").mkdir()
+    for file in ("one.py", "two.py"):
+        (tmp_path / "auditors" / file).write_text(FILE.read_text())
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"two.py: name: 'halves': is also in .*one.py"):
+        checked(tmp_path)

@@ -1,0 +1,93 @@
+"""Starting points run at once, and are written whole or not at all."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epsilometer.cli.main import WRONG_USE, main
+from epsilometer.cli.new import new
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import all_products
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_an_audit_runs_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = new(["audit", "mine"])
+    names = {path.name for path in (tmp_path / "mine").iterdir()}
+    assert names == {"release.py", "test_release.py", "audits.yaml"}
+    command, test = (shlex.split(line) for line in text.splitlines() if line.startswith("  "))
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    options = ["-c", os.devnull, "-q"]
+    for name, *arguments in (command, [*test, *options]):
+        done = subprocess.run(
+            [sys.executable, "-m", name, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    study = Study(ROOT / "config", {"audits": "mine/audits.yaml"})
+    assert len(study.audits["audits"].all_cases()) == 1
+
+
+def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
+    assert new(["study", str(tmp_path / "deep/mine")]).endswith("snakemake --cores 2")
+    snakefile = (tmp_path / "deep/mine/Snakefile").read_text()
+    assert re.search(r'^        "(.*)"$', snakefile, re.M)[1] == str(ROOT / "workflow/Snakefile")
+    monkeypatch.chdir(tmp_path / "deep/mine")
+    for scale in ("small", "large"):
+        rules = {product.rule for product in all_products(checked("config", {"scale": scale}))}
+        assert {"sample", "screen", "weigh", "estimate", "tabulate", "render", "page"} <= rules
+    os.chdir(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["mine"]
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    new(["audit", str(tmp_path)])
+    assert (tmp_path / "release.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "KIND: is missing; write epsilometer new audit FOLDER"),
+        (["studdy", "mine"], "'studdy': is not a kind; did you mean 'study'"),
+        (["audit"], "FOLDER: must be one; write epsilometer new audit FOLDER"),
+        (["audit", "a", "b"], "FOLDER: must be one"),
+        (["audit", "full"], "full: exists, and is not an empty folder"),
+        (["audit", "full/file"], "full/file: exists, and is not an empty folder"),
+        (["audit", "full/file/below"], "full/file/below: cannot be written: File exists"),
+        (["audit", "."], ".: is the folder that you are in"),
+        (["study", "mine", "full"], "CLONE: full is not a clone of epsilometer"),
+    ],
+)
+def test_mistakes_are_one_line_and_write_nothing(tmp_path, monkeypatch, capsys, arguments, message):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/file").write_text("mine")
+    monkeypatch.chdir(tmp_path / "full" if arguments[-1:] == ["."] else tmp_path)
+    if arguments[-1:] == ["."]:
+        (tmp_path / "full/file").unlink()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["new", *arguments]) == WRONG_USE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"epsilometer: {message}")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert main(["new", "audit", str(tmp_path / "mine")]) == WRONG_USE
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,123 @@
+"""The contract tests for other packages: ours keep them, and broken objects do not."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from epsilometer import testing
+from epsilometer.checks import Checked, Positive
+from epsilometer.classifiers import CLASSIFIERS
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact import EXACT
+from epsilometer.exact.finite import ExactRandomizedResponse
+from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from tests.contract.examples import OUTSIDE, inputs, law, mechanism
+
+RESPONSE = RandomizedResponse(1.0)
+
+
+@pytest.mark.parametrize("name", ["laplace", "randomized_response", "gaussian_vector"])
+def test_mechanisms_of_ours_keep_the_contract(name):
+    testing.check_mechanism(mechanism(name), inputs(name), OUTSIDE[name])
+    testing.check_exact(law(name), mechanism(name), inputs(name))
+
+
+def test_estimators_and_classifiers_of_ours_keep_the_contract():
+    bound = ESTIMATORS.load("berger_boos")("witness")
+    testing.check_estimator(bound, screen=ESTIMATORS.load("witness")(), runs=3)
+    testing.check_estimator(ESTIMATORS.load("renyi_bound")(draws_at_floor=50), runs=5)
+    testing.check_classifier(CLASSIFIERS.load("counting")())
+    testing.check_classifier(CLASSIFIERS.load("nearest_neighbours")())
+
+
+@dataclass(frozen=True)
+class Broken(Checked):
+    outputs: ClassVar[str] = "scalar"
+    epsilon: Positive
+    fault: str = ""
+
+    def check_input(self, x):
+        pass
+
+    def sample(self, x, size, rng):
+        draws = {
+            "global": lambda: np.random.normal(size=size),  # noqa: NPY002
+            "constant seed": lambda: np.random.default_rng(3).normal(size=size),
+            "shape": lambda: rng.normal(size=(size, 1)),
+            "type": lambda: rng.integers(9, size=size),
+            "infinite": lambda: np.full(size, np.inf),
+        }
+        return draws.get(self.fault, lambda: rng.laplace(x, 1 / self.epsilon, size))()
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("global", "draws differ for one seed"),
+        ("constant seed", "do not depend on the generator"),
+        ("shape", "shape"),
+        ("type", "int64"),
+        ("infinite", "must be finite"),
+    ],
+)
+def test_broken_mechanisms_are_found(fault, message):
+    with pytest.raises(AssertionError, match=message):
+        testing.check_mechanism(Broken(1.0, fault), [0.0, 1.0])
+    testing.check_mechanism(Broken(1.0), [0.0, 1.0])
+    with pytest.raises(AssertionError, match="input 'x' must raise ArgumentError"):
+        testing.check_mechanism(Broken(1.0), [0.0], outside=["x"])
+
+
+class Wrong(ExactRandomizedResponse):
+    """Of another epsilon than that of the draws."""
+
+    def __init__(self, mechanism):
+        super().__init__(replace(mechanism, epsilon=1.2 * mechanism.epsilon))
+
+
+class Unequal(ExactRandomizedResponse):
+    def privacy_loss(self, x, x_prime):
+        return 0.5 * super().privacy_loss(x, x_prime)
+
+
+@pytest.mark.parametrize(("kind", "message"), [(Wrong, "do not follow"), (Unequal, "do not rise")])
+def test_wrong_distributions_are_found(kind, message):
+    with pytest.raises(AssertionError, match=message):
+        testing.check_exact(kind(RESPONSE), RESPONSE, [0, 1])
+
+
+def test_a_bound_that_is_too_high_is_found():
+    exact = ESTIMATORS.load("local_loss")(floor=1e-3)
+    testing.check_estimator(exact, runs=20)  # no promise
+
+    class Promising(type(exact)):
+        guarantee: ClassVar[str] = "finite-sample"
+
+    with pytest.raises(AssertionError, match="bounds are above the level"):
+        testing.check_estimator(Promising(floor=1e-3), runs=20)
+    vector = mechanism("gaussian_vector")
+    case = testing.Case(vector, law("gaussian_vector"), *inputs("gaussian_vector")[:2])
+    with pytest.raises(AssertionError, match="refuses every case"):
+        testing.check_estimator(ESTIMATORS.load("histogram")(gamma=0.5), [case], runs=2)
+
+
+def test_a_classifier_that_learns_nothing_is_found():
+    counting = CLASSIFIERS.load("counting")
+
+    class Blind(counting):
+        def fit(self, x, x_prime, training, seed):
+            return super().fit(x, x, training, seed)
+
+    with pytest.raises(AssertionError, match="are classified right"):
+        testing.check_classifier(Blind())
+
+
+def test_only_installed_packages_are_registered():
+    with pytest.raises(AssertionError, match="has no entry points"):
+        testing.check_registered("numpy")
+    assert {Laplace} == {MECHANISMS.load("laplace")}
+    assert set(EXACT) <= set(MECHANISMS)

@@ -1,0 +1,117 @@
+# All rules. What Snakemake is given is the Snakefile beside this file, or the one of this repository.
+#
+# The workflow's own files lie beside this file; config/ and results/ lie in the working directory.
+
+import sys
+import time
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+here = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
+sys.path.insert(0, str(here.parent / "src"))  # the library of this clone
+
+from epsilometer.errors import EpsilometerError
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.products.reports import (
+    Rules,
+    refuse_foreign_results,
+)
+from epsilometer_workflow.runtime import run
+from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
+from epsilometer_workflow.runtime.provenance import failure_lines
+
+began = time.time()
+try:
+    if workflow.remote_exec:  # checked before submission
+        study = Study("config", config)
+    else:
+        study = checked("config", config)
+        refuse_foreign_results(study)
+except EpsilometerError as error:
+    raise WorkflowError(str(error)) from None
+make = Rules(study)
+
+
+wildcard_constraints:
+    **paths.ONE_NAME,
+
+
+lock = run.Lock()
+run.use_this_library(here / "lazy")
+
+
+rule all:
+    default_target: True
+    input:
+        [make.targets(name) for name in study.wanted],
+
+
+rule audits:
+    input:
+        make.audits(),
+
+
+rule museum:
+    input:
+        make.collection("museum"),
+
+
+rule census:
+    input:
+        lambda _: make.collection("census"),
+
+
+rule benchmark:
+    input:
+        make.benchmark(),
+
+
+for name in study.reports:
+
+    rule:
+        name:
+            name
+        input:
+            make.targets(name),
+
+
+include: "rules/sample.smk"
+include: "rules/estimate.smk"
+include: "rules/aggregate.smk"
+include: "rules/render.smk"
+include: "rules/audit.smk"
+include: "rules/museum.smk"
+include: "rules/benchmark.smk"
+
+
+# In a SLURM submission, its Snakemake runs the jobs itself: no srun and no Snakemake for each job.
+if workflow.remote_exec:
+    workflow.localrules(*(rule.name for rule in workflow.rules))
+    run.start_forkserver()
+
+
+onstart:
+    try:
+        if not workflow.local_exec:
+            refuse_unquotable([Path.cwd(), here.parent, sys.executable])
+        lock.acquire()
+        make.remember()
+        cancel_orphans()
+        run.clear_halves(f"results/{study.scale}")
+        run.without_rate_limit(workflow)
+        if workflow.local_exec:
+            run.start_forkserver()
+    except EpsilometerError as error:
+        raise WorkflowError(str(error)) from None
+
+
+onsuccess:
+    run.clear_halves(f"results/{study.scale}")  # files of nodes that died
+    print(make.result_lines())
+
+
+onerror:
+    print(failure_lines(workflow.dag.needrun_jobs(), began))
