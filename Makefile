@@ -44,7 +44,7 @@ report: .venv/run
 
 provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.crate --scale $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive crate --scale $(SCALE)
 
 test-provenance: provenance .venv/crate/done
 	.venv/crate/bin/python tests/release/validate_crate.py results/$(SCALE)/crate.zip

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer.errors import DataError
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import archive
 from epsilometer_workflow.products.archive import SAME, compare, freeze, read, verify, write
 
@@ -132,14 +133,13 @@ def test_verify_has_a_line_for_each_table_and_the_versions_side_by_side(tmp_path
 def test_freeze_keeps_an_archive_of_the_same_tables(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "tests/data/config", "config")
-    (tmp_path / "envs").symlink_to(ROOT / "envs")
-    path = Path("archive/smoke.zip")
-    with pytest.raises(DataError, match="does not exist; run make figures SCALE=smoke first"):
-        freeze("smoke", path)
+    path, study = Path("archive/smoke.zip"), Study("config", {"scale": "smoke"})
+    with pytest.raises(DataError, match="does not exist; make figures SCALE=smoke makes it"):
+        freeze(study, path)
     names = []
     for _ in range(50):
         try:
-            said = freeze("smoke", path)
+            said = freeze(study, path)
             break
         except DataError as error:
             table = Path(str(error).partition(":")[0])
@@ -150,10 +150,10 @@ def test_freeze_keeps_an_archive_of_the_same_tables(tmp_path: Path, monkeypatch)
     assert sorted(names) == list(read(path)[0])
     before = path.read_bytes()
     monkeypatch.setattr(archive, "versions", lambda: {"commit": "another"})
-    assert freeze("smoke", path).startswith(f"{path} stays: it holds these tables, from commit ")
+    assert freeze(study, path).startswith(f"{path} stays: it holds these tables, from commit ")
     assert path.read_bytes() == before
     Path("results/smoke/tables", f"{names[0]}.csv").write_bytes(OLD.replace(b"10", b"12"))
-    freeze("smoke", path)
+    freeze(study, path)
     assert read(path)[1]["versions"] == {"commit": "another"}
 
 

@@ -27,9 +27,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from epsilometer.errors import DataError, EpsilometerError
+
+if TYPE_CHECKING:  # a comparison needs the standard library only
+    from epsilometer_workflow.configuration.study import Study
 
 TOLERANCE = 1e-9
 SAME = "the same to the byte"
@@ -163,24 +166,23 @@ def versions() -> dict[str, str]:
     return found | {"system": system}
 
 
-def freeze(scale: str, path: Path) -> str:
+def freeze(study: Study, path: Path) -> str:
     """Write the archive of finished results, unless it holds the same tables already."""
-    from epsilometer_workflow.configuration import paths
-    from epsilometer_workflow.products.checking import checked
-
-    study, made = checked("config", {"scale": scale}), {}
+    made = {}
     for report in study.wanted:
         for name, artifact in study.reports[report].artifacts.items():
             if not artifact.table.settings:
-                file = Path(paths.TABLE.format(scale=scale, report=report, artifact=name))
+                file = Path("results", study.scale, "tables", report, f"{name}.csv")
                 if not file.is_file():
-                    raise DataError(file, f"does not exist; run make figures SCALE={scale} first")
+                    raise DataError(
+                        file, f"does not exist; make figures SCALE={study.scale} makes it"
+                    )
                 made[f"{report}/{name}"] = file.read_bytes()
     if path.is_file():
         old, about = read(path)
         if set(old) == set(made) and not any(table.differs for table in compare(made, old)):
             return f"{path} stays: it holds these tables, from commit {about['versions']['commit']}"
-    write(path, made, {"scale": scale, "seed": study.main.seed, "versions": versions()})
+    write(path, made, {"scale": study.scale, "seed": study.main.seed, "versions": versions()})
     return f"{path}: {len(made)} tables, {path.stat().st_size / 1e6:.1f} MB"
 
 
@@ -205,21 +207,25 @@ def verify(tables: Path, path: Path, tolerance: float = TOLERANCE) -> tuple[list
 
 
 def main() -> None:
-    """Write an archive, or compare with it."""
+    """Write an archive or a crate, or compare with an archive."""
     parser = argparse.ArgumentParser(prog="archive", description=__doc__.partition("\n")[0])
-    parser.add_argument("action", choices=("freeze", "verify"))
+    parser.add_argument("action", choices=("freeze", "verify", "crate"))
     parser.add_argument("--scale", default="quick", help="smoke, quick or paper")
-    parser.add_argument("--results", type=Path, help="a folder in place of results/<scale>")
+    parser.add_argument("--results", type=Path, help="verify a folder, not results/<scale>")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="relative")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # read by head: end in silence
-    path, same = Path("archive", f"{arguments.scale}.zip"), True
+    path, same = Path("archive", f"{options.scale}.zip"), True
     try:
-        if arguments.action == "freeze":
-            lines = [freeze(arguments.scale, path)]
+        if options.action == "verify":
+            results = options.results or Path("results", options.scale)
+            lines, same = verify(results / "tables", path, options.tolerance)
         else:
-            results = arguments.results or Path("results", arguments.scale)
-            lines, same = verify(results / "tables", path, arguments.tolerance)
+            from epsilometer_workflow.products import checking, crate
+
+            study = checking.checked("config", {"scale": options.scale})
+            frozen = options.action == "freeze"
+            lines = [freeze(study, path) if frozen else str(crate.write(study))]
     except EpsilometerError as error:
         print(f"epsilometer: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -9,10 +9,8 @@ them. Samples and other files on the way are only named. The profile is Provenan
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import sys
 import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -21,10 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import __version__
-from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import atomic
-from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import all_products
 from epsilometer_workflow.runtime.provenance import record_of
@@ -136,18 +132,3 @@ def _file(file: Path) -> Entity:
 
 def _refs(names: Iterable[str]) -> list[dict[str, str]]:
     return [{"@id": name} for name in names]
-
-
-def main() -> None:
-    """Write the crate of a scale."""
-    parser = argparse.ArgumentParser(prog="crate", description=__doc__.partition("\n")[0])
-    parser.add_argument("--scale", default="quick", help="smoke, quick or paper")
-    try:
-        print(write(checked("config", {"scale": parser.parse_args().scale})))
-    except EpsilometerError as error:
-        print(f"epsilometer: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()
