@@ -1,7 +1,12 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
 #   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
 #   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
-#   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
+#   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times; and a
+#                                          Workflow Run RO-Crate, results/<scale>/crate.zip
+#   make test-provenance [SCALE=quick]     whether that crate is valid
+#   make verify [SCALE=quick]              which tables are the same as those of archive/<scale>.zip; or with
+#                                          RESULTS=folder, those of a folder; docs/verify.md
+#   make freeze [SCALE=quick]              writes archive/<scale>.zip
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
 #   make test                              the library, and each part of the workflow
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
@@ -28,7 +33,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
+.PHONY: figures report provenance test-provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -39,6 +44,18 @@ report: .venv/run
 
 provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive crate --scale $(SCALE)
+
+test-provenance: provenance .venv/crate/done
+	.venv/crate/bin/python tests/release/validate_crate.py results/$(SCALE)/crate.zip
+
+# Made again as far as Snakemake finds them missing or out of date; RESULTS takes a folder as it is.
+verify: $(if $(RESULTS),.venv/run,figures)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive verify --scale $(SCALE) \
+	    $(if $(RESULTS),--results $(RESULTS)) $(if $(TOLERANCE),--tolerance $(TOLERANCE))
+
+freeze: figures
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive freeze --scale $(SCALE)
 
 plan: .venv/run
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
@@ -135,6 +152,8 @@ lock:
 	    --extra dev pyproject.toml -o envs/requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --group release -o envs/requirements-release.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --group crate -o envs/requirements-crate.lock
 
 clean:
 	rm -rf .venv .snakemake dist site
@@ -151,7 +170,7 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@ .venv/run
 
-.venv/release/done: envs/requirements-release.lock
-	$(PYTHON) -m venv .venv/release
-	.venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+.venv/%/done: envs/requirements-%.lock
+	$(PYTHON) -m venv .venv/$*
+	.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@

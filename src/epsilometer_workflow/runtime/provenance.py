@@ -42,18 +42,24 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
 
 def _is_own(path: Path) -> bool:
     """Tell whether Snakemake made this file here, or began to make it."""
-    name = urlsafe_b64encode(str(path).encode()).decode()
     for records in _RECORDS:
-        try:
-            longest = os.pathconf(records, "PC_NAME_MAX") - 1
-            parts = [name[i : i + longest] for i in range(0, len(name), longest)]
-            record = records.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
-            ended = json.loads(record.read_text(encoding="utf-8")).get("endtime")
-        except (OSError, ValueError):
-            continue
-        if ended is None or abs(ended - path.stat().st_mtime) < _SECONDS:
-            return True
+        if (record := record_of(path, records)) is not None:
+            ended = record.get("endtime")
+            if ended is None or abs(ended - path.stat().st_mtime) < _SECONDS:
+                return True
     return False
+
+
+def record_of(path: str | Path, records: Path = _RECORDS[0]) -> dict[str, Any] | None:
+    """Return what Snakemake recorded of a file: rule, input, start and end of the job, ..."""
+    name = urlsafe_b64encode(str(path).encode()).decode()
+    try:
+        longest = os.pathconf(records, "PC_NAME_MAX") - 1
+        parts = [name[i : i + longest] for i in range(0, len(name), longest)]
+        record = records.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
+        return dict(json.loads(record.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
 
 
 def failure_lines(jobs: Iterable[Any], began: float) -> str:

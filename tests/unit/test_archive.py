@@ -1,0 +1,182 @@
+"""Archived tables: what is the same, what is within rounding, and what differs."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from epsilometer.errors import DataError
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products import archive
+from epsilometer_workflow.products.archive import SAME, compare, freeze, read, verify, write
+
+ROOT = Path(__file__).parents[2]
+ABOUT = {"scale": "quick", "seed": 1, "versions": {"commit": "c0ffee", "numpy": "2.0.0"}}
+OLD = b"name,n,mean\na,10,0.25\nb,20,1e-16\n"
+
+
+def outcome(new: bytes, old: bytes = OLD, tolerance: float = 1e-9) -> tuple[str, bool]:
+    (found,) = compare({"r/t": new}, {"r/t": old}, tolerance)
+    return found.outcome, found.differs
+
+
+def test_the_same_bytes():
+    assert outcome(OLD) == (SAME, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("0.25", "0.2500000000001"), ("1e-16", "-3e-16"), ("10", "10.0"), ("0.25", "0.250")],
+    ids=["rounding", "zero", "spelling", "digits"],
+)
+def test_numbers_within_rounding(old: str, new: str):
+    said, differs = outcome(OLD.replace(old.encode(), new.encode()))
+    assert said.startswith("the same")
+    assert said != SAME
+    assert not differs
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("0.25", "0.26", "differs: 1 cells, up to 0.038 relative (mean, row 1: 0.26, archived 0.2"),
+        ("10", "11", "(n, row 1: 11, archived 10)"),
+        ("\na", "\nc", "differs: 1 cells, text (name, row 1: c, archived a)"),
+        ("0.25", "", "text (mean, row 1: , archived 0.25)"),
+        ("0.25", "inf", "(mean, row 1: inf, archived 0.25)"),
+        ("0.25", "nan", "(mean, row 1: nan, archived 0.25)"),
+        ("mean", "median", "differs: in its columns (mean, median)"),
+        ("n,mean", "mean,n", "differs: in its columns (another order)"),
+        ("b,20,1e-16\n", "", "differs: 1 rows, archived 2"),
+    ],
+)
+def test_what_differs(old: str, new: str, says: str):
+    said, differs = outcome(OLD.replace(old.encode(), new.encode(), 1))
+    assert says in said
+    assert differs
+
+
+def test_the_tolerance_is_relative():
+    assert outcome(b"x\n100.5\n", b"x\n100\n", tolerance=0.01)[0].startswith("the same within 5.0e")
+    assert outcome(b"x\n1e9\n", b"x\n1.1e9\n", tolerance=0.01)[1]
+
+
+def test_a_table_that_was_not_made_differs():
+    assert compare({}, {"r/t": OLD}) == [("r/t", "is missing", True)]
+
+
+def test_measured_seconds_and_statements_about_them_are_not_compared():
+    old = {
+        "r/times": b"n,seconds\n10,0.1\n",
+        "scorecard/scorecard": b"id,ours,agrees,from\na,0.1,yes,r/times r/t\nb,1,yes,r/t\n",
+    }
+    new = {name: table.replace(b"0.1", b"0.7") for name, table in old.items()}
+    found = compare(new, old)
+    assert [table.differs for table in found] == [False, False]
+    assert "1 cells of measured times not compared" in found[0].outcome
+    assert "4 cells of measured times not compared" in found[1].outcome
+    new["scorecard/scorecard"] = new["scorecard/scorecard"].replace(b"b,1,yes", b"b,1,no")
+    assert compare(new, old)[1].differs
+    assert archive.changed_verdicts(new, old) == ["b: no, archived yes"]
+
+
+def test_the_same_tables_are_the_same_bytes(tmp_path: Path):
+    for name in ("one", "two"):
+        write(tmp_path / name / "quick.zip", {"r/u": b"x\n", "r/t": OLD}, ABOUT)
+    one, two = (tmp_path / name / "quick.zip" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    assert read(one) == ({"r/t": OLD, "r/u": b"x\n"}, ABOUT)
+
+
+def test_sha256sum_checks_an_unpacked_archive(tmp_path: Path):
+    write(tmp_path / "quick.zip", {"r/t": OLD}, ABOUT)
+    with zipfile.ZipFile(tmp_path / "quick.zip") as file:
+        file.extractall(tmp_path)
+    command = ["sha256sum", "--check", "--quiet", "SHA256SUMS"]
+    subprocess.run(command, cwd=tmp_path / "quick", check=True)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path):
+    path = tmp_path / "quick.zip"
+    write(path, {"r/t": OLD}, ABOUT)
+    with zipfile.ZipFile(path) as file:
+        members = {info.filename: file.read(info) for info in file.infolist()}
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content.replace(b"0.25", b"0.35"))
+    with pytest.raises(DataError, match="do not match its SHA256SUMS"):
+        read(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(DataError, match="is not an archive of tables"):
+        read(path)
+    with pytest.raises(DataError, match="does not exist; make freeze SCALE=quick writes it"):
+        read(tmp_path / "none" / "quick.zip")
+
+
+def test_verify_has_a_line_for_each_table_and_the_versions_side_by_side(tmp_path: Path):
+    write(tmp_path / "quick.zip", {"r/t": OLD, "r/u": OLD}, ABOUT)
+    made = tmp_path / "tables/r/t.csv"
+    made.parent.mkdir(parents=True)
+    made.write_bytes(OLD)
+    lines, same = verify(tmp_path / "tables", tmp_path / "quick.zip")
+    assert lines[:2] == ["r/t: the same to the byte", "r/u: is missing"]
+    assert any(line.split()[:2] == ["numpy", "2.0.0"] for line in lines)
+    assert lines[-1].startswith("2 tables: 1 the same to the byte, 0 within 1e-09")
+    assert not same
+    shutil.copy(made, made.with_name("u.csv"))
+    assert verify(tmp_path / "tables", tmp_path / "quick.zip")[1]
+
+
+def test_freeze_keeps_an_archive_of_the_same_tables(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "tests/data/config", "config")
+    path, study = Path("archive/smoke.zip"), Study("config", {"scale": "smoke"})
+    with pytest.raises(DataError, match="does not exist; make figures SCALE=smoke makes it"):
+        freeze(study, path)
+    names = []
+    for _ in range(50):
+        try:
+            said = freeze(study, path)
+            break
+        except DataError as error:
+            table = Path(str(error).partition(":")[0])
+            table.parent.mkdir(parents=True, exist_ok=True)
+            table.write_bytes(OLD)
+            names.append(f"{table.parent.name}/{table.stem}")
+    assert said == f"{path}: {len(names)} tables, 0.0 MB"
+    assert sorted(names) == list(read(path)[0])
+    before = path.read_bytes()
+    monkeypatch.setattr(archive, "versions", lambda: {"commit": "another"})
+    assert freeze(study, path).startswith(f"{path} stays: it holds these tables, from commit ")
+    assert path.read_bytes() == before
+    Path("results/smoke/tables", f"{names[0]}.csv").write_bytes(OLD.replace(b"10", b"12"))
+    freeze(study, path)
+    assert read(path)[1]["versions"] == {"commit": "another"}
+
+
+def test_the_archive_of_the_repository_is_whole_and_small():
+    path = ROOT / "archive/quick.zip"
+    tables, about = read(path)
+    assert path.stat().st_size < 5e6
+    assert about["scale"] == "quick"
+    assert "scorecard/scorecard" in tables
+    assert not about["versions"]["commit"].endswith("-dirty")
+
+
+def test_to_compare_needs_no_installed_package(tmp_path: Path):
+    """In ten years these may no longer install."""
+    write(tmp_path / "archive/quick.zip", {"r/t": OLD}, ABOUT)
+    module = "epsilometer_workflow.products.archive"
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", module, "verify"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.startswith("r/t: is missing\n")
+    assert done.returncode == 1
