@@ -375,7 +375,7 @@ def counts_rows_not_users(x, size, rng):
 
 FAULTS = [
     (nan_is_kept, {"rows": NUMBER, "length": 10}, "NaN"),
-    (counts_rows_not_users, {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"}, "x 5"),
+    (counts_rows_not_users, {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"}, "3 times x"),
 ]
 
 

@@ -255,5 +255,7 @@ def sampled(x: float, size: int, feature: str, scale: float = 1) -> list[Any]:
     name = feature.rpartition(".")[2]
     if name == "sample_dgauss":
         return [int(x) + sample_dgauss(scale) for _ in range(size)]
-    sampler = gaussian if name == "gaussian" else laplace
-    return [sampler(float(x), float(scale)) for _ in range(size)]
+    u, scale = float(x), float(scale)
+    if name == "gaussian":
+        return [gaussian(sigma_squared=scale, u=u) for _ in range(size)]
+    return [laplace(u, scale) for _ in range(size)]

@@ -86,7 +86,9 @@ class Table:
         rows = self._units
         if self.replace:
             return [(x, y) for _, x, y in rows.pairs(rng) if x != y][:_REPLACED]
-        removed = [rows.high, rows.low, *rows.others()[: _ADDED - 3], rows.drawn(rng)]
+        missing = rows.missing[:1]  # early, so that few pairs have one
+        others = [row for row in rows.others()[: _ADDED - 3] if row not in missing]
+        removed = [rows.high, *missing, rows.low, *others, rows.drawn(rng)]
         return [(row, None) for row in removed]
 
     @property
