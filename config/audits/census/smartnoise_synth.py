@@ -37,7 +37,7 @@ def remember_scales() -> None:
         return
     standard.searched, search, known = True, standard.binary_search_param, {}
 
-    def remembered(predicate: Any, d_in: int, d_out: float, T: type) -> float:  # noqa: N803
+    def remembered(predicate: Any, d_in: int, d_out: float, T: type) -> float:
         before = predicate.__closure__[0].cell_contents
         key = before.map(d_in), d_out
         if key not in known:
