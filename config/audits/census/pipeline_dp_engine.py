@@ -28,7 +28,7 @@ def engine(epsilon: float, delta: float, pld: bool = False) -> tuple[Any, pdp.DP
 
 
 def repeated(rows: Rows, size: int) -> Iterable[Any]:
-    """Yield (privacy id, partition, value) of all draws, where ids and partitions are not shared."""
+    """Yield (privacy id, partition, value) of all draws, which share neither ids nor keys."""
     for draw in range(size):
         for row in rows:
             yield (draw, row["id"]), (draw, row["key"]), row["x"]

@@ -68,7 +68,7 @@ def tables(rows: Sequence[Sequence[float]], epsilon: float = 1) -> list[list[flo
 def covariances(
     rows: Sequence[Sequence[float]], size: int, seed: int, epsilon: float = 1, widths: str = "1 1"
 ) -> list[tuple[float, ...]]:
-    """Draw the covariances of columns that are from 0 to their widths; entries are shares of these."""
+    """Draw covariances of columns from 0 to their widths; entries are shares of these."""
     from snsynth.models.dp_covariance import DPcovariance
 
     each = [float(width) for width in widths.split()]
