@@ -28,7 +28,7 @@ def engine(epsilon: float, delta: float, pld: bool = False) -> tuple[Any, pdp.DP
 
 
 def repeated(rows: Rows, size: int) -> Iterable[Any]:
-    """Yield (privacy id, partition, value) of all draws, where ids and partitions are not shared."""
+    """Yield (privacy id, partition, value) of all draws, which share neither ids nor keys."""
     for draw in range(size):
         for row in rows:
             yield (draw, row["id"]), (draw, row["key"]), row["x"]
@@ -137,7 +137,12 @@ def selected(
 
 
 def noised(
-    x: float, size: int, epsilon: float = 1, delta: float = 0, noise: str = "LAPLACE", **options: Any
+    x: float,
+    size: int,
+    epsilon: float = 1,
+    delta: float = 0,
+    noise: str = "LAPLACE",
+    **options: Any,
 ) -> list[float]:
     """Draw a sum that its caller has made, with noise for a change of 1 in one partition."""
     accountant, made = engine(epsilon, delta)
@@ -183,9 +188,7 @@ class Counts(dp_computations.ExponentialMechanism.ScoringFunction):
         return self._rows.count(k)
 
 
-def chosen(
-    rows: Sequence[str], size: int, epsilon: float = 1, monotonic: bool = True
-) -> list[str]:
+def chosen(rows: Sequence[str], size: int, epsilon: float = 1, monotonic: bool = True) -> list[str]:
     """Draw the most frequent key."""
     scores = Counts(rows)
     scores.is_monotonic = monotonic

@@ -37,7 +37,7 @@ def remember_scales() -> None:
         return
     standard.searched, search, known = True, standard.binary_search_param, {}
 
-    def remembered(predicate: Any, d_in: int, d_out: float, T: type) -> float:  # noqa: N803
+    def remembered(predicate: Any, d_in: int, d_out: float, T: type) -> float:
         before = predicate.__closure__[0].cell_contents
         key = before.map(d_in), d_out
         if key not in known:
@@ -68,7 +68,7 @@ def tables(rows: Sequence[Sequence[float]], epsilon: float = 1) -> list[list[flo
 def covariances(
     rows: Sequence[Sequence[float]], size: int, seed: int, epsilon: float = 1, widths: str = "1 1"
 ) -> list[tuple[float, ...]]:
-    """Draw the covariances of columns that are from 0 to their widths; entries are shares of these."""
+    """Draw covariances of columns from 0 to their widths; entries are shares of these."""
     from snsynth.models.dp_covariance import DPcovariance
 
     each = [float(width) for width in widths.split()]
