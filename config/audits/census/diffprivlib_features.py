@@ -190,14 +190,16 @@ def histogram(
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays as lists, and fitted trees as their nodes."""
+    """Return arrays as lists, and fitted trees as their splits and the labels of their leaves."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     tree = getattr(value, "tree_", value)
     if hasattr(tree, "threshold"):
-        return [tree.feature.tolist(), tree.threshold.tolist(), tree.value.tolist()]
+        split = tree.feature >= 0
+        labels = tree.value[~split].argmax(axis=-1)
+        return [tree.feature[split].tolist(), tree.threshold[split].tolist(), labels.ravel().tolist()]
     return value if isinstance(value, str | float | int | None) else type(value).__name__
 
 
