@@ -33,7 +33,7 @@ from epsilometer.auditing.sources.callables import Outputs, Source
 from epsilometer.auditing.sources.recorded import digest, read, read_scores
 from epsilometer.auditing.stability import check_stability, claim_of
 from epsilometer.auditing.statistics.claims import AnyClaim
-from epsilometer.auditing.verdict import Verdict
+from epsilometer.auditing.verdict import Bound, Verdict
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_workflow.files.storage import atomic, write_columns
 
@@ -153,10 +153,34 @@ def _row(
     try:
         plain, accountants = with_answers(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = with_accountants(audit(claim, detect=entry["detect"]), accountants)
+        verdict = _below(plain, entry, accounts, spec) or audit(claim, detect=entry["detect"])
+        verdict = with_accountants(verdict, accountants)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
+
+
+def _below(
+    claim: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    accounts: Sequence[Mapping[str, Any]],
+    spec: Mapping[str, Any],
+) -> Verdict | None:
+    """Return a verdict without draws if the claimed level is below what it must be at least."""
+    if "least" not in entry:
+        return None
+    ((name, least),) = with_answers(entry["least"], accounts)[1].items()
+    if claim[name] >= least.value:
+        return None
+    words = f"{least.spec}: {name} is at least {least.value:g}"
+    return replace(
+        _without(spec, {**entry, "claim": claim}, "", "", 0.0)[0],
+        verdict="violated",
+        bounds=[Bound(name, claim[name], least.value)],
+        checks=[{"name": "at least", "result": "note", "words": words}],
+        reasons=[],
+        source=least.spec,
+    )
 
 
 def _all_without(
@@ -212,7 +236,7 @@ def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str,
 
 def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers of accountants, in the mechanism's own interpreter."""
-    entries = [entry["claim"] for entry in spec["claims"]]
+    entries = [entry[k] for k in ("claim", "least") for entry in spec["claims"] if k in entry]
     return ask_all(entries, interpreter=spec["mechanism"].get("python"), timeout=spec["timeout"])
 
 
