@@ -49,6 +49,7 @@ museum: .venv/run
 
 census: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) census --config scale=$(SCALE) $(if $(LIBRARIES),'census=[$(LIBRARIES)]')
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.exhibition $(SCALE) census
 
 limit: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) limit --config scale=$(SCALE)

@@ -25,7 +25,6 @@ from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import (
     Rules,
     refuse_foreign_results,
-    result_lines,
 )
 from epsilometer_workflow.runtime import run
 from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
@@ -106,6 +105,7 @@ onstart:
         if not workflow.local_exec:
             refuse_unquotable([Path.cwd(), workflow.basedir, sys.executable])
         lock.acquire()
+        make.remember()
         cancel_orphans()
         run.clear_halves(f"results/{study.scale}")
         run.without_rate_limit(workflow)
@@ -117,7 +117,7 @@ onstart:
 
 onsuccess:
     run.clear_halves(f"results/{study.scale}")  # files of nodes that died
-    print(result_lines(study))
+    print(make.result_lines())
 
 
 onerror:

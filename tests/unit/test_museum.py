@@ -22,6 +22,7 @@ from epsilometer_workflow.products.exhibition import (
     Exhibition,
     collection_lines,
     is_as_expected,
+    rows_made,
 )
 from epsilometer_workflow.products.reports import Rules
 from epsilometer_workflow.stages import audit, conclude, environment, exhibit
@@ -414,16 +415,17 @@ def test_unexpected_verdicts_are_reported_for_any_file_of_audits(config_folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("words", "verdicts", "answer"),
     [
-        (["yes", "yes"], True),
-        (["yes", "", "yes"], True),
-        (["yes", "no"], False),
-        (["", ""], False),  # nothing could be installed
+        (["yes", "yes"], ["violated", "not refuted"], True),
+        (["yes", ""], ["violated", "missing"], True),
+        (["yes", "no"], ["violated", "violated"], False),
+        (["", ""], ["violated", "not refuted"], True),  # a census without controls
+        (["", ""], ["missing", "left out"], False),  # nothing could be installed
     ],
 )
-def test_a_museum_is_as_expected_where_something_is_and_nothing_is_not(tmp_path, words, answer):
-    table = pd.DataFrame({"fault": "no", "as_expected": words})
+def test_a_collection_is_as_expected_with_a_verdict_and_no_other(tmp_path, words, verdicts, answer):
+    table = pd.DataFrame({"fault": "no", "as_expected": words, "verdict": verdicts})
     table.to_csv(tmp_path / "museum.csv", index=False)
     assert is_as_expected(tmp_path / "museum.csv") == answer
 
@@ -529,8 +531,9 @@ def test_the_census_is_of_files():
         checked("config", {"census": ["tow"]})
 
 
-@pytest.mark.usefixtures("census")
-def test_the_table_and_the_page_of_the_census():
+def test_the_table_and_the_page_of_the_census(census):
+    with (census / "two.yaml").open("a") as file:
+        file.write("left out: {quick: <needs Spark>}\n")
     study = checked("config")
     spec = Exhibition(study, "census").spec()
     answers = [verdict("not refuted", 0.2), verdict("violated", 4.25)]
@@ -539,7 +542,33 @@ def test_the_table_and_the_page_of_the_census():
     assert list(table)[:4] == ["package", "version", "relation", "feature"]
     page = Path(outputs.page).read_text()
     assert "1 public features of libraries: 1 violated, 1 not refuted" in page
-    assert '<a href="https://example.org/two">noisy</a>' in page
+    assert '<a href="https://example.org/two">noisy</a>' in page  # the worst case of the feature
+    assert '<a href="https://example.org/one">noisy</a>' not in page
+    assert page.index("1 more") < page.index("audits/census-one/") < page.index("&lt;needs Spark")
     (line, bad) = collection_lines(study, "census")
-    assert line == f"  census: 1 not refuted, 1 violated: {outputs.page}"
+    assert line == (
+        f"  census: 2 constructs, 1 not refuted, 1 violated, 1 left out: {outputs.page}"
+    )
     assert "epsilon is at least 4.25" in bad
+
+
+@pytest.mark.usefixtures("census")
+def test_a_census_says_which_verdicts_changed():
+    study = checked("config")
+    shown(spec := Exhibition(study, "census").spec(), [verdict("not refuted", 0.2)] * 2)
+    before = rows_made(study, "census")
+    assert len(collection_lines(study, "census", before)) == 1
+    spec["members"][1]["about"]["version"] = "3.0"
+    shown(spec, [verdict("not refuted", 0.2), verdict("violated", 4.25)])
+    line = collection_lines(study, "census", before)[-1]
+    assert line == (
+        "    was not refuted (Counts 2.0), now (3.0) violated: noise, adjacent: epsilon = 1: "
+        "epsilon is at least 4.25"
+    )
+
+
+def test_only_collections_leave_features_out(config_folder):
+    with Path("config/audits/small.yaml").open("a") as file:
+        file.write("left out: {a: slow}\n")
+    with pytest.raises(ConfigError, match="left out: is for files of the museum and of the cen"):
+        checked("config")

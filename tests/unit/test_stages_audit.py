@@ -9,7 +9,7 @@ import epsilometer as em
 from epsilometer.auditing.sources.callables import load
 from epsilometer.errors import DataError, MechanismError
 from epsilometer_workflow.files.storage import read_columns
-from epsilometer_workflow.stages import audit
+from epsilometer_workflow.stages import audit, conclude
 
 MODULE = """
 import ctypes, random
@@ -56,7 +56,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **chang
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0},
         **{"as_reals": False, "outcomes": None, "support": None, "lipschitz": None},
-        **{"guesses": None, "audit_seed": 5, "alpha": 0.05},
+        **{"guesses": None, "audit_seed": 5, "alpha": 0.05, "explain": False},
         "claims": [{"claim": claim, "detect": None} for claim in claims],
         **changed,
     }
@@ -272,6 +272,14 @@ def test_outputs_may_stand_for_reals(audited):
         (answer,) = audited(spec_of(as_reals=as_reals, claims=[{"epsilon": 1.1}]))
         assert answer["verdict"] == verdict
         assert ("--as-reals" in str(answer["witness"]["note"])) == (not as_reals)
+
+
+def test_a_violated_verdict_has_its_cause_if_requested(audited):
+    (answer,) = audited(spec_of("laplace", [{"epsilon": 0.01}], explain=True))
+    assert answer["verdict"] == "violated"
+    assert "own.py" in conclude.cause(answer["cause"])
+    (answer,) = audited(spec_of("laplace", [{"epsilon": 0.01}]))
+    assert conclude.cause(answer["cause"]) is None
 
 
 def test_verdicts_of_another_spec_are_refused(audited):

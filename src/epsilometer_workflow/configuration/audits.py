@@ -277,4 +277,6 @@ class AuditsFile(Model):
     alpha: Fractional = 0.05
     samples: Sizes = 100_000
     evidence: str | None = None
+    explain: bool = False
+    left_out: Annotated[dict[str, str], Field(alias="left out")] = Field(default_factory=dict)
     audits: Annotated[dict[Id, AuditEntry], _SOME]

@@ -124,6 +124,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
             "audit_seed": int(seed),
             "alpha": file.alpha,
             "claims": list(case.claims),
+            "explain": file.file.explain,
             **self._evidence(),
         }
 

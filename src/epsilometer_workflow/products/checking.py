@@ -56,6 +56,9 @@ def _check_collections(study: Study) -> None:
     """Check that exhibits have unique names, and that all that is wanted of collections exists."""
     exhibits: dict[str, Path] = {}
     for name, audits in study.audits.items():
+        if audits.file.left_out:
+            message = "is for files of the museum and of the census"
+            raise ConfigError(str(audits.path), "left out", message)
         collection, dash, _ = name.partition("-")
         if dash and collection in paths.COLLECTIONS:
             message = f"cannot be called {name!r}, as a file of the {collection} is"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.cases import Audits
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.stages.audit import LEFT_OUT, MISSING
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/collection.html.j2"
 _ORDER = ("violated", "not refuted", None)
@@ -31,17 +34,37 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
         entry(dict.fromkeys(paths.COLLECTIONS), "collection", self.collection)
 
     @cached_property
+    def _files(self) -> dict[str, Audits]:
+        """The wanted files, by name."""
+        wanted = self.study.main.census if self.collection == "census" else None
+        return {
+            name: file
+            for name, file in self.study.collection(self.collection).items()
+            if wanted is None or name.partition("-")[2] in wanted
+        }
+
+    @cached_property
     def cases(self) -> list[Audit]:
         """Exhibits first, then controls; by package, and then as in their files."""
-        main = self.study.main
+        wanted = self.study.main.exhibits if self.collection == "museum" else None
         audits = [
             Audit(self.study, name, case.entry, case.parameters, case.pairs)
-            for name, file in self.study.collection(self.collection).items()
+            for name, file in self._files.items()
             for case in file.all_cases()
-            if self.collection != "museum" or main.exhibits is None or case.entry in main.exhibits
-            if self.collection != "census" or main.census is None or _file(name) in main.census
+            if wanted is None or case.entry in wanted
         ]
         return sorted(audits, key=_place)
+
+    @property
+    def left_out(self) -> list[dict[str, str | None]]:
+        """The features that are not audited, each with the reason."""
+        return [
+            {"package": about["package"], "version": about["version"]}
+            | {"feature": feature, "reason": reason}
+            for file in self._files.values()
+            for about in [file.all_cases()[0].about]
+            for feature, reason in file.file.left_out.items()
+        ]
 
     def needs(self) -> Needs:
         return {"verdicts": list(self.cases)}
@@ -51,13 +74,9 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
             "collection": self.collection,
             "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
             "members": [audit.member() for audit in self.cases],
+            "left_out": self.left_out,
         }
         return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
-
-
-def _file(name: str) -> str:
-    """Return the name of a file in its collection."""
-    return name.partition("-")[2]
 
 
 def _place(audit: Audit) -> tuple[int, str]:
@@ -65,34 +84,65 @@ def _place(audit: Audit) -> tuple[int, str]:
     return _ORDER.index(case.expected), (case.about["package"] or "").lower()
 
 
-def collection_lines(study: Study, collection: str) -> list[str]:
-    """Return lines about a collection if it was made, and the verdicts to look at."""
-    path = Path(Exhibition(study, collection).path)
+def rows_made(study: Study, collection: str) -> list[dict[str, str]]:
+    """Return the rows of a collection's table, if it was made."""
     try:
-        rows = rows_of(path)
+        return rows_of(Exhibition(study, collection).path)
+    except (OSError, ValueError):
+        return []
+
+
+def collection_lines(
+    study: Study, collection: str, before: Sequence[Mapping[str, str]] = ()
+) -> list[str]:
+    """Return lines about a collection if it was made, and the verdicts to look at.
+
+    ``before`` are its rows before this run: verdicts that changed have a line, too.
+    """
+    page = Path(Exhibition(study, collection).path).with_suffix(".html")
+    rows = rows_made(study, collection)
+    try:
         results = [row["as_expected"] for row in rows]
-        verdicts = [row["verdict"] for row in rows]
+        counts = Counter(row["verdict"] for row in rows)
         named = ("violated",) if collection == "census" else ()
         bad = [
             line_of(row)
             for row in rows
+            if row["verdict"] != LEFT_OUT
             if "no" in row["as_expected"] or row["error"] or row["verdict"] in named
         ]
-    except (OSError, KeyError, ValueError):
+        bad += _changes(before, rows)
+    except KeyError:
         return []
-    missing = verdicts.count("missing")
+    if not rows:
+        return []
     if collection == "museum":
-        counts = f"{results.count('yes')} of {len(rows)} as expected, {results.count('no')} not"
-        counts += f", {missing} missing" if missing else ""
+        text = f"{results.count('yes')} of {len(rows)} as expected, {results.count('no')} not"
+        text += f", {counts['missing']} missing" if counts["missing"] else ""
     else:
-        counts = ", ".join(f"{count} {word}" for word, count in Counter(verdicts).most_common())
-    return [f"  {collection}: {counts}: {path.with_suffix('.html')}", *bad]
+        constructs = {(row["package"], row["feature"]) for row in rows}
+        text = f"{len(constructs)} constructs, "
+        text += ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    return [f"  {collection}: {text}: {page}", *bad]
+
+
+def _changes(before: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return a line for each verdict that is another than before, or about another version."""
+    known = {(row["path"], row["claim"]): row for row in before}
+    pairs = [(known.get((row["path"], row["claim"]), row), row) for row in rows]
+    return [
+        f"    was {old['verdict']} ({old['package']} {old['version']}), now ({row['version']}) "
+        + line_of(row).lstrip()
+        for old, row in pairs
+        if old["verdict"] != row["verdict"]
+    ]
 
 
 def is_as_expected(path: Path) -> bool:
-    """Tell whether a table has verdicts, and all are as expected."""
-    results = {row["as_expected"] for row in rows_of(path)}
-    return "yes" in results and "no" not in results
+    """Tell whether a table has a verdict, and all are as expected."""
+    rows = rows_of(path)
+    verdicts = {row["verdict"] for row in rows} - {MISSING, LEFT_OUT}
+    return bool(verdicts) and "no" not in {row["as_expected"] for row in rows}
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
 from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.exhibition import Exhibition, collection_lines
+from epsilometer_workflow.products.exhibition import Exhibition, collection_lines, rows_made
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer_workflow.products.reductions import (
@@ -309,6 +309,26 @@ class Rules(SimpleNamespace):
     def __init__(self, study: Study) -> None:
         super().__init__(**{kind.rule: Rule(study, kind) for kind in PRODUCT_KINDS})
         self._study = study
+        self._before: dict[str, list[dict[str, str]]] = {}
+
+    def remember(self) -> None:
+        """Keep the rows of collections as they are before the run, for `result_lines`."""
+        self._before = {name: rows_made(self._study, name) for name in paths.COLLECTIONS}
+
+    def result_lines(self) -> str:
+        """Return the lines that tell a user where the results are, and which verdicts changed."""
+        study = self._study
+        results = Path(paths.RESULTS.format(scale=study.scale))
+        kinds = ("tables", "figures", "estimates", "audits", *paths.COLLECTIONS, "benchmark")
+        folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
+        pages = [Path(Page(study, report).path) for report in study.reports]
+        lines = [f"Done: {folders}"]
+        lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
+        lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
+        lines += [line for name in study.audits for line in verdict_lines(study, name)]
+        for name in paths.COLLECTIONS:
+            lines += collection_lines(study, name, self._before.get(name, ()))
+        return "\n".join(lines + benchmark_lines(study))
 
     def targets(self, report: str) -> list[str]:
         """Return every file of a report."""
@@ -337,20 +357,6 @@ def all_products(study: Study) -> Iterator[Product]:
 def refuse_foreign_results(study: Study) -> None:
     """Raise `DataError` where results of another seed or version were put into the folder."""
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
-
-
-def result_lines(study: Study) -> str:
-    """Return the lines that tell a user where the results are."""
-    results = Path(paths.RESULTS.format(scale=study.scale))
-    kinds = ("tables", "figures", "estimates", "audits", *paths.COLLECTIONS, "benchmark")
-    folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
-    pages = [Path(Page(study, report).path) for report in study.reports]
-    lines = [f"Done: {folders}"]
-    lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-    lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
-    lines += [line for name in study.audits for line in verdict_lines(study, name)]
-    lines += [line for name in paths.COLLECTIONS for line in collection_lines(study, name)]
-    return "\n".join(lines + benchmark_lines(study))
 
 
 def _identity(product: Product) -> Any:

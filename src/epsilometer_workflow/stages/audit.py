@@ -37,8 +37,9 @@ from epsilometer.auditing.verdict import Bound, Verdict
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_workflow.files.storage import atomic, write_columns
 
-FAILED, MISSING = "failed", "missing"
-"""The words of an audit that could not be made, and of one whose environment could not be."""
+FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
+"""The words, in place of a verdict, of an audit that could not be made, of one whose environment
+could not be made, and of a feature that nobody asked to audit."""
 
 _ABOUT_OUTPUTS = ("as_reals", "outcomes", "support", "lipschitz")
 _SHOWN = 400  # characters of an input that is kept in full
@@ -281,14 +282,24 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
                 pairs, checks = accepted(source, pairs, spec["audit_seed"])
             first = next(iter(pairs.values()))
             checks += check_source(source, first, spec["samples"], spec["audit_seed"])
-        yield partial(
-            audit,
-            Remembered(source),
-            pairs,
-            checked=checks,
-            progress=lambda part, line: progress(f"{part:.0%}: {line}"),
-            **options("samples", "method", *_ABOUT_OUTPUTS),
-        )
+        remembered = Remembered(source)
+
+        def audit_explained(claim: AnyClaim, **given: Any) -> Verdict:
+            verdict = audit(
+                remembered,
+                pairs,
+                claim,
+                checked=checks,
+                progress=lambda part, line: progress(f"{part:.0%}: {line}"),
+                **options("samples", "method", *_ABOUT_OUTPUTS) | given,
+            )
+            if not spec["explain"]:
+                return verdict
+            from epsilometer.auditing.explain.explain import explained
+
+            return explained(verdict, source, claim)
+
+        yield audit_explained
 
 
 def _source_of(spec: Mapping[str, Any]) -> Source:

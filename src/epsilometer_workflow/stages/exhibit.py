@@ -8,6 +8,7 @@ from typing import Any
 
 from epsilometer.auditing.formats import short
 from epsilometer_workflow.stages import conclude
+from epsilometer_workflow.stages.audit import LEFT_OUT
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section
     ("violated", "Exhibits", "Known faults, which must be found."),
@@ -27,7 +28,13 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
     answers = conclude.read(verdicts, spec["members"])
     about = _ABOUT[spec["collection"]]
     rows = [row(member, verdict, about) for member, verdict in answers]
-    conclude.write(rows, outputs, spec["identity"])
+    left_out = [
+        dict.fromkeys(rows[0])
+        | {key: feature[key] for key in ("package", "version")}
+        | {about[-1]: feature["feature"], "verdict": LEFT_OUT, "error": feature["reason"]}
+        for feature in spec["left_out"]
+    ]
+    conclude.write([*rows, *left_out], outputs, spec["identity"])
     results = [verdict["as_expected"] for verdict in rows]
     kinds = [
         (verdict["expected"], conclude.shown(verdict, member, Path(outputs.page).parent))
@@ -47,13 +54,14 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
             for word in conclude.WORDS
             if (count := sum(verdict["verdict"] == word for verdict in rows))
         ],
-        features=len({(row["package"], row["version"], row.get("feature")) for row in rows}),
-        packages=_summary(rows) if spec["collection"] == "census" else [],
+        features=len({(row["package"], row.get("feature")) for row in rows}),
+        packages=_summary([*rows, *left_out]) if spec["collection"] == "census" else [],
         sections=[
-            (title, text, shown)
+            (title, text, _by_construct(shown))
             for expected, title, text in _SECTIONS
             if (shown := [cells for kind, cells in kinds if kind == expected])
         ],
+        left_out=spec["left_out"],
     )
 
 
@@ -69,6 +77,22 @@ def row(
     return {key: cells[key] for key in (*first, *middle, *_LAST)}
 
 
+def _construct(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what makes a row: a feature under a relation; in the museum, each case."""
+    keys = ("package", "version", "feature", "relation")
+    return tuple(row[key] or "" for key in (keys if "feature" in row else (*keys[:2], *_NEXT[:4])))
+
+
+def _by_construct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each construct: its worst case, with the ``others``."""
+    cases: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        cases.setdefault(_construct(row), []).append(row)
+    for same in cases.values():
+        same.sort(key=lambda row: conclude.WORDS.index(row["verdict"]))
+    return [{**first, "others": others} for first, *others in cases.values()]
+
+
 def _summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the number of each verdict for each package and version."""
     verdicts: dict[tuple[str, str], list[str]] = {}
@@ -76,7 +100,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         verdicts.setdefault((row["package"] or "", row["version"] or ""), []).append(row["verdict"])
     return [
         {"package": package, "version": version}
-        | {word: words.count(word) for word in conclude.WORDS}
+        | {word: words.count(word) for word in (*conclude.WORDS, LEFT_OUT)}
         for (package, version), words in sorted(verdicts.items())
     ]
 
