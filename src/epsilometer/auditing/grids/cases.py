@@ -76,7 +76,9 @@ class Case:
         """The functions that answer levels, in the interpreter of the mechanism."""
         keys = ("python", "environment", "lock")
         interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
-        names = functions([entry["claim"] for entry in self.claims])
+        names = functions(
+            [entry[k] for k in ("claim", "least") for entry in self.claims if k in entry]
+        )
         return [{**interpreter, "function": function} for function in names]
 
     @property
@@ -408,9 +410,12 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         key = f"claims.{i}"
         levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
-        detect = levels.pop("detect", None)
+        detect, least = levels.pop("detect", None), levels.pop("at_least", None)
         if isinstance(detect, Mapping):
             raise ArgumentError(f"{key}.detect", "must be a number, or $name of one")
+        functions_of = [name for name, level in levels.items() if _is_function(level)]
+        if least is not None and not (_is_function(least) and len(functions_of) == 1):
+            raise ArgumentError(f"{key}.at least", "needs a function, and another for one level")
         if "renyi" in levels:
             levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
         claim = with_parameters(levels, arguments)
@@ -422,6 +427,8 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
             if other["claim"] == claim:
                 raise ArgumentError(key, f"is the same as claims.{j}")
         claims.append({"claim": claim, "detect": detect})
+        if least is not None:
+            claims[-1]["least"] = with_parameters({**levels, functions_of[0]: least}, arguments)
     return claims
 
 
@@ -457,6 +464,10 @@ def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
     if isinstance(value, bool | str):
         raise ArgumentError(key, f"{level} is {value!r}, not a number")
     return float(value)
+
+
+def _is_function(level: Any) -> bool:
+    return isinstance(level, Mapping) and "function" in level
 
 
 def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:

@@ -193,7 +193,8 @@ Pairs = Annotated[
 class ClaimEntry(Model):
     """A claim: one notion, at a level that may be a parameter's (``$name``).
 
-    Or an accountant gives the level, ``file.py:function``.
+    Or an accountant gives the level, ``file.py:function``. Then ``at least`` may be a function that
+    returns a lower bound of it: a claim below it is wrong.
     """
 
     epsilon: Level | None = None
@@ -202,6 +203,7 @@ class ClaimEntry(Model):
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
+    at_least: Annotated[Level | None, Field(alias="at least")] = None
 
     @model_validator(mode="after")
     def _is_one(self) -> ClaimEntry:

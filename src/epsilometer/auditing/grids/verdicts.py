@@ -31,7 +31,7 @@ from epsilometer.auditing.sources.callables import Outputs, Source
 from epsilometer.auditing.sources.recorded import digest, read, read_scores
 from epsilometer.auditing.stability import check_stability, claim_of
 from epsilometer.auditing.statistics.claims import AnyClaim
-from epsilometer.auditing.verdict import Verdict
+from epsilometer.auditing.verdict import Bound, Verdict
 from epsilometer.errors import EpsilometerError, one_line
 
 FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
@@ -67,6 +67,29 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
     except Exception as error:
         return without(spec, _reason(error), FAILED, time.perf_counter() - began)
     return rows
+
+
+def _below(
+    claim: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    accounts: Sequence[Mapping[str, Any]],
+    spec: Mapping[str, Any],
+) -> Verdict | None:
+    """Return a verdict without draws if the claimed level is below what it must be at least."""
+    if "least" not in entry:
+        return None
+    ((name, least),) = with_answers(entry["least"], accounts)[1].items()
+    if claim[name] >= least.value:
+        return None
+    words = f"{least.spec}: {name} is at least {least.value:g}"
+    return replace(
+        _without(spec, {**entry, "claim": claim}, "", "", 0.0)[0],
+        verdict="violated",
+        bounds=[Bound(name, claim[name], least.value)],
+        checks=[{"name": "at least", "result": "note", "words": words}],
+        reasons=[],
+        source=least.spec,
+    )
 
 
 def without(spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0) -> list[Row]:
@@ -106,7 +129,8 @@ def _row(
     try:
         plain, accountants = with_answers(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = with_accountants(audit(claim, detect=entry["detect"]), accountants)
+        verdict = _below(plain, entry, accounts, spec) or audit(claim, detect=entry["detect"])
+        verdict = with_accountants(verdict, accountants)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
@@ -145,7 +169,7 @@ def _reason(error: Exception) -> str:
 
 def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers of accountants, in the mechanism's own interpreter."""
-    entries = [entry["claim"] for entry in spec["claims"]]
+    entries = [entry[k] for k in ("claim", "least") for entry in spec["claims"] if k in entry]
     return ask_all(entries, interpreter=spec["mechanism"].get("python"), timeout=spec["timeout"])
 
 
