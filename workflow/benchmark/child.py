@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.util
 import json
 import math
 import os
+import runpy
 import signal
 import sys
 import time
@@ -94,10 +94,8 @@ def load(name: str) -> Callable[..., Any]:
 
 def outside(file: Path) -> Callable[[Data], float]:
     """Return the bound of an auditor's file (docs/extending.md) as a function of data."""
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    auditor = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(auditor)
-    needs = getattr(auditor, "needs", {})
+    auditor = runpy.run_path(str(file))
+    needs = auditor.get("needs", {})
 
     def bound(data: Data) -> float:
         outputs = "scalar" if data["x"].dtype.kind == "f" else "index"
@@ -109,7 +107,7 @@ def outside(file: Path) -> Callable[[Data], float]:
         level = {"notion": "pure", "level": data["claim"], "delta": 0.0, "order": math.inf}
         rng, alpha = np.random.default_rng(data["seed"]), data["alpha"]
         claim = SimpleNamespace(**level)
-        return float(auditor.lower_bound(data["x"], data["y"], claim, alpha, rng))
+        return float(auditor["lower_bound"](data["x"], data["y"], claim, alpha, rng))
 
     return bound
 

@@ -6,8 +6,8 @@ What a file says about itself is read from its text; it is run in jobs only.
 from __future__ import annotations
 
 import ast
-import importlib.util
 import math
+import runpy
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -66,7 +66,7 @@ class Auditor(Model):
             raise ArgumentError("draws", f"are fewer than {self.needs.draws} a side")
         given = SimpleNamespace(**{"delta": 0.0, "order": math.inf} | claim)
         try:
-            bound = float(module_of(self.file).lower_bound(x, y, given, alpha, rng))
+            bound = float(functions_of(self.file)["lower_bound"](x, y, given, alpha, rng))
         except Exception as error:
             text = f"{self.file} raised {type(error).__name__}: {one_line(error)}"
             raise ArgumentError("lower_bound", text) from error
@@ -97,11 +97,6 @@ def read(file: Path) -> Auditor:
 
 
 @cache
-def module_of(file: str) -> Any:
-    """Return the module of a file that no package holds."""
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def functions_of(file: str) -> dict[str, Any]:
+    """Return what a file defines that no package holds, by name."""
+    return runpy.run_path(file)

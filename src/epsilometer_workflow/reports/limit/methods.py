@@ -19,7 +19,7 @@ from epsilometer.auditing.audit import audit
 from epsilometer.auditing.statistics.claims import Claim, Concentrated, Gaussian, Pure, Renyi
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer_workflow.files.options import Fractional, Model, Order
-from epsilometer_workflow.reports.auditors import Auditor, Notion, module_of
+from epsilometer_workflow.reports.auditors import Auditor, Notion, functions_of
 from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair
 
 PROGRAMS = (Path(__file__).parents[4] / "workflow/benchmark/published.py",)
@@ -240,6 +240,6 @@ def _of_published(function: str) -> Bound:
         data = {"x": run.pair.x, "y": run.pair.x_prime, "seed": run.seed, "alpha": ALPHA}
         data |= {"claim": run.claim.level, "delta": getattr(run.claim, "delta", 0.0)}
         data |= {} if run.bits is None else {"bits": run.bits}
-        return float(getattr(module_of(str(PROGRAMS[0])), function)(data))
+        return float(functions_of(str(PROGRAMS[0]))[function](data))
 
     return bound
