@@ -199,7 +199,11 @@ def _plain(value: Any) -> Any:
     if hasattr(tree, "threshold"):
         split = tree.feature >= 0
         labels = tree.value[~split].argmax(axis=-1)
-        return [tree.feature[split].tolist(), tree.threshold[split].tolist(), labels.ravel().tolist()]
+        return [
+            tree.feature[split].tolist(),
+            tree.threshold[split].tolist(),
+            labels.ravel().tolist(),
+        ]
     return value if isinstance(value, str | float | int | None) else type(value).__name__
 
 
