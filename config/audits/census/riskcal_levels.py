@@ -70,7 +70,12 @@ def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
 
 
 def told_found(
-    rows: list[float], size: int, rng: np.random.Generator, advantage: float, steps: int, rate: float
+    rows: list[float],
+    size: int,
+    rng: np.random.Generator,
+    advantage: float,
+    steps: int,
+    rate: float,
 ) -> accounted.Floats:
     """Draw with the noise that is found for an advantage."""
     noise = noise_for_advantage(advantage, rate, steps)

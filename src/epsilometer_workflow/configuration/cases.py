@@ -76,7 +76,9 @@ class Case:
         """The functions that answer levels, in the interpreter of the mechanism."""
         keys = ("python", "environment", "lock")
         interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
-        names = functions([entry[k] for k in ("claim", "least") for entry in self.claims if k in entry])
+        names = functions(
+            [entry[k] for k in ("claim", "least") for entry in self.claims if k in entry]
+        )
         return [{**interpreter, "function": function} for function in names]
 
     @property
