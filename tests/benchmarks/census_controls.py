@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer_workflow.configuration.paths import COLLECTIONS
 from epsilometer_workflow.files.storage import read_columns
 from epsilometer_workflow.products.audited import Audit
 from epsilometer_workflow.products.checking import checked
@@ -47,7 +48,7 @@ def answered(job: Job, seed: int) -> tuple[list[dict[str, Any]], float]:
 def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
     """Yield the name and the job of each case that is chosen, or the environment that it misses."""
     study = checked("config", {"scale": arguments.scale})
-    for name, file in study.collection("census").items():
+    for name, file in study.collection(arguments.collection).items():
         for case in file.all_cases():
             product = Audit(study, name, case.entry, case.parameters, case.pairs)
             text = f"{case.entry} {case.parameters} {case.pairs}"
@@ -92,6 +93,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="?", default="", help="a regular expression; all by default")
     parser.add_argument("--all", action="store_true", help="also those that are no controls")
+    parser.add_argument("--collection", default="census", choices=COLLECTIONS)
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--alpha", type=float, default=ALPHA, help="of each audit")
     parser.add_argument("--scale", default="quick")

@@ -1,7 +1,7 @@
 """Mechanisms that accountants count: their draws, and a lower bound of their level.
 
 A mechanism is some steps of noise on a sum of rows of at most 1 in absolute value, each row in a
-step with probability ``rate``. What it tells is the log-likelihood ratio of all its steps, in cells.
+step with probability ``rate``. It tells the log-likelihood ratio of all its steps, in cells.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def composed(steps: int, noise: float, delta: float) -> float:
     return float(found or math.inf)
 
 
-# --- calibration: the noise that is found for epsilon = 1 ------------------------------------------
+# --- calibration: the noise that is found for epsilon = 1 -----------------------------------------
 
 
 @cache

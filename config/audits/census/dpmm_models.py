@@ -35,14 +35,18 @@ def dataset(rows: list[Any]) -> Dataset:
     return Dataset(frame(rows), Domain(list(COLUMNS), [2] * len(COLUMNS)))
 
 
-def bayes_selected(rows: list[Any], size: int, rng: np.random.Generator, epsilon: float) -> list[str]:
+def bayes_selected(
+    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
+) -> list[str]:
     """Draw the cliques that PrivBayes selects; half of its epsilon is for that."""
     data, prng = dataset(rows), random_state(rng)
     model = PrivBayes(epsilon=2 * epsilon, delta=DELTA, n_jobs=1, prng=prng)
     return [" ".join("".join(clique) for clique in model.select(data)) for _ in range(size)]
 
 
-def worst_selected(rows: list[Any], size: int, rng: np.random.Generator, epsilon: float) -> list[str]:
+def worst_selected(
+    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
+) -> list[str]:
     """Draw the clique that AIM finds worst approximated by a public, uniform model."""
     data, prng = dataset(rows), random_state(rng)
     model = AIM(epsilon=1, delta=DELTA, n_jobs=1, prng=prng)
@@ -56,7 +60,9 @@ def worst_selected(rows: list[Any], size: int, rng: np.random.Generator, epsilon
     ]
 
 
-def tree_selected(rows: list[Any], size: int, rng: np.random.Generator, epsilon: float) -> list[int]:
+def tree_selected(
+    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
+) -> list[int]:
     """Draw the edge that MST selects first, by the distance of pairs of columns from uniform."""
     data = dataset(rows)
     model = MST(epsilon=1, delta=DELTA, n_jobs=1, prng=random_state(rng))
@@ -66,7 +72,9 @@ def tree_selected(rows: list[Any], size: int, rng: np.random.Generator, epsilon:
 
 
 @cache
-def unfitted(model: str, epsilon: float, compress: bool, given: bool) -> tuple[Any, tuple[str, ...]]:
+def unfitted(
+    model: str, epsilon: float, compress: bool, given: bool
+) -> tuple[Any, tuple[str, ...]]:
     """Return a model and its columns; to make it takes longer than to fit it."""
     columns = COLUMNS if model == "PrivBayesGM" else COLUMNS[:1]
     domain = dict.fromkeys(columns, 2) if given else None
@@ -75,7 +83,12 @@ def unfitted(model: str, epsilon: float, compress: bool, given: bool) -> tuple[A
 
 
 def measured(
-    rows: list[Any], rng: np.random.Generator, model: str, epsilon: float, compress: bool, given: bool
+    rows: list[Any],
+    rng: np.random.Generator,
+    model: str,
+    epsilon: float,
+    compress: bool,
+    given: bool,
 ) -> list[Any]:
     """Fit marginals; return the selected cliques and the noisy counts, told to six digits."""
     made, columns = unfitted(model, epsilon, compress, given)

@@ -59,7 +59,7 @@ def from_beta(mu: float, by: str) -> float:
 
 def least_delta(mu: float) -> float:
     """Return the delta of a Gaussian mechanism, less the rounding of numbers."""
-    return exact_delta(mu) - 1e-7
+    return exact_delta(mu) - 1e-6
 
 
 def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
@@ -67,3 +67,27 @@ def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
     return float(
         dpsgd.find_noise_multiplier_for_advantage(advantage, sample_rate=rate, num_steps=steps)
     )
+
+
+def told_found(
+    rows: list[float],
+    size: int,
+    rng: np.random.Generator,
+    advantage: float,
+    steps: int,
+    rate: float,
+) -> accounted.Floats:
+    """Draw with the noise that is found for an advantage."""
+    noise = noise_for_advantage(advantage, rate, steps)
+    return told(rows, size, rng, "gaussian", noise, rate, steps)
+
+
+def asked(advantage: float) -> float:
+    """Return the advantage that was asked for."""
+    return advantage
+
+
+def least_advantage(advantage: float, rate: float, steps: int) -> float:
+    """Return the advantage that the noise gives, less the rounding of numbers; for rate 1."""
+    noise = noise_for_advantage(advantage, rate, steps)
+    return exact_delta(math.sqrt(steps) / noise, 1e-9) - 1e-7
