@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
+from epsilometer_workflow.configuration.cases import Audits
 
 from epsilometer.errors import ConfigError
-from epsilometer_workflow.configuration.cases import Audits
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 MODULE = """
