@@ -223,7 +223,7 @@ class Audits:
             "audit_seed": int(own.integers(2**31)),
             "alpha": self.alpha,
             "claims": list(case.claims),
-            "explain": self.file.explain,
+            "explain": options.explain,
             **self._evidence(case),
         }
 

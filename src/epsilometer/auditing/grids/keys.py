@@ -263,6 +263,7 @@ class AuditEntry(Model):
     failures: bool = False
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0)] = 60.0
+    explain: bool = False
     outcomes: Annotated[int, Field(ge=2)] | None = None
     support: tuple[float, float] | None = Field(default=None, strict=False)
     lipschitz: Annotated[float, Field(gt=0)] | None = None
@@ -277,6 +278,5 @@ class AuditsFile(Model):
     alpha: Fractional = 0.05
     samples: Sizes = 100_000
     evidence: str | None = None
-    explain: bool = False
     left_out: Annotated[dict[str, str], Field(alias="left out")] = Field(default_factory=dict)
     audits: Annotated[dict[Id, AuditEntry], _SOME]
