@@ -14,13 +14,14 @@ from dpmm.models.mst import MST, MSTGM
 from dpmm.models.priv_bayes import PrivBayes, PrivBayesGM
 from scipy import sparse
 
+Rng = np.random.Generator
 COLUMNS = ("a", "b", "c")
 DELTA = 1e-5
 PAIRS = (("a", "b"), ("a", "c"), ("b", "c"))
 MODELS = {"PrivBayesGM": PrivBayesGM, "MSTGM": MSTGM, "AIMGM": AIMGM}
 
 
-def random_state(rng: np.random.Generator) -> np.random.RandomState:
+def random_state(rng: Rng) -> np.random.RandomState:
     """Return a generator of the kind that the library takes."""
     return np.random.RandomState(rng.integers(2**32))
 
@@ -35,18 +36,14 @@ def dataset(rows: list[Any]) -> Dataset:
     return Dataset(frame(rows), Domain(list(COLUMNS), [2] * len(COLUMNS)))
 
 
-def bayes_selected(
-    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
-) -> list[str]:
+def bayes_selected(rows: list[Any], size: int, rng: Rng, epsilon: float) -> list[str]:
     """Draw the cliques that PrivBayes selects; half of its epsilon is for that."""
     data, prng = dataset(rows), random_state(rng)
     model = PrivBayes(epsilon=2 * epsilon, delta=DELTA, n_jobs=1, prng=prng)
     return [" ".join("".join(clique) for clique in model.select(data)) for _ in range(size)]
 
 
-def worst_selected(
-    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
-) -> list[str]:
+def worst_selected(rows: list[Any], size: int, rng: Rng, epsilon: float) -> list[str]:
     """Draw the clique that AIM finds worst approximated by a public, uniform model."""
     data, prng = dataset(rows), random_state(rng)
     model = AIM(epsilon=1, delta=DELTA, n_jobs=1, prng=prng)
@@ -60,9 +57,7 @@ def worst_selected(
     ]
 
 
-def tree_selected(
-    rows: list[Any], size: int, rng: np.random.Generator, epsilon: float
-) -> list[int]:
+def tree_selected(rows: list[Any], size: int, rng: Rng, epsilon: float) -> list[int]:
     """Draw the edge that MST selects first, by the distance of pairs of columns from uniform."""
     data = dataset(rows)
     model = MST(epsilon=1, delta=DELTA, n_jobs=1, prng=random_state(rng))
@@ -72,9 +67,7 @@ def tree_selected(
 
 
 @cache
-def unfitted(
-    model: str, epsilon: float, compress: bool, given: bool
-) -> tuple[Any, tuple[str, ...]]:
+def unfitted(model: str, epsilon: float, compress: bool, given: bool) -> tuple[Any, Any]:
     """Return a model and its columns; to make it takes longer than to fit it."""
     columns = COLUMNS if model == "PrivBayesGM" else COLUMNS[:1]
     domain = dict.fromkeys(columns, 2) if given else None
@@ -84,7 +77,7 @@ def unfitted(
 
 def measured(
     rows: list[Any],
-    rng: np.random.Generator,
+    rng: Rng,
     model: str,
     epsilon: float,
     compress: bool,
