@@ -56,7 +56,7 @@ def losses(law: str, noise: float, rate: float, relation: str) -> Floats:
     return np.log(p) - np.log(q)
 
 
-def told(
+def draws(
     rows: list[float],
     size: int,
     rng: np.random.Generator,

@@ -13,7 +13,7 @@ from dp_accounting.pld import PLDAccountant, accountant, common
 from dp_accounting.rdp import RdpAccountant
 
 MAKERS = {"losses": PLDAccountant, "renyi": RdpAccountant}
-least, told = accounted.least, accounted.told
+least, draws = accounted.least, accounted.draws
 
 
 def event(law: str, noise: float, rate: float, steps: int, kind: str) -> Any:
@@ -95,7 +95,7 @@ def calibrated(by: str, relation: str, rate: float, steps: int, delta: float) ->
     return "gaussian", float(noise)
 
 
-def told_calibrated(
+def draws_calibrated(
     rows: list[float],
     size: int,
     rng: np.random.Generator,
@@ -107,7 +107,7 @@ def told_calibrated(
 ) -> accounted.Floats:
     """Draw from a mechanism with calibrated noise."""
     law, noise = calibrated(by, relation, rate, steps, delta)
-    return told(rows, size, rng, law, noise, rate, steps, relation)
+    return draws(rows, size, rng, law, noise, rate, steps, relation)
 
 
 def one() -> float:

@@ -83,7 +83,7 @@ def measured(
     compress: bool,
     given: bool,
 ) -> list[Any]:
-    """Fit marginals; return the selected cliques and the noisy counts, told to six digits."""
+    """Fit marginals; return the selected cliques and the noisy counts, rounded to six digits."""
     made, columns = unfitted(model, epsilon, compress, given)
     made = deepcopy(made)
     made.set_random_state(random_state(rng))

@@ -7,7 +7,7 @@ import numpy as np
 from jax_privacy import accounting
 
 ROWS = 1000
-told, least = accounted.told, accounted.least
+draws, least = accounted.draws, accounted.least
 CONFIGS = {"rdp": accounting.RdpAccountantConfig, "pld": accounting.PldAccountantConfig}
 
 
@@ -50,11 +50,11 @@ def calibrated(config: str, rate: float, steps: int, delta: float = 1e-5) -> flo
     )
 
 
-def told_calibrated(
+def draws_calibrated(
     rows: list[float], size: int, rng: np.random.Generator, config: str, rate: float, steps: int
 ) -> accounted.Floats:
     """Draw from a mechanism with calibrated noise."""
-    return told(rows, size, rng, "gaussian", calibrated(config, rate, steps), rate, steps)
+    return draws(rows, size, rng, "gaussian", calibrated(config, rate, steps), rate, steps)
 
 
 def one() -> float:

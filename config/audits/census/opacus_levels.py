@@ -22,7 +22,7 @@ from opacus.accountants import create_accountant  # noqa: E402
 from opacus.accountants.utils import get_noise_multiplier  # noqa: E402
 
 warnings.simplefilter("ignore")
-told, least = accounted.told, accounted.least
+draws, least = accounted.draws, accounted.least
 
 
 def level(accountant: str, noise: float, rate: float, steps: int, delta: float) -> float:
@@ -46,7 +46,7 @@ def calibrated(accountant: str, rate: float, steps: int, delta: float = 1e-5) ->
     )
 
 
-def told_calibrated(
+def draws_calibrated(
     rows: list[float],
     size: int,
     rng: accounted.np.random.Generator,
@@ -55,7 +55,7 @@ def told_calibrated(
     steps: int,
 ) -> accounted.Floats:
     """Draw from a mechanism with calibrated noise."""
-    return told(rows, size, rng, "gaussian", calibrated(accountant, rate, steps), rate, steps)
+    return draws(rows, size, rng, "gaussian", calibrated(accountant, rate, steps), rate, steps)
 
 
 def one() -> float:

@@ -17,7 +17,7 @@ from riskcal.calibration import dpsgd
 from scipy.special import ndtr
 
 EPSILON = 1.0
-told, least = accounted.told, accounted.least
+draws, least = accounted.draws, accounted.least
 
 
 def counted(noise: float, rate: float, steps: int) -> CTDAccountant:
@@ -38,11 +38,11 @@ def exact_delta(mu: float, epsilon: float = EPSILON) -> float:
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
-def told_gaussian(
+def draws_gaussian(
     rows: list[float], size: int, rng: np.random.Generator, mu: float, **_: object
 ) -> accounted.Floats:
     """Draw from a Gaussian mechanism; other parameters are of the claim."""
-    return told(rows, size, rng, "gaussian", 1 / mu)
+    return draws(rows, size, rng, "gaussian", 1 / mu)
 
 
 def from_beta(mu: float, by: str) -> float:
@@ -69,7 +69,7 @@ def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
     )
 
 
-def told_found(
+def draws_for_target(
     rows: list[float],
     size: int,
     rng: np.random.Generator,
@@ -79,7 +79,7 @@ def told_found(
 ) -> accounted.Floats:
     """Draw with the noise that is found for an advantage."""
     noise = noise_for_advantage(advantage, rate, steps)
-    return told(rows, size, rng, "gaussian", noise, rate, steps)
+    return draws(rows, size, rng, "gaussian", noise, rate, steps)
 
 
 def asked(advantage: float) -> float:
