@@ -531,6 +531,16 @@ def test_the_census_is_of_files():
         checked("config", {"census": ["tow"]})
 
 
+def test_a_part_of_a_file_of_the_census(census):
+    with (census / "two.yaml").open("a") as file:
+        file.write("left out: {quick: slow}\n")
+    part = Exhibition(checked("config", {"census": ["two/no*"]}), "census")
+    assert [(case.audits, case.entry) for case in part.cases] == [("census-two", "noise")]
+    assert (part.left_out, len(Exhibition(checked("config"), "census").left_out)) == ([], 1)
+    with pytest.raises(ConfigError, match="census: unknown audit of two 'nois'; did you mean 'noi"):
+        checked("config", {"census": ["two/nois"]})
+
+
 def test_the_table_and_the_page_of_the_census(census):
     with (census / "two.yaml").open("a") as file:
         file.write("left out: {quick: <needs Spark>}\n")

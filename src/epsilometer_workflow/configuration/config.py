@@ -70,7 +70,7 @@ class Main(Model):
 
     ``audits`` are all files of ``config/audits``, unless a file or a folder is named; ``exhibits``
     are all entries of the museum's files, and ``census`` all files of the census, unless some are
-    named.
+    named; ``file/entry*`` is a part of a file.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -80,7 +80,7 @@ class Main(Model):
     reports: Annotated[list[Id], _SOME] | None = None
     audits: Annotated[str, _SOME] | None = None
     exhibits: Annotated[list[Id], _SOME] | None = None
-    census: Annotated[list[Id], _SOME] | None = None
+    census: Annotated[list[str], _SOME] | None = None
 
 
 class Rate(Model):

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,12 @@ def _check_collections(study: Study) -> None:
     file = "--config" if "census" in study.overrides else str(study.file("config.yaml"))
     files = [path.stem for path in study.file("audits/census").glob("*.yaml")]
     for name in study.main.census or ():
-        check_known(file, "census", "file", name, files)
+        stem, _, entry = name.partition("/")
+        check_known(file, "census", "file", stem, files)
+        if entry:
+            entries = study.collection("census")[f"census-{stem}"].file.audits
+            if not any(fnmatchcase(known, entry) for known in entries):
+                check_known(file, "census", f"audit of {stem}", entry, entries)
 
 
 def _check_mechanisms(study: Study) -> None:

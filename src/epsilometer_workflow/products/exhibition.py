@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -35,33 +36,41 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
 
     @cached_property
     def _files(self) -> dict[str, Audits]:
-        """The wanted files, by name."""
+        """The files of which anything is wanted, by name."""
+        files = self.study.collection(self.collection)
         wanted = self.study.main.census if self.collection == "census" else None
-        return {
-            name: file
-            for name, file in self.study.collection(self.collection).items()
-            if wanted is None or name.partition("-")[2] in wanted
-        }
+        if wanted is None:
+            return files
+        stems = {name.partition("/")[0] for name in wanted}
+        return {name: file for name, file in files.items() if _stem(name) in stems}
 
     @cached_property
     def cases(self) -> list[Audit]:
         """Exhibits first, then controls; by package, and then as in their files."""
-        wanted = self.study.main.exhibits if self.collection == "museum" else None
         audits = [
             Audit(self.study, name, case.entry, case.parameters, case.pairs)
             for name, file in self._files.items()
             for case in file.all_cases()
-            if wanted is None or case.entry in wanted
+            if self._is_wanted(name, case.entry)
         ]
         return sorted(audits, key=_place)
 
+    def _is_wanted(self, name: str, entry: str) -> bool:
+        main, stem = self.study.main, _stem(name)
+        if self.collection == "museum":
+            return main.exhibits is None or entry in main.exhibits
+        wanted = main.census
+        return wanted is None or any(fnmatchcase(f"{stem}/{entry}", p) or p == stem for p in wanted)
+
     @property
     def left_out(self) -> list[dict[str, str | None]]:
-        """The features that are not audited, each with the reason."""
+        """The features that are not audited, each with the reason; of whole files only."""
+        census = self.study.main.census
         return [
             {"package": about["package"], "version": about["version"]}
             | {"feature": feature, "reason": reason}
-            for file in self._files.values()
+            for name, file in self._files.items()
+            if census is None or _stem(name) in census
             for about in [file.all_cases()[0].about]
             for feature, reason in file.file.left_out.items()
         ]
@@ -77,6 +86,11 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
             "left_out": self.left_out,
         }
         return {"identity": self.common | {"made_of": digest_of(spec)}, **spec}
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file in its collection."""
+    return name.partition("-")[2]
 
 
 def _place(audit: Audit) -> tuple[int, str]:
