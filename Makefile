@@ -50,9 +50,9 @@ test-provenance: provenance .venv/crate/done
 	.venv/crate/bin/python tests/release/validate_crate.py results/$(SCALE)/crate.zip
 
 # Made again as far as Snakemake finds them missing or out of date; RESULTS takes a folder as it is.
-verify: $(if $(RESULTS),.venv/run,figures)
+verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/run,figures),.venv/run)
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive verify --scale $(SCALE) \
-	    $(if $(RESULTS),--results $(RESULTS)) $(if $(TOLERANCE),--tolerance $(TOLERANCE))
+	    $(if $(RESULTS),--results "$(RESULTS)") $(if $(TOLERANCE),--tolerance $(TOLERANCE))
 
 freeze: figures
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive freeze --scale $(SCALE)

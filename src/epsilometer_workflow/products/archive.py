@@ -52,8 +52,10 @@ def write(path: Path, tables: Tables, about: Mapping[str, Any]) -> None:
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items()]
     files[_SUMS] = "".join(sums).encode()
     files[_ABOUT] = (json.dumps(about, indent=1) + "\n").encode()
+    from epsilometer_workflow.files.storage import atomic
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w") as archive:
+    with atomic(path) as part, zipfile.ZipFile(part, "w") as archive:
         for name, content in files.items():
             file = zipfile.ZipInfo(f"{path.stem}/{name}", _TIME)
             archive.writestr(file, content, zipfile.ZIP_DEFLATED, 9)
@@ -85,20 +87,24 @@ class Comparison(NamedTuple):
 
 def compare(made: Tables, archived: Tables, tolerance: float = TOLERANCE) -> list[Comparison]:
     """Compare each archived table with the one that was made again."""
-    measured = {name for name, table in archived.items() if _MEASURED & set(_rows(table)[0])}
-    found = []
+    found, measured = [], _measured(archived)
     for name, table in archived.items():
         if name not in made:
             found.append(Comparison(name, "is missing", differs=True))
         elif made[name] == table:
             found.append(Comparison(name, SAME))
         else:
-            found.append(Comparison(name, *_compared(made[name], table, measured, tolerance)))
+            try:
+                outcome = _compared(made[name], table, measured, tolerance)
+            except (ValueError, csv.Error) as error:  # cut off, or no text
+                outcome = f"differs: cannot be read as a table ({error})", True
+            found.append(Comparison(name, *outcome))
     return found
 
 
 def _compared(new: bytes, old: bytes, measured: set[str], tolerance: float) -> tuple[str, bool]:
-    (head, *rows), (old_head, *old_rows) = _rows(new), _rows(old)
+    head, *rows = _rows(new) or [[]]
+    old_head, *old_rows = _rows(old)
     if head != old_head:
         changed = sorted(set(head) ^ set(old_head)) or ["another order"]
         return f"differs: in its columns ({', '.join(changed)})", True
@@ -142,13 +148,32 @@ def _distance(cell: str, old: str) -> float:
 
 
 def changed_verdicts(made: Tables, archived: Tables) -> list[str]:
-    """Return the statements of the scorecard with another verdict than in the archive."""
+    """Return the statements of the scorecard with another verdict than in the archive.
+
+    Statements about measured seconds are left out.
+    """
+    measured = _measured(archived)
     new, old = (
-        {row["id"]: row["agrees"] for row in csv.DictReader(io.StringIO(table.decode()))}
-        for table in (tables.get("scorecard/scorecard", b"") for tables in (made, archived))
+        {row["id"]: row["agrees"] for row in _statements(tables) if not measured & row["from"]}
+        for tables in (made, archived)
     )
     changed = [key for key in old if new.get(key, old[key]) != old[key]]
     return [f"{key}: {new[key]}, archived {old[key]}" for key in changed]
+
+
+def _statements(tables: Tables) -> list[dict[str, Any]]:
+    """Return the rows of the scorecard; none where it is damaged."""
+    try:
+        text = tables.get("scorecard/scorecard", b"").decode()
+        rows = list(csv.DictReader(io.StringIO(text)))
+        return [{**row, "from": set(row["from"].split())} for row in rows if row["agrees"]]
+    except (KeyError, ValueError, AttributeError, csv.Error):
+        return []
+
+
+def _measured(archived: Tables) -> set[str]:
+    """Return the tables with measured seconds."""
+    return {name for name, table in archived.items() if _MEASURED & set(_rows(table)[0])}
 
 
 def versions() -> dict[str, str]:
@@ -189,6 +214,8 @@ def freeze(study: Study, path: Path) -> str:
 def verify(tables: Path, path: Path, tolerance: float = TOLERANCE) -> tuple[list[str], bool]:
     """Return the lines on a folder of tables beside an archive, and whether none differs."""
     archived, about = read(path)
+    if not tables.is_dir():
+        raise DataError(tables, "is not a folder of tables")
     files = {name: tables / f"{name}.csv" for name in archived}
     made = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
     found, verdicts = compare(made, archived, tolerance), changed_verdicts(made, archived)
@@ -214,6 +241,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="verify a folder, not results/<scale>")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="relative")
     options = parser.parse_args()
+    if not 0 <= options.tolerance < math.inf:
+        parser.error(f"--tolerance must be a number of at least 0, got {options.tolerance}")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # read by head: end in silence
     path, same = Path("archive", f"{options.scale}.zip"), True
     try:

@@ -27,7 +27,7 @@ from epsilometer_workflow.runtime.provenance import record_of
 
 _FIXED = Path(__file__).parents[3] / "workflow/report/crate.json"
 _CODE = (
-    *("[A-Z]*", "pyproject.toml", "src/**/*.py"),
+    *("[A-Z]*", "pyproject.toml", "src/**/*.py", "src/**/*.j2", "src/**/*.txt"),
     *(f"{folder}/**/*" for folder in ("config", "envs", "profiles", "workflow")),
 )
 _RESULTS = ("tables/*/*.csv", "figures/*/*", "*.html")
