@@ -2,8 +2,8 @@
 
 import pytest
 import yaml
-from epsilometer_workflow.configuration.cases import Audits
 
+from epsilometer.auditing.grids.cases import Audits
 from epsilometer.errors import ConfigError
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
@@ -32,7 +32,7 @@ def cases(folder, claim):
     (folder / "mine.yaml").write_text(
         yaml.safe_dump({"audits": {"a": {**ENTRY, "claims": [claim]}}})
     )
-    return Audits(folder / "mine.yaml", "smoke", ["smoke"], folder / "envs").all_cases()
+    return Audits(folder / "mine.yaml", "smoke").all_cases()
 
 
 @pytest.mark.parametrize(("least", "verdict"), [("low", "not refuted"), ("high", "violated")])

@@ -187,7 +187,7 @@ def versions() -> dict[str, str]:
     for name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-    system = f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}"
+    system = f"{sys.platform.capitalize()} {platform.machine()}, {' '.join(platform.libc_ver())}"
     return found | {"system": system}
 
 
