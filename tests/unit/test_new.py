@@ -20,13 +20,14 @@ ROOT = Path(__file__).parents[2]
 
 def test_an_audit_runs_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = new(["audit", "mine"])
-    names = {path.name for path in (tmp_path / "mine").iterdir()}
+    text = new(["audit", "my own"])
+    names = {path.name for path in (tmp_path / "my own").iterdir()}
     assert names == {"release.py", "test_release.py", "audits.yaml"}
-    command, test = (shlex.split(line) for line in text.splitlines() if line.startswith("  "))
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    command, test, audits = map(shlex.split, lines)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     options = ["-c", os.devnull, "-q"]
-    for name, *arguments in (command, [*test, *options]):
+    for name, *arguments in (command, [*test, *options], audits):
         done = subprocess.run(
             [sys.executable, "-m", name, *arguments],
             env=environment,
@@ -35,7 +36,7 @@ def test_an_audit_runs_at_once(tmp_path, monkeypatch):
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    study = Study(ROOT / "config", {"audits": "mine/audits.yaml"})
+    study = Study(ROOT / "config", {"audits": "my own/audits.yaml"})
     assert len(study.audits["audits"].all_cases()) == 1
 
 
@@ -44,7 +45,10 @@ def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
     snakefile = (tmp_path / "deep/mine/Snakefile").read_text()
     assert re.search(r'^        "(.*)"$', snakefile, re.M)[1] == str(ROOT / "workflow/Snakefile")
     monkeypatch.chdir(tmp_path / "deep/mine")
-    for scale in ("small", "large"):
+    assert {path.name for path in Path.cwd().iterdir()} == {"Snakefile", "config", "profiles"}
+    profile = Path("profiles/default/config.yaml")
+    assert profile.read_bytes() == (ROOT / profile).read_bytes()
+    for scale in ("quick", "paper"):
         rules = {product.rule for product in all_products(checked("config", {"scale": scale}))}
         assert {"sample", "screen", "weigh", "estimate", "tabulate", "render", "page"} <= rules
     os.chdir(tmp_path)
@@ -63,6 +67,7 @@ def test_an_empty_folder_is_filled(tmp_path):
         ([], "KIND: is missing; write epsilometer new audit FOLDER"),
         (["studdy", "mine"], "'studdy': is not a kind; did you mean 'study'"),
         (["audit"], "FOLDER: must be one; write epsilometer new audit FOLDER"),
+        (["audit", "--force"], "--force: is not an option; write epsilometer new audit FOLDER"),
         (["audit", "a", "b"], "FOLDER: must be one"),
         (["audit", "full"], "full: exists, and is not an empty folder"),
         (["audit", "full/file"], "full/file: exists, and is not an empty folder"),
