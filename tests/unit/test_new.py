@@ -5,7 +5,9 @@ import re
 import shlex
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,3 +98,25 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "replace", full)
     assert main(["new", "audit", str(tmp_path / "mine")]) == WRONG_USE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_first_runs_of_a_hosted_workflow_unpack_one_copy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    included = []
+
+    def archive(file, commit):
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            tar.add(ROOT / "LICENSE", "LICENSE")
+        (tmp_path / ".snakemake/epsilometer" / commit / "workflow").mkdir(parents=True)  # another's
+
+    git = SimpleNamespace(rev_parse=lambda _: "abc")
+    hosted = SimpleNamespace(repo=SimpleNamespace(git=git, archive=archive))
+    folder = SimpleNamespace(is_local=False, hosted_repo=hosted, repo_path=ROOT, ref="v1")
+    workflow = SimpleNamespace(
+        current_basedir=folder, include=lambda name, **_: included.append(name)
+    )
+    monkeypatch.setattr("git.Repo", lambda path: path)
+    exec((ROOT / "workflow/Snakefile").read_text(), {"workflow": workflow})  # noqa: S102
+    copy = tmp_path / ".snakemake/epsilometer/abc"
+    assert included == [str(copy / "workflow/main.smk")]
+    assert list(copy.parent.iterdir()) == [copy]
