@@ -1,4 +1,4 @@
-# All rules. What Snakemake is given is the Snakefile beside this file, or the one of this repository.
+# All rules. Snakemake is given the Snakefile beside this file, or the one of this repository.
 #
 # The workflow's own files lie beside this file; config/ and results/ lie in the working directory.
 

@@ -41,9 +41,17 @@ def test_what_a_file_says_of_itself_is_read_without_running_it(tmp_path):
     assert auditors.read(FILE).versions().keys() == {"scipy"}
 
 
+def test_a_file_may_have_types(tmp_path):
+    text = 'name: str = "typed"\nneeds: dict = {"draws": 7}\n'
+    text += "def lower_bound(x, y, claim, alpha: float, rng) -> float: ...\n"
+    auditor = auditors.read(written(tmp_path, text))
+    assert (auditor.name, auditor.needs.draws) == ("typed", 7)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("name: str\ndef lower_bound(): ...", "name: must be written out"),
         ("def lower_bound(", "auditor.py: cannot be read: "),
         (BOUND.format("return 0"), "auditor.py: name: is missing"),
         (
@@ -133,6 +141,35 @@ def test_it_is_an_implementation_of_the_benchmark(tmp_path):
     assert refused["missing"] == "does not apply: it does not take outputs that are bits"
     with np.load(tmp_path / "answers.npz") as answers:
         assert 0.4 < float(answers["arr_0"]) < 1
+
+
+@pytest.mark.parametrize(
+    ("needs", "body", "reason"),
+    [
+        ({"draws": 4001}, "return 0", "does not apply: it needs 4001 draws a side"),
+        ({"draws": 4000}, "return float('nan')", "failed: ValueError: lower_bound returned nan"),
+        ({"draws": 4000}, "return 0", None),
+    ],
+)
+def test_the_benchmark_heeds_its_draws_and_refuses_nan(tmp_path, needs, body, reason):
+    file = written(tmp_path, f'name = "a"\nneeds = {needs}\n' + BOUND.format(body))
+    data = {"seed": 0, "claim": 0.5, "alpha": 0.05}
+    np.savez(tmp_path / "warm.npz", **data, x=LAPLACE[0][:9], y=LAPLACE[1][:9])
+    np.savez(tmp_path / "data.npz", **data, x=LAPLACE[0], y=LAPLACE[1])
+    call = {"function": f"{file}:lower_bound", "repeats": 1, "enough": 9.0, "limit": 60}
+    call |= {"package": None, "answers": str(tmp_path / "answers.npz")}
+    call |= {"warm": str(tmp_path / "warm.npz"), "data": [str(tmp_path / "data.npz")]}
+    (found,) = called(sys.executable, [call])
+    assert found.get("missing") == reason
+
+
+@pytest.mark.parametrize("name", ["ours, anytime", "ours", "StatDP", "DP-Sniper", "audit", "MPL"])
+def test_names_of_ours_are_taken(monkeypatch, name):
+    monkeypatch.chdir(ROOT)
+    auditor = auditors.read(FILE).model_copy(update={"name": name})
+    monkeypatch.setattr("epsilometer_workflow.configuration.study.Study.auditors", [auditor])
+    with pytest.raises(ConfigError, match=f"halves.py: name: {name!r}: is the name of one of ours"):
+        checked("config")
 
 
 def test_one_file_enters_all_three_and_nothing_else(tmp_path, monkeypatch):

@@ -5,7 +5,9 @@ import re
 import shlex
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,13 +22,14 @@ ROOT = Path(__file__).parents[2]
 
 def test_an_audit_runs_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = new(["audit", "mine"])
-    names = {path.name for path in (tmp_path / "mine").iterdir()}
+    text = new(["audit", "my own"])
+    names = {path.name for path in (tmp_path / "my own").iterdir()}
     assert names == {"release.py", "test_release.py", "audits.yaml"}
-    command, test = (shlex.split(line) for line in text.splitlines() if line.startswith("  "))
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    command, test, audits = map(shlex.split, lines)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     options = ["-c", os.devnull, "-q"]
-    for name, *arguments in (command, [*test, *options]):
+    for name, *arguments in (command, [*test, *options], audits):
         done = subprocess.run(
             [sys.executable, "-m", name, *arguments],
             env=environment,
@@ -35,7 +38,7 @@ def test_an_audit_runs_at_once(tmp_path, monkeypatch):
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    study = Study(ROOT / "config", {"audits": "mine/audits.yaml"})
+    study = Study(ROOT / "config", {"audits": "my own/audits.yaml"})
     assert len(study.audits["audits"].all_cases()) == 1
 
 
@@ -44,7 +47,10 @@ def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
     snakefile = (tmp_path / "deep/mine/Snakefile").read_text()
     assert re.search(r'^        "(.*)"$', snakefile, re.M)[1] == str(ROOT / "workflow/Snakefile")
     monkeypatch.chdir(tmp_path / "deep/mine")
-    for scale in ("small", "large"):
+    assert {path.name for path in Path.cwd().iterdir()} == {"Snakefile", "config", "profiles"}
+    profile = Path("profiles/default/config.yaml")
+    assert profile.read_bytes() == (ROOT / profile).read_bytes()
+    for scale in ("quick", "paper"):
         rules = {product.rule for product in all_products(checked("config", {"scale": scale}))}
         assert {"sample", "screen", "weigh", "estimate", "tabulate", "render", "page"} <= rules
     os.chdir(tmp_path)
@@ -63,6 +69,7 @@ def test_an_empty_folder_is_filled(tmp_path):
         ([], "KIND: is missing; write epsilometer new audit FOLDER"),
         (["studdy", "mine"], "'studdy': is not a kind; did you mean 'study'"),
         (["audit"], "FOLDER: must be one; write epsilometer new audit FOLDER"),
+        (["audit", "--force"], "--force: is not an option; write epsilometer new audit FOLDER"),
         (["audit", "a", "b"], "FOLDER: must be one"),
         (["audit", "full"], "full: exists, and is not an empty folder"),
         (["audit", "full/file"], "full/file: exists, and is not an empty folder"),
@@ -91,3 +98,25 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "replace", full)
     assert main(["new", "audit", str(tmp_path / "mine")]) == WRONG_USE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_first_runs_of_a_hosted_workflow_unpack_one_copy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    included = []
+
+    def archive(file, commit):
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            tar.add(ROOT / "LICENSE", "LICENSE")
+        (tmp_path / ".snakemake/epsilometer" / commit / "workflow").mkdir(parents=True)  # another's
+
+    git = SimpleNamespace(rev_parse=lambda _: "abc")
+    hosted = SimpleNamespace(repo=SimpleNamespace(git=git, archive=archive))
+    folder = SimpleNamespace(is_local=False, hosted_repo=hosted, repo_path=ROOT, ref="v1")
+    workflow = SimpleNamespace(
+        current_basedir=folder, include=lambda name, **_: included.append(name)
+    )
+    monkeypatch.setattr("git.Repo", lambda path: path)
+    exec((ROOT / "workflow/Snakefile").read_text(), {"workflow": workflow})  # noqa: S102
+    copy = tmp_path / ".snakemake/epsilometer/abc"
+    assert included == [str(copy / "workflow/main.smk")]
+    assert list(copy.parent.iterdir()) == [copy]

@@ -154,3 +154,14 @@ def test_a_name_of_ours_cannot_be_taken(folder):
     with pytest.raises(ConfigError, match=r"epsilometer-survey 1.0\] is the name of one of ours"):
         list(MECHANISMS)
     assert MECHANISMS["laplace"] == "epsilometer.mechanisms.laplace:Laplace"
+    with pytest.raises(ConfigError, match=r"entry points epsilometer\.mechanisms: 'laplace' of"):
+        checked()
+
+
+def test_a_report_of_ours_cannot_be_taken(folder):
+    entries = folder / "installed/epsilometer_survey.dist-info/entry_points.txt"
+    text, found, reports = entries.read_text().partition("[epsilometer.reports]")
+    entries.write_text(text + found + reports.replace("survey = ", "matrix = "))
+    forget()
+    with pytest.raises(ConfigError, match=r"entry points epsilometer\.reports: 'matrix' of"):
+        checked()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ _STARTERS = Path(__file__).parent / "starters"
 _CLONE = Path(__file__).parents[3]
 _NEXT = {
     "audit": "epsilometer audit {folder}/release.py:noisy_count --pair '[0, 1]' '[1, 1]' "
-    "--epsilon 1\n  pytest {folder}",
+    "--epsilon 1\n  pytest {folder}\n  epsilometer audits {folder}/audits.yaml",
     "study": "cd {folder}\n  snakemake --cores 2",
 }
 _USAGE = "epsilometer new audit FOLDER, or new study FOLDER [CLONE]"
@@ -24,6 +26,8 @@ def new(argv: Sequence[str]) -> str:
     if kind not in _NEXT:
         text = f"is not a kind{suggest(kind, _NEXT)}" if kind else "is missing"
         raise ArgumentError(repr(kind) if kind else "KIND", f"{text}; write {_USAGE}")
+    for option in [argument for argument in rest if argument.startswith("-")]:
+        raise ArgumentError(option, f"is not an option; write {_USAGE}")
     paths = [Path(argument).expanduser() for argument in rest if argument]
     if not 1 <= len(paths) <= 1 + (kind == "study"):
         raise ArgumentError("FOLDER", f"must be one; write {_USAGE}")
@@ -33,13 +37,13 @@ def new(argv: Sequence[str]) -> str:
         message = f"{clone} is not a clone of epsilometer, whose workflow runs a study; write one"
         raise ArgumentError("CLONE", message)
     try:
-        _write(_STARTERS / kind, folder, str(workflow))
+        _write(_STARTERS / kind, folder, workflow)
     except OSError as error:
         raise ArgumentError(str(folder), f"cannot be written: {error.strerror}") from None
-    return f"{folder} is written. Next:\n\n  {_NEXT[kind].format(folder=folder)}"
+    return f"{folder} is written. Next:\n\n  {_NEXT[kind].format(folder=shlex.quote(str(folder)))}"
 
 
-def _write(starter: Path, folder: Path, workflow: str) -> None:
+def _write(starter: Path, folder: Path, workflow: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ArgumentError(str(folder), "exists, and is not an empty folder")
     if folder.resolve() == Path.cwd():
@@ -49,6 +53,9 @@ def _write(starter: Path, folder: Path, workflow: str) -> None:
         for file in sorted(starter.rglob("*.txt")):
             path = Path(temporary, "new", file.relative_to(starter)).with_suffix("")
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = file.read_text(encoding="utf-8").replace("{workflow}", workflow)
+            text = file.read_text(encoding="utf-8").replace("{workflow}", str(workflow))
             path.write_text(text, encoding="utf-8")
+        if starter.name == "study":
+            profile = Path("profiles/default")
+            shutil.copytree(workflow.parents[1] / profile, Path(temporary, "new") / profile)
         Path(temporary, "new").replace(folder)  # all at once

@@ -17,7 +17,9 @@ from epsilometer.errors import UnknownNameError
 from epsilometer.registry import Registry, installed
 
 _REPORTS = Path(__file__).parents[1] / "reports"
-REPORTS = Registry("report", {}, "epsilometer.reports")
+_OURS = [file.parent.name for file in _REPORTS.glob("*/__init__.py")]
+_PACKAGES = {name: f"epsilometer_workflow.reports.{name}" for name in _OURS}
+REPORTS = Registry("report", _PACKAGES, "epsilometer.reports")
 _GROUPS = ("mechanisms", "exact", "estimators", "classifiers", "reports")
 
 
@@ -38,8 +40,6 @@ class Functions:
         known = self.known(report, module)
         if len(modules) > 2 or function not in known:
             raise UnknownNameError(self.kind, name, known)
-        if (_REPORTS / report).is_dir():
-            return f"epsilometer_workflow.reports.{report}.{module}:{function}"
         package, space, version = REPORTS[report].partition(" ")
         return f"{package}.{module}:{function}{space}{version}"
 

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import checks
+from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ConfigError, UnknownNameError, suggest
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact import EXACT
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
-from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS, Functions
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
@@ -40,10 +44,12 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
             raise ConfigError(file, "reports", f"names {name!r} twice")
     _check_mechanisms(study)
     _check_estimators(study)
-    _ = study.auditors
+    for registry in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS, REPORTS):
+        _ = len(registry)  # a name of ours in an installed package is an error
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
+    _check_auditors(study)
     _check_collections(study)
     for audits in (*study.audits.values(), *study.collection("museum").values()):
         audits.all_cases()
@@ -52,6 +58,25 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         _ = study.locks
     _check_writable(study)
     return study
+
+
+def _check_auditors(study: Study) -> None:
+    """Check that no auditor from outside has the name of a method that it is compared with."""
+    if not study.auditors:
+        return
+    from epsilometer_workflow.reports.limit.methods import ANYTIME, FIXED, PUBLISHED
+
+    taken = {ANYTIME, FIXED, *PUBLISHED}
+    for report in study.reports.values():
+        for artifact in report.artifacts.values():
+            methods = artifact.table.options.get("methods")
+            taken |= {*methods} if isinstance(methods, dict) else set()
+    for task in study.comparisons.tasks.values() if study.comparisons else ():
+        taken |= {*task.implementations} if task.kind == "audit" else set()
+    for auditor in study.auditors:
+        if auditor.name in taken:
+            message = "is the name of one of ours; give it another"
+            raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
 
 
 def _check_collections(study: Study) -> None:

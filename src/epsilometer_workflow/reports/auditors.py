@@ -1,6 +1,6 @@
 """Auditors from outside: a file each, ``config/auditors/<any>.py`` (docs/extending.md).
 
-What a file says about itself is read from its text; it is run in jobs only.
+Its name, needs and promises are read from its text; it is run in jobs only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Notion = Literal["pure", "approximate", "renyi", "gdp", "zcdp"]
 
 
 class Needs(Model):
-    """What an auditor needs: claims, outputs, installed packages, draws of a side."""
+    """The needs of an auditor: claims, outputs, installed packages, draws of a side."""
 
     claims: tuple[Notion, ...] = Field(("pure",), strict=False)
     outputs: tuple[Outputs, ...] = Field(("scalar",), strict=False)
@@ -83,14 +83,17 @@ def read(file: Path) -> Auditor:
         raise ConfigError(str(file), "", f"cannot be read: {one_line(error)}") from None
     about: dict[str, Any] = {}
     for node in body:
-        key = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else ""
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        key = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
         if key in ("name", "needs", "promises"):
             try:
-                about[key] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+                about[key] = ast.literal_eval(node.value or node)
             except ValueError:
                 raise ConfigError(str(file), key, "must be written out") from None
-    defined = {n.name: ast.unparse(n.args) for n in body if isinstance(n, ast.FunctionDef)}
-    if defined.get("lower_bound") != _TAKES:
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    defined = {f.name: [a.arg for a in f.args.args + f.args.kwonlyargs] for f in functions}
+    if defined.get("lower_bound") != _TAKES.split(", "):
         text = suggest("lower_bound", defined) if "lower_bound" not in defined else ""
         raise ConfigError(str(file), "lower_bound", f"must be a function of ({_TAKES}){text}")
     return parse(Auditor, about | {"file": str(file)}, str(file))

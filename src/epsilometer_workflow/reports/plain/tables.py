@@ -12,4 +12,4 @@ def statistics(summaries: list[pd.DataFrame]) -> pd.DataFrame:
 
 def estimates(runs: list[pd.DataFrame]) -> pd.DataFrame:
     """Return every estimate, beside the exact value."""
-    return pd.concat(runs, ignore_index=True)
+    return statistics(runs)
