@@ -119,9 +119,8 @@ def run(
                     progress(len(rows) / len(cases), f"{name}: {message}")
                 elif message is not None:
                     process.join()
-                    rows[name] = message or without(
-                        cases[name][1], cause_of(process.exitcode), FAILED
-                    )
+                    cause = cause_of(process.exitcode)
+                    rows[name] = message or without(cases[name][1], cause, FAILED)
                     del running[name]
                     progress(len(rows) / len(cases), f"{len(rows)} of {len(cases)} cases")
     finally:

@@ -12,7 +12,8 @@ from epsilometer.auditing.rendering.junit import Test, legal, results_of
 from epsilometer.errors import one_line
 
 _MOST_BYTES = 1_000_000  # of Markdown: GitHub refuses a summary above 1 MiB
-_HEAD = "| audit | parameters | pairs | claim | verdict | at least | witness, or reason |\n|---|---|---|---|---|---|---|\n"
+_RULE = f"{'|---' * 7}|\n"
+_HEAD = "| audit | parameters | pairs | claim | verdict | at least | witness, or reason |\n"
 
 
 def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
@@ -32,7 +33,7 @@ def markdown_of(title: str, rows: Sequence[Audited], alpha: float, files: int = 
     It is one of ``files`` that share the bytes of a summary: rows for which there is no room are
     left out, and counted.
     """
-    lines, texts = [f"## {_cell(title)}\n\n{_counts(rows, alpha)}\n\n{_HEAD}"], [""]
+    lines, texts = [f"## {_cell(title)}\n\n{_counts(rows, alpha)}\n\n{_HEAD}{_RULE}"], [""]
     room = _MOST_BYTES // files - len(lines[0].encode()) - 100
     for row in sorted(rows, key=lambda row: not row.exit_code):
         worst, event = row.verdict.worst, row.verdict.witness
