@@ -19,14 +19,14 @@ from tests.products import all_audits
 from tests.unit.test_stages_audit import verdicts_of
 
 CODE = """
-import ctypes, os, time, numpy as np
+import ctypes, os, sys, time, numpy as np
 
 def count(x, size, rng, epsilon=1.0):
     p = 1 - np.exp(-epsilon)
     return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
 
 def tells(x, rng):
-    print("printed", x)
+    print("printed", x, file=sys.__stdout__)
     return rng.geometric(0.5)
 
 def waits(x, rng):

@@ -54,7 +54,7 @@ def exit_code(rows: Sequence[Audited]) -> int:
 
 def read(
     paths: Sequence[str], only: str | None, scale: str | None, seed: int
-) -> dict[str, tuple[Audits, Mapping[str, CaseSpec]]]:
+) -> Mapping[str, tuple[Audits, Mapping[str, CaseSpec]]]:
     """Return files of audits by path, and those of their cases that ``only`` names, with specs.
 
     Files without such a case are left out.
