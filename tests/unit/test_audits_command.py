@@ -1,7 +1,10 @@
 """`epsilometer audits`: the verdicts of the workflow, without Snakemake."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,11 +19,19 @@ from tests.products import all_audits
 from tests.unit.test_stages_audit import verdicts_of
 
 CODE = """
-import ctypes, os, numpy as np
+import ctypes, os, sys, time, numpy as np
 
 def count(x, size, rng, epsilon=1.0):
     p = 1 - np.exp(-epsilon)
     return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
+
+def tells(x, rng):
+    print("printed", x, file=sys.__stdout__)
+    return rng.geometric(0.5)
+
+def waits(x, rng):
+    open("pid", "w").write(str(os.getpid()))
+    time.sleep(60)
 
 def raises(x, rng):
     raise ValueError("no | budget\\nleft")
@@ -65,7 +76,7 @@ def write(tmp_path, monkeypatch):
     folder = tmp_path / "mine"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(running, "_ONE_THREAD", ())
+    monkeypatch.setattr(running, "ONE_THREAD", {})
     Path("own.py").write_text(CODE)
     Path("x.csv").write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(500)))
 
@@ -73,7 +84,9 @@ def write(tmp_path, monkeypatch):
         Path(name).write_text(yaml.safe_dump({"samples": 500, "audits": audits, **more}))
         return name
 
-    return write
+    before = signal.getsignal(signal.SIGTERM)
+    yield write
+    signal.signal(signal.SIGTERM, before)
 
 
 def plain(verdict) -> dict:
@@ -85,7 +98,7 @@ def plain(verdict) -> dict:
 
 def test_the_verdicts_are_those_of_the_workflow(config_folder, write):
     name = write(SHARED)
-    _, cases = running.read(name, None, None, command._SEED)
+    _, cases = running.read([name], None, None, command._SEED)[name]
     rows = running.run(cases, ".", 2, "again", lambda *_: None)
     study = checked(config_folder, {"audits": name})
     own = []
@@ -112,7 +125,7 @@ def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
     assert lines[0] == ("a, default, adjacent: INVALID: crashed: Segmentation fault (signal 11)")
     assert lines[1] == "b, default, adjacent: NOT REFUTED: epsilon = 1"
     assert lines[2].endswith("INVALID: ended the interpreter with exit code 0")
-    assert lines[3].endswith("ValueError: no | budget left (own.py:9)")
+    assert "ValueError: no | budget left (own.py:" in lines[3]
     assert lines[4] == "mine.yaml: 3 failed, 1 not refuted; alpha = 0.05 for all together"
 
 
@@ -163,6 +176,39 @@ def test_several_files_have_an_alpha_each(write, capfd):
     assert [suite.get("tests") for suite in suites] == ["1", "2"]
 
 
+def test_only_needs_a_case_in_one_of_the_files(write, capfd):
+    files = [write({"a": GOOD}, "one.yaml"), write({"b": GOOD}, "two.yaml")]
+    assert command.main(["audits", *files, "--only", "b", "--quiet", "--markdown", "m.md"]) == 0
+    assert "one.yaml" not in capfd.readouterr().out
+    assert command.main(["audits", *files, "--only", "c"]) == 2
+    assert "--only: unknown case 'c' in one.yaml and two.yaml" in capfd.readouterr().err
+
+
+def test_what_a_mechanism_prints_goes_to_standard_error(write):
+    name = write({"a": entry("tells")})  # not in this process: its server has one stderr for all
+    audits = [sys.executable, "-m", "epsilometer", "audits", name, "--quiet"]
+    done = subprocess.run(audits, capture_output=True, text=True, check=True)
+    assert "printed" in done.stderr
+    assert "printed" not in done.stdout
+
+
+def test_a_case_ends_with_a_command_that_is_terminated(write):
+    name = write({"a": entry("waits")})
+    process = subprocess.Popen([sys.executable, "-m", "epsilometer", "audits", name])
+    pid = Path("pid")
+    wait_until(lambda: pid.exists() and pid.read_text())
+    process.terminate()
+    assert process.wait(10) == command.INTERRUPTED
+    wait_until(lambda: not Path("/proc", pid.read_text()).exists())
+
+
+def wait_until(done) -> None:
+    end = time.monotonic() + 30
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 MISTAKES = [  # what follows the command, and the error
     ([], "FILE: none is given; write a file of audits, in YAML"),
     (["gone.yaml"], "gone.yaml: no such file"),
@@ -175,6 +221,7 @@ MISTAKES = [  # what follows the command, and the error
     (["sizes.yaml"], "--scale: none is given, and sizes.yaml has samples for fast, slow"),
     (["sizes.yaml", "--scale", "fats"], "sizes.yaml: samples.fats: is missing"),
     (["other.yaml"], "audits.a.mechanism.environment: is made by the workflow only (snakemake"),
+    (["empty.yaml"], "epsilometer: empty.yaml: must be a mapping of keys, got None"),
     (["wrong.yaml"], "wrong.yaml: audits.a.claimz: unknown key; did you mean 'claims'"),
 ]
 
@@ -187,6 +234,7 @@ def test_a_mistake_is_a_line_before_any_draw(write, arguments, message, capfd, m
     place = {"environment": "numpy", "function": "own.py:count"}
     write({"a": {**GOOD, "mechanism": place}}, "other.yaml")
     write({"a": {**GOOD, "claimz": []}}, "wrong.yaml")
+    Path("empty.yaml").touch()
     assert command.main(["audits", *arguments]) == 2
     out, err = capfd.readouterr()
     assert out == ""
@@ -205,9 +253,14 @@ def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
 
 
 def test_a_long_table_of_markdown_is_cut(monkeypatch, write):
-    monkeypatch.setattr(summary, "_MOST", 1)
-    _, cases = running.read(write({"a": entry("raises"), "b": GOOD}), None, None, 0)
+    monkeypatch.setattr(summary, "_MOST_BYTES", 3000)
+    name = write({"a": entry("raises"), "b": {**GOOD, "pairs": PAIRS}})
+    _, cases = running.read([name], None, None, 0)[name]
     rows = running.run(cases, ".", 2, "again", lambda *_: None)
-    text = summary.markdown_of("t", rows[::-1], 0.05)
-    assert "\n... and 1 more\n" in text
+    text = summary.markdown_of("t", rows[::-1] * 50, 0.05, files=1)
+    shown = text.count("\n| a |")
+    assert f"\n\n... and {100 - shown} more, left out for their size\n" in text
+    assert len(text.encode()) <= 3000
+    assert text.count("<details>") == shown > 0
     assert "no \\| budget left" in text
+    assert len(summary.markdown_of("t", rows * 50, 0.05, files=2).encode()) <= 1500

@@ -92,6 +92,8 @@ def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
         codes.append(done.returncode)
         assert done.returncode in (0, code), done.stderr
     assert codes == [0, code, 0]
+    summary_file = tmp_path / "epsilometer.md"
+    assert summary_file.is_file()
     *_, installed = run.installed.read_text().splitlines()
     place, _, extra = installed.rpartition("[")
     assert (Path(place) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
@@ -99,6 +101,11 @@ def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
     assert "| count | epsilon" in summary.read_text()
     assert "<testsuites" in (run.folder / inputs["junit"]).read_text()
     assert ACTION["outputs"]["junit"]["value"] == "${{ inputs.junit }}"
+    audit = ACTION["runs"]["steps"][1]["run"]  # again, with an error before any audit
+    files = {"JUNIT": inputs["junit"], "MARKDOWN": str(summary_file)}
+    assert run(audit, AUDITS="gone.yaml", ARGUMENTS="", **files).returncode == 2
+    assert not summary_file.exists()
+    assert not (run.folder / inputs["junit"]).exists()
 
 
 @pytest.mark.parametrize(("epsilon", "code"), [(1, 0), (4, 1)])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer_workflow.runtime.forkserver import ONE_THREAD
+from epsilometer.processes import ONE_THREAD
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 
 ASKER = """

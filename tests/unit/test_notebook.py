@@ -65,3 +65,13 @@ def test_only_a_notebook_shows_a_bar_and_only_if_it_lasts(monkeypatch, capsys):
             assert (shown._bar is None) == (pause > 0)
             assert pause or shown._bar.tasks[0].completed == 0.5
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("method", ["start", "stop"])
+def test_a_bar_that_cannot_be_shown_ends_no_audit(monkeypatch, method):
+    bars = pytest.importorskip("rich.progress")
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    monkeypatch.setattr(bars.Progress, method, lambda _: 1 / 0)
+    bar = progress._Bar()
+    bar(0.5, "half")
+    bar.end()

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import time
 import traceback
@@ -267,9 +268,11 @@ def _audits(argv: Sequence[str]) -> int:
     if len({*targets.values()}) < len(targets):
         raise ArgumentError("markdown", "names the same file as --junit")
     seed = _SEED if options.seed is None else options.seed
-    files = [running.read(f, options.only, options.scale, seed) for f in options.files]
+    files = running.read(options.files, options.only, options.scale, seed)
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
     rows, sections, suites = [], [], {}
-    for path, (file, cases) in zip(options.files, files, strict=True):
+    for path, (file, cases) in files.items():
         command = ["epsilometer", "audits", path]
         for name, value in chosen(options, "scale", "seed").items():
             command += [f"--{name}", str(value)]
@@ -282,7 +285,7 @@ def _audits(argv: Sequence[str]) -> int:
         rows += audited
         text = summary.text_of(path, audited, file.file.alpha)
         _print("\n".join(map(_printable, text.splitlines())))
-        sections.append(summary.markdown_of(file.title, audited, file.file.alpha))
+        sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
         suites[path] = summary.tests_of(file.name, audited)
     if "junit" in targets:
         write("junit", targets["junit"], xml_of_suites(suites))

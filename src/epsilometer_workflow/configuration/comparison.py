@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
 
+from epsilometer.auditing.grids.options import Id, Model
 from epsilometer.errors import ConfigError, suggest
 from epsilometer_workflow.configuration.config import Scalar
 from epsilometer_workflow.configuration.functions import public_functions
-from epsilometer_workflow.files.options import Id, Model
 
 OURS = "ours"
 PROGRAMS = Path(__file__).parents[3] / "workflow/benchmark"

@@ -22,18 +22,10 @@ from pydantic import (
     model_validator,
 )
 
+from epsilometer.auditing.grids.options import ID, Fractional, Id, Model, ModelType, parse
 from epsilometer.auditing.grids.yaml_files import read_yaml
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_workflow.files.options import (
-    ID,
-    Epsilon,
-    Fractional,
-    Id,
-    Model,
-    ModelType,
-    Order,
-    parse,
-)
+from epsilometer_workflow.files.options import Epsilon, Order
 from epsilometer_workflow.files.parsing import Draws
 
 PLANNED = "planned"  # the n that a theorem gives

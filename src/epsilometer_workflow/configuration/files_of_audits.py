@@ -7,9 +7,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from epsilometer.auditing.grids.cases import Audits
+from epsilometer.auditing.grids.options import ID
 from epsilometer.errors import ConfigError, suggest
 from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.files.options import ID
 
 
 def read_audits(

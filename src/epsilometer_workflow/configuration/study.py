@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from epsilometer.auditing.grids.cases import Audits
+from epsilometer.auditing.grids.options import ModelType, parse
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
@@ -28,7 +29,6 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.files_of_audits import read_audits
 from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.files.options import ModelType, parse
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 from epsilometer_workflow.reports import auditors
 from epsilometer_workflow.reports.auditors import Auditor

@@ -14,9 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, create_model
 
-from epsilometer.auditing.grids.options import ID, Fractional, Id, Model, ModelType, parse
-
-__all__ = ["ID", "Epsilon", "Fractional", "Id", "Model", "ModelType", "Order", "parse"]
+from epsilometer.auditing.grids.options import Model
 
 
 def _number(value: object) -> object:

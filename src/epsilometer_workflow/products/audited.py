@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.auditing.grids.cases import Audits, Case
+from epsilometer.auditing.grids.verdicts import counts_of
 from epsilometer.auditing.serving.digests import sha256
 from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.sources.callables import digests
@@ -160,9 +161,7 @@ def verdict_lines(study: Study, name: str) -> list[str]:
         bad = [line_of(row) for row in rows if _is_bad(row)]
     except (OSError, KeyError, ValueError):
         return []
-    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
-    unlike = sum(row["as_expected"] == "no" for row in rows)
-    counts += f" ({unlike} not as expected)" if unlike else ""
+    counts = counts_of(verdicts, sum(row["as_expected"] == "no" for row in rows))
     more = [f"    ... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
     return [f"  audits: {counts}: {page}", *bad[:_SHOWN], *more]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import checks
+from epsilometer.auditing.grids.options import ID
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ConfigError, UnknownNameError, suggest
 from epsilometer.estimators import ESTIMATORS
@@ -22,7 +23,6 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS, Functions
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
-from epsilometer_workflow.files.options import ID
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements

@@ -19,10 +19,6 @@ from typing import Any
 
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 
-ONE_THREAD = {  # a fork copies one thread only: no other thread may hold a lock
-    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",
-}
 _STARTED = b"s"
 _HEADER = 64  # bytes: the number of bytes that follow, and the rule
 _SECONDS = 1.0  # time limit for a client to send them

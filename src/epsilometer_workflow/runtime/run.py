@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.runtime.forkserver import ONE_THREAD
+from epsilometer.processes import ONE_THREAD
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 
 

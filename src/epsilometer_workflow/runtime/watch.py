@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from epsilometer.processes import cause_of
 from epsilometer_workflow.runtime.variables import RUN
 
 _DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
@@ -262,6 +263,4 @@ def _end_orphans() -> None:
 
 def _cause(code: int) -> str | None:
     """Return why a child ended that was not stopped; None if it reported that itself."""
-    if code < 0:
-        return f"crashed: {signal.strsignal(-code)} (signal {-code})"
-    return None if code in (_DONE, _REPORTED) else f"ended the interpreter with exit code {code}"
+    return None if code in (_DONE, _REPORTED) else cause_of(code)

@@ -64,9 +64,10 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return "is missing"
     texts = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
-    texts = [re.sub(r"a valid dictionary or instance of (\w+)", r"a \1", text) for text in texts]
-    alternatives = [text.removeprefix("Input should be ") for text in texts[1:]]
-    message = " or ".join(dict.fromkeys([texts[0], *alternatives]))
+    texts = [re.sub("^Input should be", "must be", text) for text in texts]
+    texts = [re.sub(r"a valid dictionary or .*", "a mapping of keys", text) for text in texts]
+    alternatives = [text.removeprefix("must be ") for text in list(dict.fromkeys(texts))[1:]]
+    message = " or ".join([texts[0], *alternatives])
     return f"{message}, got {first['input']!r}"[:240]
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -16,8 +18,8 @@ from epsilometer.auditing.grids.cases import Audits, Case
 from epsilometer.auditing.grids.verdicts import FAILED, Row, as_expected, audited, without
 from epsilometer.auditing.verdict import EXIT_CODES, Verdict
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer.processes import ONE_THREAD, cause_of
 
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as Snakemake's jobs
 _LOADED = ("epsilometer.auditing.audit", "epsilometer.auditing.canaries.one_run", __name__)
 CaseSpec = tuple[Case, Mapping[str, Any]]
 _WORST_FIRST = (1, 4, 3, 0)
@@ -51,25 +53,33 @@ def exit_code(rows: Sequence[Audited]) -> int:
 
 
 def read(
-    path: str, only: str | None, scale: str | None, seed: int
-) -> tuple[Audits, Mapping[str, CaseSpec]]:
-    """Return a file of audits, and those of its cases that ``only`` names, with their specs."""
-    file = Audits(Path(path), scale or "")
-    if scale is None and file.scales:
-        names = ", ".join(file.scales)
-        raise ArgumentError("scale", f"none is given, and {path} has samples for {names}")
-    cases = {
-        f"{case.entry}/{case.parameters}/{case.pairs}": (
-            case,
-            file.spec(case, file.name, seed),
+    paths: Sequence[str], only: str | None, scale: str | None, seed: int
+) -> Mapping[str, tuple[Audits, Mapping[str, CaseSpec]]]:
+    """Return files of audits by path, and those of their cases that ``only`` names, with specs.
+
+    Files without such a case are left out.
+    """
+    files, known = {}, list[str]()
+    for path in paths:
+        file = Audits(Path(path), scale or "")
+        if scale is None and file.scales:
+            names = ", ".join(file.scales)
+            raise ArgumentError("scale", f"none is given, and {path} has samples for {names}")
+        cases = {f"{c.entry}/{c.parameters}/{c.pairs}": c for c in file.all_cases()}
+        known += [*cases, *file.cases]
+        files[path] = (
+            file,
+            {
+                name: (case, file.spec(case, file.name, seed))
+                for name, case in cases.items()
+                if only is None or f"{name}/".startswith(f"{only}/")
+            },
         )
-        for case in file.all_cases()
-    }
-    chosen = {n: cases[n] for n in cases if only is None or f"{n}/".startswith(f"{only}/")}
+    chosen = {path: (file, cases) for path, (file, cases) in files.items() if cases}
     if not chosen:
-        near = suggest(str(only), [*cases, *file.cases])
-        raise ArgumentError("only", f"unknown case {only!r} in {path}{near}")
-    return file, chosen
+        where = f"{' and '.join(paths)}{suggest(str(only), known)}"
+        raise ArgumentError("only", f"unknown case {only!r} in {where}")
+    return chosen
 
 
 def run(
@@ -87,8 +97,8 @@ def run(
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     context.set_forkserver_preload(list(_LOADED))
-    for name in _ONE_THREAD:
-        os.environ.setdefault(name, "1")
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     rows: dict[str, list[Row]] = {}
     waiting, running = list(cases), dict[str, tuple[Connection, Any]]()
     try:
@@ -109,7 +119,8 @@ def run(
                     progress(len(rows) / len(cases), f"{name}: {message}")
                 elif message is not None:
                     process.join()
-                    rows[name] = message or without(cases[name][1], _cause(process), FAILED)
+                    cause = cause_of(process.exitcode)
+                    rows[name] = message or without(cases[name][1], cause, FAILED)
                     del running[name]
                     progress(len(rows) / len(cases), f"{len(rows)} of {len(cases)} cases")
     finally:
@@ -134,14 +145,6 @@ def _received(reader: Connection, process: Any) -> str | list[Row] | None:
         return []
 
 
-def _cause(process: Any) -> str:
-    """Return why a process ended without an answer."""
-    code = process.exitcode
-    if code < 0:
-        return f"crashed: {signal.strsignal(-code)} (signal {-code})"
-    return f"ended the interpreter with exit code {code}"
-
-
 def _work(writer: Connection, spec: Mapping[str, Any], folder: str) -> None:
     """Audit a case; what it prints goes to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
@@ -149,4 +152,7 @@ def _work(writer: Connection, spec: Mapping[str, Any], folder: str) -> None:
     rows = audited(spec, folder, writer.send)
     writer.send([(replace(v, pair=as_plain(v.pair, finite=False)), c, w) for v, c, w in rows])
     writer.close()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # a mechanism may have closed it
+            stream.flush()
     os._exit(0)  # what a mechanism left behind may crash or wait

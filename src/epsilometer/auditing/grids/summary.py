@@ -7,19 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from epsilometer.auditing.formats import short
 from epsilometer.auditing.grids.running import Audited
+from epsilometer.auditing.grids.verdicts import counts_of
 from epsilometer.auditing.rendering.junit import Test, legal, results_of
 from epsilometer.errors import one_line
 
-_MOST = 500  # rows of a table of Markdown: hosts of code limit a summary
+_MOST_BYTES = 1_000_000  # of Markdown: GitHub refuses a summary above 1 MiB
+_RULE = f"{'|---' * 7}|\n"
 _HEAD = "| audit | parameters | pairs | claim | verdict | at least | witness, or reason |\n"
-
-
-def counts_of(rows: Sequence[Audited]) -> str:
-    """Return how many verdicts there are of each kind."""
-    words = [row.word for row in rows]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    unexpected = sum(row.unexpected for row in rows)
-    return f"{counts} ({unexpected} not as expected)" if unexpected else counts
 
 
 def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
@@ -30,26 +24,33 @@ def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
         first, *rest = row.verdict.lines()
         lines.append(f"{case}: {first}{_expected(row)}")
         lines += rest if row.exit_code else []
-    return "\n".join([*lines, f"{name}: {counts_of(rows)}; alpha = {alpha:g} for all together"])
+    return "\n".join([*lines, f"{name}: {_counts(rows, alpha)}"])
 
 
-def markdown_of(title: str, rows: Sequence[Audited], alpha: float) -> str:
-    """Return a section: the counts, a table, and the text of each verdict that did not pass."""
-    lines = [f"## {_cell(title)}\n\n{counts_of(rows)}; alpha = {alpha:g} for all together\n"]
-    for row in sorted(rows, key=lambda row: not row.exit_code)[:_MOST]:
+def markdown_of(title: str, rows: Sequence[Audited], alpha: float, files: int = 1) -> str:
+    """Return a section: the counts, a table, and the text of each verdict that did not pass.
+
+    It is one of ``files`` that share the bytes of a summary: rows for which there is no room are
+    left out, and counted.
+    """
+    lines, texts = [f"## {_cell(title)}\n\n{_counts(rows, alpha)}\n\n{_HEAD}{_RULE}"], [""]
+    room = _MOST_BYTES // files - len(lines[0].encode()) - 100
+    for row in sorted(rows, key=lambda row: not row.exit_code):
         worst, event = row.verdict.worst, row.verdict.witness
         cells = [row.case.entry, row.case.parameters, row.case.pairs, row.verdict.claimed]
         cells += [f"{row.word}{_expected(row)}", short(worst.lower) if worst else ""]
         cells += ["; ".join(row.verdict.reasons) or (event.event if event else "")]
-        lines.append(f"| {' | '.join(map(_cell, cells))} |")
-    lines[1:1] = [f"{_HEAD}{'|---' * 7}|"]
-    if len(rows) > _MOST:
-        lines.append(f"\n... and {len(rows) - _MOST} more")
-    for row in [row for row in rows if row.exit_code][:_MOST]:
-        first = _escaped(f"{row.case.entry}: {row.verdict.lines()[0]}")
-        text = f"<summary>{first}</summary>\n<pre>{_escaped(str(row.verdict))}</pre>"
-        lines.append(f"\n<details>{text}</details>")
-    return "\n".join(lines) + "\n"
+        line = f"| {' | '.join(map(_cell, cells))} |\n"
+        first, text = f"{row.case.entry}: {row.verdict.lines()[0]}", str(row.verdict)
+        text = f"<summary>{_escaped(first)}</summary>\n<pre>{_escaped(text)}</pre>"
+        text = f"\n<details>{text}</details>\n" if row.exit_code else ""
+        room -= len(f"{line}{text}".encode())
+        if room < 0:
+            texts[0] = f"\n... and {len(rows) - len(lines) + 1} more, left out for their size\n"
+            break
+        lines.append(line)
+        texts.append(text)
+    return "".join([*lines, *texts])
 
 
 def tests_of(name: str, rows: Sequence[Audited]) -> list[Test]:
@@ -62,6 +63,11 @@ def tests_of(name: str, rows: Sequence[Audited]) -> list[Test]:
             word = row.word if result == row.verdict.verdict else result
             tests.append(Test(f"{name}.{row.case.entry}", where, word, passed, row.verdict))
     return tests
+
+
+def _counts(rows: Sequence[Audited], alpha: float) -> str:
+    counts = counts_of([row.word for row in rows], sum(row.unexpected for row in rows))
+    return f"{counts}; alpha = {alpha:g} for all together"
 
 
 def _expected(row: Audited) -> str:

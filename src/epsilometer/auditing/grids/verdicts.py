@@ -104,6 +104,12 @@ def as_expected(word: str, expected: str | None) -> str | None:
     return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
 
 
+def counts_of(words: Sequence[str], unexpected: int) -> str:
+    """Return how many verdicts there are of each kind, and how many are not as expected."""
+    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    return f"{counts} ({unexpected} not as expected)" if unexpected else counts
+
+
 def _evidence(spec: Mapping[str, Any], claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of an audit whose evidence is kept; nothing if it is not."""
     if "evidence" not in spec:
@@ -161,7 +167,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, EpsilometerError):
         return one_line(error)
     _log.error("failed", exc_info=error)
-    return f"{type(error).__name__}: {one_line(error)} (traceback in the log)"
+    return f"{type(error).__name__}: {one_line(error)} (see the traceback)"
 
 
 # --- the source of draws --------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -39,9 +39,12 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, part: float, line: str) -> None:
+        if time.monotonic() >= self._began + _PAUSE:
+            with suppress(Exception):  # an audit does not end because a bar cannot be shown
+                self._show(part, line)
+
+    def _show(self, part: float, line: str) -> None:
         if self._bar is None:
-            if time.monotonic() < self._began + _PAUSE:
-                return
             from rich import progress
 
             text = progress.TextColumn("{task.description}", markup=False)
@@ -55,4 +58,5 @@ class _Bar:
     def end(self) -> None:
         """Take the bar away."""
         if self._bar is not None:
-            self._bar.stop()
+            with suppress(Exception):
+                self._bar.stop()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, Field, PositiveFloat
 
+from epsilometer.auditing.grids.options import Fractional
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
@@ -20,7 +21,7 @@ from epsilometer.mechanisms.gaussian import Gaussian
 from epsilometer.mechanisms.laplace import Laplace
 from epsilometer.mechanisms.randomized_response import RandomizedResponse
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.files.options import Epsilon, Fractional
+from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.panels import Titles, of_panels
 
 Points = Annotated[int, Field(ge=2)]

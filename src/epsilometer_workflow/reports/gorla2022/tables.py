@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
+from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.exact.base import IntervalDistribution, divergence
@@ -23,7 +24,7 @@ from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
 from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
 from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.files.options import Epsilon, Fractional, Order
+from epsilometer_workflow.files.options import Epsilon, Order
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
+from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError
 from epsilometer.exact.limit import ceiling, floor, least_draws, limit
-from epsilometer_workflow.files.options import Fractional
 from epsilometer_workflow.reports.auditors import Auditor, read
 from epsilometer_workflow.reports.limit import methods as audits
 from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, PROGRAMS, Claimed, Run

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveInt
 
+from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import cones, estimate_error
-from epsilometer_workflow.files.options import Fractional
 
 _CELL = ["mechanism", "epsilon", "inputs", "estimator", "n", "claim"]
 

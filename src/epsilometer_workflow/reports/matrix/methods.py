@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from epsilometer.arrays import Sample
+from epsilometer.auditing.grids.options import Fractional, Model
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import EventClaim, Pure, Renyi
@@ -29,7 +30,6 @@ from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
-from epsilometer_workflow.files.options import Fractional, Model
 from epsilometer_workflow.reports.auditors import Auditor, read
 
 Parameters = dict[str, JsonValue]

@@ -1,0 +1,17 @@
+"""Processes that run foreign code: how many threads they use, and why one ended."""
+
+from __future__ import annotations
+
+import signal
+
+ONE_THREAD = {  # a fork copies one thread only: no other thread may hold a lock
+    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")},
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+
+def cause_of(code: int) -> str:
+    """Return why a process ended without an answer, from its exit code or minus its signal."""
+    if code < 0:
+        return f"crashed: {signal.strsignal(-code)} (signal {-code})"
+    return f"ended the interpreter with exit code {code}"
