@@ -68,11 +68,11 @@ def installed(group: str) -> Mapping[str, str]:
     """Return the targets that installed packages add to a group of entry points, by name."""
     from importlib.metadata import entry_points
 
-    found: dict[str, str] = {}
+    targets: dict[str, str] = {}
     for point in sorted(entry_points(group=group)):
         target = point.value.partition("[")[0].strip()
         target += f" [{point.dist.name} {point.dist.version}]" if point.dist else ""
-        if found.setdefault(point.name, target) != target:
-            message = f"{point.name!r} is in {found[point.name]} and in {target}; uninstall one"
+        if targets.setdefault(point.name, target) != target:
+            message = f"{point.name!r} is in {targets[point.name]} and in {target}; uninstall one"
             raise ConfigError(f"entry points {group}", "", message)
-    return found
+    return targets

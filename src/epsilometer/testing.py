@@ -136,14 +136,14 @@ def check_estimator(
         for order in (math.inf, 2.0):
             try:
                 estimator.check(case.mechanism.outputs, order)
-                found = [_answer(estimator, case, order, n, screen, run) for run in range(runs)]
+                produced = [_answer(estimator, case, order, n, screen, run) for run in range(runs)]
             except ArgumentError:
                 continue
             tried += 1
             ways = ((case.x, case.x_prime), (case.x_prime, case.x))
             truths = [divergence(case.exact, order, *way) for way in ways]
             truths = [max(truths)] * 2 if estimator.symmetric else truths
-            for truth, answer in zip(truths, np.transpose(found), strict=True):
+            for truth, answer in zip(truths, np.transpose(produced), strict=True):
                 above = int((answer > truth * (1 + 1e-9) + 1e-12).sum())
                 rare = stats.binom.sf(above - 1, runs, limit) < _RARE
                 text = f"{above} of {runs} bounds are above the level {truth:.4g} of {case}"

@@ -111,10 +111,10 @@ def outside(file: Path) -> Callable[[Data], float]:
         level = {"notion": "pure", "level": data["claim"], "delta": 0.0, "order": math.inf}
         rng, alpha = np.random.default_rng(data["seed"]), data["alpha"]
         claim = SimpleNamespace(**level)
-        found = float(auditor["lower_bound"](data["x"], data["y"], claim, alpha, rng))
-        if math.isnan(found):
+        lower = float(auditor["lower_bound"](data["x"], data["y"], claim, alpha, rng))
+        if math.isnan(lower):
             raise ValueError("lower_bound returned nan")
-        return found
+        return lower
 
     return bound
 

@@ -145,13 +145,13 @@ class Study:
     @cached_property
     def auditors(self) -> list[Auditor]:
         """The auditors from outside, by their files."""
-        found: dict[str, Auditor] = {}
+        by_name: dict[str, Auditor] = {}
         for auditor in map(auditors.read, sorted(self.file("auditors").glob("*.py"))):
-            if auditor.name in found:
-                message = f"is also in {found[auditor.name].file}"
+            if auditor.name in by_name:
+                message = f"is also in {by_name[auditor.name].file}"
                 raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
-            found[auditor.name] = auditor
-        return list(found.values())
+            by_name[auditor.name] = auditor
+        return list(by_name.values())
 
     @cached_property
     def comparisons(self) -> Comparisons | None:

@@ -71,8 +71,8 @@ def read(path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
         raise DataError(path, f"does not exist; make freeze SCALE={path.stem} writes it") from None
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise DataError(path, f"is not an archive of tables, or damaged: {error}") from None
-    found = [f"{hashlib.sha256(content).hexdigest()}  {name}" for name, content in files.items()]
-    if sorted(found) != sorted(sums):
+    hashes = [f"{hashlib.sha256(content).hexdigest()}  {name}" for name, content in files.items()]
+    if sorted(hashes) != sorted(sums):
         raise DataError(path, f"is damaged: its tables do not match its {_SUMS}")
     return {name.removesuffix(".csv"): content for name, content in files.items()}, about
 
@@ -87,19 +87,19 @@ class Comparison(NamedTuple):
 
 def compare(made: Tables, archived: Tables, tolerance: float = TOLERANCE) -> list[Comparison]:
     """Compare each archived table with the one that was made again."""
-    found, measured = [], _measured(archived)
+    comparisons, measured = [], _measured(archived)
     for name, table in archived.items():
         if name not in made:
-            found.append(Comparison(name, "is missing", differs=True))
+            comparisons.append(Comparison(name, "is missing", differs=True))
         elif made[name] == table:
-            found.append(Comparison(name, SAME))
+            comparisons.append(Comparison(name, SAME))
         else:
             try:
                 outcome = _compared(made[name], table, measured, tolerance)
             except (ValueError, csv.Error) as error:  # cut off, or no text
                 outcome = f"differs: cannot be read as a table ({error})", True
-            found.append(Comparison(name, *outcome))
-    return found
+            comparisons.append(Comparison(name, *outcome))
+    return comparisons
 
 
 def _compared(new: bytes, old: bytes, measured: set[str], tolerance: float) -> tuple[str, bool]:
@@ -183,12 +183,12 @@ def versions() -> dict[str, str]:
         commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
     except (OSError, subprocess.CalledProcessError):
         commit = "unknown"
-    found = {"commit": commit, "python": platform.python_version()}
+    result = {"commit": commit, "python": platform.python_version()}
     for name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
+            result[name] = metadata.version(name)
     system = f"{sys.platform.capitalize()} {platform.machine()}, {' '.join(platform.libc_ver())}"
-    return found | {"system": system}
+    return result | {"system": system}
 
 
 def freeze(study: Study, path: Path) -> str:
@@ -218,17 +218,17 @@ def verify(tables: Path, path: Path, tolerance: float = TOLERANCE) -> tuple[list
         raise DataError(tables, "is not a folder of tables")
     files = {name: tables / f"{name}.csv" for name in archived}
     made = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
-    found, verdicts = compare(made, archived, tolerance), changed_verdicts(made, archived)
-    lines = [f"{table.name}: {table.outcome}" for table in found]
+    comparisons, verdicts = compare(made, archived, tolerance), changed_verdicts(made, archived)
+    lines = [f"{table.name}: {table.outcome}" for table in comparisons]
     lines += ["", f"{'':<14}{'archived':<48}here"]
     now = versions()
     lines += [f"{name:<14}{old:<48}{now.get(name, '-')}" for name, old in about["versions"].items()]
     lines += ["", *(f"verdict of {one}" for one in verdicts)]
-    same, differ = sum(t.outcome == SAME for t in found), sum(t.differs for t in found)
+    same, differ = sum(t.outcome == SAME for t in comparisons), sum(t.differs for t in comparisons)
     lines.append(
-        f"{len(found)} tables: {same} {SAME}, {len(found) - same - differ} within {tolerance:g} or "
-        f"except measured times, {differ} differ or are missing; {len(verdicts)} other verdicts on "
-        "statements of the papers"
+        f"{len(comparisons)} tables: {same} {SAME}, {len(comparisons) - same - differ} within "
+        f"{tolerance:g} or except measured times, {differ} differ or are missing; "
+        f"{len(verdicts)} other verdicts on statements of the papers"
     )
     return lines, not differ
 

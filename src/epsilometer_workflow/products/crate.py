@@ -41,9 +41,9 @@ Entity = dict[str, Any]
 def write(study: Study) -> Path:
     """Write the crate of the finished reports of a study."""
     results = Path("results", study.scale)
-    found = [file for kind in _CODE for file in Path().glob(kind)]
-    found += [file for kind in _RESULTS for file in results.glob(kind)]
-    files = sorted(f for f in found if f.is_file() and "__pycache__" not in f.parts)
+    everything = [file for kind in _CODE for file in Path().glob(kind)]
+    everything += [file for kind in _RESULTS for file in results.glob(kind)]
+    files = sorted(f for f in everything if f.is_file() and "__pycache__" not in f.parts)
     described = json.dumps(describe(study, list(all_products(study)), files), indent=1)
     path = results / "crate.zip"
     with atomic(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as crate:

@@ -54,11 +54,11 @@ class Auditor(Model):
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the packages that it needs and that are installed."""
-        found = {}
+        installed = {}
         for name in self.needs.packages:
             with suppress(PackageNotFoundError):
-                found[name] = version(name)
-        return found
+                installed[name] = version(name)
+        return installed
 
     def bound(self, x: Sample, y: Sample, alpha: float, rng: Any, **claim: Any) -> float:
         """Return its bound, in the unit of the claim; raise `ArgumentError` if it has none."""

@@ -230,8 +230,8 @@ def _outside(auditor: Auditor, claim: Claimed) -> Callable[[Run], Answer]:
                 problems.append(str(error))
                 raise
 
-        found = fixed(run, bound)
-        return found if found.refuted else replace(found, reason=(problems or [""])[0])
+        result = fixed(run, bound)
+        return result if result.refuted else replace(result, reason=(problems or [""])[0])
 
     return answer
 
