@@ -86,7 +86,7 @@ def test_a_file_of_audits_is_a_table_and_a_failure_is_a_row(project: Project, tm
     again = pd.read_parquet(project.folder / f"{RESULTS}.parquet").set_index("audit")
     assert again["verdict"].tolist() == words
     # without Snakemake
-    file, cases = running.read(str(tmp_path / "mine/mine.yaml"), None, None, 2022)
+    ((file, cases),) = running.read([str(tmp_path / "mine/mine.yaml")], None, None, 2022).values()
     rows = running.run(cases, str(file.folder), 2, "again", lambda *_: None)
     ours = [(row.word, row.verdict.bound, row.verdict.seed, row.verdict.alpha) for row in rows]
     columns = again[["verdict", "bound", "seed", "alpha"]].astype(object)

@@ -37,7 +37,8 @@ REPORTS = {
 SMOKE = ("--config", "scale=smoke")
 SCALES = ("smoke", "quick", "paper")
 CONFIG = ROOT / "config"
-UPGRADED = """from importlib.metadata import version as _installed
+IMPORT = "from importlib.metadata import packages_distributions, version\n"
+UPGRADED = """from importlib.metadata import packages_distributions, version as _installed
 
 
 def version(name):
@@ -328,7 +329,7 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
 def test_an_upgraded_library_reruns_its_jobs_and_gives_the_reason(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
     sources = "src/epsilometer_workflow/products/sources.py"
-    copy.replace(sources, "from importlib.metadata import version\n", UPGRADED)
+    copy.replace(sources, IMPORT, UPGRADED)
     run = copy.snakemake("-n", "--quiet", "host", *SMOKE)
     jobs = counted(run)
     assert set(jobs) - {"all", "total"} == {"tabulate", "render", "page"}
