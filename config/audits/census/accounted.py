@@ -81,6 +81,11 @@ def draws(
     return np.round(total, 6)
 
 
+def one() -> float:
+    """Return the epsilon for which noise is calibrated."""
+    return 1.0
+
+
 def drawn(law: str, noise: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draw noise."""
     if law == "geometric":

@@ -110,11 +110,6 @@ def draws_calibrated(
     return draws(rows, size, rng, law, noise, rate, steps, relation)
 
 
-def one() -> float:
-    """Return the epsilon that was asked for."""
-    return 1.0
-
-
 def least_calibrated(
     by: str, relation: str, rate: float = 1, steps: int = 1, delta: float = 1e-5
 ) -> float:

@@ -57,11 +57,6 @@ def draws_calibrated(
     return draws(rows, size, rng, "gaussian", calibrated(config, rate, steps), rate, steps)
 
 
-def one() -> float:
-    """Return the epsilon that was asked for."""
-    return 1.0
-
-
 def least_calibrated(config: str, rate: float, steps: int, delta: float) -> float:
     """Return a lower bound of the epsilon that calibrated noise gives."""
     return least(delta, "gaussian", calibrated(config, rate, steps, delta), rate, steps)

@@ -140,7 +140,7 @@ def answers(session: Any, make: str, number: int) -> list[Any]:
 
 
 class Spent:
-    """An odometer that is asked some queries; its claim is what it says that they spent."""
+    """An odometer that answers some queries; its claim is the loss that it reports for them."""
 
     def __init__(self, odometer: Any, query: Any, number: int) -> None:
         self.odometer, self.query, self.number = odometer, query, number

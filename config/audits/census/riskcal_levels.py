@@ -82,8 +82,8 @@ def draws_for_target(
     return draws(rows, size, rng, "gaussian", noise, rate, steps)
 
 
-def asked(advantage: float) -> float:
-    """Return the advantage that was asked for."""
+def target(advantage: float) -> float:
+    """Return the advantage for which noise is calibrated."""
     return advantage
 
 

@@ -87,7 +87,7 @@ BUILDERS: Mapping[str, Callable[..., Measurement]] = {
     "RhoZCDPToApproxDP": lambda: RhoZCDPToApproxDP(noise("AddDiscreteGaussianNoise", 1)),
     "PostProcess": lambda: PostProcess(noise("AddGeometricNoise", 1), abs),
     "NonInteractivePostProcess": lambda: NonInteractivePostProcess(
-        sequence("AddGeometricNoise"), partial(asked, "AddGeometricNoise")
+        sequence("AddGeometricNoise"), partial(answers_of, "AddGeometricNoise")
     ),
     "Composition": lambda: Composition(
         [noise("AddGeometricNoise", 1), noise("AddGeometricNoise", 2)]
@@ -186,7 +186,7 @@ def sequence(kind: str, scales: Sequence[float] = SCALES) -> SequentialCompositi
     )
 
 
-def asked(kind: str, session: Any) -> tuple[Any, ...]:
+def answers_of(kind: str, session: Any) -> tuple[Any, ...]:
     """Return all answers of a session."""
     ask = (MeasurementQuery(MakeInteractive(noise(kind, scale))) for scale in SCALES)
     return tuple(session(query)(None) for query in ask)
@@ -195,7 +195,7 @@ def asked(kind: str, session: Any) -> tuple[Any, ...]:
 def sessions(x: float, size: int, kind: str) -> list[Any]:
     """Draw the answers of a session."""
     make = sequence(kind)
-    return [asked(kind, make(x)) for _ in range(size)]
+    return [answers_of(kind, make(x)) for _ in range(size)]
 
 
 def adaptive(x: float, size: int, kind: str) -> list[Any]:

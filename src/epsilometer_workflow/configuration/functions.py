@@ -66,10 +66,10 @@ def public_functions(file: Path) -> list[str]:
 def roots() -> Mapping[str, Path]:
     """Return the folders of the top-level modules that entry points name, without an import."""
     targets = {target for group in _GROUPS for target in installed(f"epsilometer.{group}").values()}
-    return dict(_found({target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}))
+    return dict(_homes({target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}))
 
 
-def _found(names: set[str]) -> Iterator[tuple[str, Path]]:
+def _homes(names: set[str]) -> Iterator[tuple[str, Path]]:
     for name in sorted(names):
         spec = find_spec(name)
         if spec is not None and (home := next(iter(spec.submodule_search_locations or ()), None)):
