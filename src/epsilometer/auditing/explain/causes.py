@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -433,12 +433,17 @@ def _placed(finding: Finding, run: Run, *, numbers: bool = False) -> Finding:
 
 
 def _at(call: Call) -> dict[str, Any]:
-    """Return the line of a call; for a call by a library, also the user's line."""
-    own = next((frame for frame in call.frames if not is_library(frame.file)), None)
-    more: tuple[str, ...] = ()
-    if own is not None and own is not call.frames[0]:
-        more = (f"from {own.place}: {own.text}".rstrip(": "),)
-    return {"place": call.place, "line": call.text, "more": more}
+    """Return the line of a call; for a call by a library, also its callers up to the user's line.
+
+    Of several callers in a file, the innermost is returned.
+    """
+    callers = []
+    for inner, frame in pairwise(call.frames):
+        if not is_library(inner.file):
+            break
+        if frame.file != inner.file:
+            callers.append(f"from {frame.place}: {frame.text}".rstrip(": "))
+    return {"place": call.place, "line": call.text, "more": tuple(callers)}
 
 
 def _numbers(x: Trace, x_prime: Trace) -> Iterator[tuple[Call, str]]:
