@@ -643,3 +643,20 @@ def test_the_workflow_agrees_with_a_direct_audit(survey, tmp_path, audited):  # 
     for key in ("verdict", "bound", "witness", "pair", "name", "pairs", "draws", "checks"):
         assert verdict[key] == live[key], key
     assert any("pairs are left out" in check["words"] for check in verdict["checks"])
+
+
+def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
+    """A count is released above 3, though delta is that of a release above 4 (geometric noise)."""
+    a = math.exp(-1)
+
+    def released(x, size, rng):
+        noisy = {
+            key: n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size) for key, n in x.items()
+        }
+        return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
+
+    pairs = em.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=12)
+    claim = em.approximate(1.0, a**4 / (1 + a))
+    verdict = em.audit(released, pairs, claim, samples=8000, check_sampler=False, details=False)
+    assert verdict.verdict == "violated"
+    assert "is present" in verdict.witness.event

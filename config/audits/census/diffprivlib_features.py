@@ -143,8 +143,8 @@ def objective(rows: Table, random_state: RandomState, epsilon: float, alpha: flo
         value = np.logaddexp(0, -margins).mean() + alpha / 2 / n * slope[0] ** 2
         return value, np.array([gradient])
 
-    found = minimize(mechanism.randomise(loss), np.zeros(1), jac=True, tol=1e-12)
-    return float(found.x[0])
+    least = minimize(mechanism.randomise(loss), np.zeros(1), jac=True, tol=1e-12)
+    return float(least.x[0])
 
 
 # --- tools ----------------------------------------------------------------------------------------

@@ -63,8 +63,8 @@ def composed(steps: int, noise: float, delta: float) -> float:
     """Return the epsilon of many times randomised response."""
     one = math.log((1 - noise) / (noise / accounted.BUCKETS) + 1)
     parameters = common.DifferentialPrivacyParameters(one, 0)
-    found = accountant.advanced_composition(parameters, steps, delta)
-    return float(found or math.inf)
+    epsilon = accountant.advanced_composition(parameters, steps, delta)
+    return float(epsilon or math.inf)
 
 
 # --- calibration: the noise that is found for epsilon = 1 -----------------------------------------

@@ -49,8 +49,8 @@ def remember_scales() -> None:
 
 def of(transformer: Any) -> list[float | None]:
     """Return what a transformer has learnt."""
-    found = [getattr(transformer, name, None) for name in LEARNT]
-    return [None if one is None else float(one) for one in found]
+    values = [getattr(transformer, name, None) for name in LEARNT]
+    return [None if value is None else float(value) for value in values]
 
 
 def tables(rows: Sequence[Sequence[float]], epsilon: float = 1) -> list[list[float | None]]:

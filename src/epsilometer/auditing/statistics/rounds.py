@@ -104,10 +104,16 @@ class Evidence:
         return [*first[:1], *x], [*first[1:], *x_prime]
 
     @property
+    def of_pairs(self) -> dict[int, float]:
+        """The log of the wealth of the pairs that are left, the largest over the claim's parts."""
+        first, *others = (wealth.of_pairs for wealth in self.wealths.values())
+        return {pair: max([log, *(each[pair] for each in others)]) for pair, log in first.items()}
+
+    @property
     def best(self) -> int:
         """The pair that was kept to the end; of several, the one with the largest wealth."""
-        left = [wealth.of_pairs for wealth in self.wealths.values()]
-        return max(left[0], key=lambda pair: max(wealth[pair] for wealth in left))
+        of_pairs = self.of_pairs
+        return max(of_pairs, key=of_pairs.__getitem__)
 
     def bounds(self) -> dict[Claim, float]:
         """Return the lower confidence bound for each level of the claim; see `with_delta`."""
@@ -168,7 +174,7 @@ def gather(
             if i or pair in evidence.past
         }
         if len(kept) > step.pairs:
-            kept = _best(kept, bets, step.pairs)
+            kept = _best(kept, bets, step.pairs, evidence)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
         sizes, batches, over = step.blocks(past), [], False
         for wanted in [[size] for size in sizes] if each_block else [sizes]:
@@ -226,12 +232,26 @@ def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) ->
     return _Learned(layout, bets)
 
 
-def _best(pairs: list[int], bets: Mapping[int, _Learned], number: int) -> list[int]:
-    """Return so many pairs: two of three by expected levels, the others by optimistic ones."""
-    ranked = sorted(pairs, key=lambda pair: -bets[pair].relative(expected))
-    first = math.ceil(number * 2 / 3)
-    others = sorted(ranked[first:], key=lambda pair: -bets[pair].relative(optimistic))
-    return ranked[:first] + others[: number - first]
+def _best(
+    pairs: list[int], bets: Mapping[int, _Learned], number: int, evidence: Evidence
+) -> list[int]:
+    """Return so many pairs: half by wealth, a third by expected levels, others by optimistic ones.
+
+    Expected levels are cautious. So a pair whose delta is too small comes after pairs that attain
+    the claim, while its wealth grows and theirs do not.
+    """
+    by_expected, by_optimistic = (
+        {pair: bets[pair].relative(level) for pair in pairs} for level in (expected, optimistic)
+    )
+    ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
+    half, most = math.ceil(number / 2), math.ceil(number * 5 / 6)
+    for start, ranking in (
+        (0, evidence.of_pairs),
+        (half, by_expected),
+        (most, by_optimistic),
+    ):
+        ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
+    return ranked[:number]
 
 
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
