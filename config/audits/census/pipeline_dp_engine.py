@@ -7,7 +7,7 @@ domain become the rows of each draw, and the answers of a draw are a mapping fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pipeline_dp as pdp
@@ -22,9 +22,22 @@ Draws = list[dict[str, Any]]
 
 def engine(epsilon: float, delta: float, pld: bool = False) -> tuple[Any, pdp.DPEngine]:
     """Return an accountant and an engine on the local backend."""
-    kind = pdp.PLDBudgetAccountant if pld else pdp.NaiveBudgetAccountant
+    kind = PLDAccountant if pld else pdp.NaiveBudgetAccountant
     accountant = kind(total_epsilon=float(epsilon), total_delta=float(delta))
     return accountant, pdp.DPEngine(accountant, pdp.LocalBackend())
+
+
+class PLDAccountant(pdp.PLDBudgetAccountant):  # type: ignore[misc]
+    """It searches the noise of equal mechanisms once; the search takes seconds."""
+
+    _searched: ClassVar[dict[Any, float]] = {}
+
+    def _find_minimum_base_noise_std(self) -> float:
+        each = tuple((repr(m.mechanism_spec), m.sensitivity, m.weight) for m in self._mechanisms)
+        key = self._total_epsilon, self._total_delta, each
+        if key not in self._searched:
+            self._searched[key] = super()._find_minimum_base_noise_std()
+        return self._searched[key]
 
 
 def repeated(rows: Rows, size: int) -> Iterable[Any]:
