@@ -467,7 +467,7 @@ def test_the_table_and_the_page(config_folder):
     assert table["package"].tolist() == ["Bits", "Bits", "numbers"]
     assert table["verdict"].tolist() == ["not refuted", "missing", "violated"]
     assert table["as_expected"].fillna("").tolist() == ["no", "", "no"]
-    assert table["found"].fillna("").tolist() == [
+    assert table["finding"].fillna("").tolist() == [
         "epsilon is at least 0.2",
         "",
         "epsilon is at least 4.25",

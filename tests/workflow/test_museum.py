@@ -40,7 +40,7 @@ def test_a_museum_shows_results_beside_expectations(project: Project):
     table = pd.read_csv(project.folder / TABLE)
     assert table["verdict"].tolist() == ["violated", "missing", "not refuted"]
     assert table["expected"].tolist() == ["violated", "violated", "not refuted"]
-    assert table["found"][0].startswith("epsilon is at least ")
+    assert table["finding"][0].startswith("epsilon is at least ")
     assert "No matching distribution found for there-is-no-such-package==1.0" in table["error"][1]
     assert table["source"][0].endswith("in nothing")
     page = project.folder / "results/smoke/museum/museum.html"

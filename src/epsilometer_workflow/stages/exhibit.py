@@ -19,7 +19,7 @@ _ABOUT = {  # the facts about a mechanism in each collection
     "museum": ("package", "version", "fault"),
     "census": ("package", "version", "relation", "feature"),
 }
-_NEXT = ("audit", "parameters", "pairs", "claim", "found")
+_NEXT = ("audit", "parameters", "pairs", "claim", "finding")
 _LAST = ("reference", "error", "source", "path")
 
 
@@ -72,7 +72,7 @@ def row(
     facts, first = member["about"], (*about, *_NEXT)
     cells = conclude.row(member, verdict)
     cells |= {key: facts[key] for key in about}
-    cells |= {"found": finding(cells), "reference": facts["source"]}
+    cells |= {"finding": finding(cells), "reference": facts["source"]}
     middle = [key for key in cells if key not in (*first, *_LAST)]
     return {key: cells[key] for key in (*first, *middle, *_LAST)}
 
