@@ -1,4 +1,4 @@
-"""A lower bound of an accountant's level: a claim below it is violated without draws."""
+"""A lower bound of an accountant's level: a claim is compared with it without draws."""
 
 import pytest
 import yaml
@@ -49,6 +49,20 @@ def test_a_claim_below_its_lower_bound_is_violated(audited, tmp_path, least, ver
         assert (answer["bound"], answer["draws"]) == (1.1, 0)
         assert answer["checks"][0]["words"] == "own.py:high: epsilon is at least 1.1"
         assert "Nothing was drawn" in audited.page.read_text()
+
+
+@pytest.mark.parametrize("least", [None, "own.py:low"])
+def test_a_level_too_large_for_the_draws_is_compared(audited, tmp_path, least):  # noqa: F811
+    (audited.folder / "own.py").write_text(MODULE.replace("1 / scale", "30 / scale"))
+    (case,) = cases(
+        tmp_path, {"epsilon": "own.py:claimed"} | ({"at least": least} if least else {})
+    )
+    parts = {"pairs": case.inputs, "given": case.given, "samples": case.samples}
+    (answer,) = audited({**spec_of(), **parts, "mechanism": case.mechanism, "claims": case.claims})
+    assert answer["verdict"] == ("not refuted" if least else "undecided")
+    notes = [check["words"] for check in answer["checks"]]
+    assert ("own.py:low: epsilon is at least 0.9, which the claim allows" in notes) == bool(least)
+    assert any("no level would have been found" in text for text in notes + answer["reasons"])
 
 
 @pytest.mark.parametrize(

@@ -69,27 +69,39 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
     return rows
 
 
-def _below(
+def _compared(
+    audit: Callable[[], Verdict],
     claim: Mapping[str, Any],
     entry: Mapping[str, Any],
     accounts: Sequence[Mapping[str, Any]],
     spec: Mapping[str, Any],
-) -> Verdict | None:
-    """Return a verdict without draws if the claimed level is below what it must be at least."""
+) -> Verdict:
+    """Compare the claimed level with what it must be at least, then audit it.
+
+    A claim below that is violated without draws. Else the claim is not refuted, also where its
+    level is too large for these draws.
+    """
     if "least" not in entry:
-        return None
+        return audit()
     ((name, least),) = with_answers(entry["least"], accounts)[1].items()
-    if claim[name] >= least.value:
-        return None
     words = f"{least.spec}: {name} is at least {least.value:g}"
-    return replace(
-        _without(spec, {**entry, "claim": claim}, "", "", 0.0)[0],
-        verdict="violated",
-        bounds=[Bound(name, claim[name], least.value)],
-        checks=[{"name": "at least", "result": "note", "words": words}],
-        reasons=[],
-        source=least.spec,
-    )
+    check = {"name": "at least", "result": "note", "words": words}
+    if claim[name] < least.value:
+        return replace(
+            _without(spec, {**entry, "claim": claim}, "", "", 0.0)[0],
+            verdict="violated",
+            bounds=[Bound(name, claim[name], least.value)],
+            checks=[check],
+            reasons=[],
+            source=least.spec,
+        )
+    verdict = audit()
+    check["words"] += ", which the claim allows"
+    checks = [*verdict.checks, check]
+    if verdict.verdict != "undecided" or entry["detect"] is not None:
+        return replace(verdict, checks=checks)
+    checks += [{"name": "draws", "result": "note", "words": text} for text in verdict.reasons]
+    return replace(verdict, verdict="not refuted", checks=checks, reasons=[])
 
 
 def without(spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0) -> list[Row]:
@@ -135,7 +147,8 @@ def _row(
     try:
         plain, accountants = with_answers(entry["claim"], accounts)
         claim = claim_of(plain)
-        verdict = _below(plain, entry, accounts, spec) or audit(claim, detect=entry["detect"])
+        of_claim = partial(audit, claim, detect=entry["detect"])
+        verdict = _compared(of_claim, plain, entry, accounts, spec)
         verdict = with_accountants(verdict, accountants)
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
