@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import accounted
 import numpy as np
 from jax_privacy import accounting
@@ -36,6 +38,7 @@ def level(
     return float(accountant(config, kind).compute_epsilon(steps * cycle, parameters))
 
 
+@cache
 def calibrated(config: str, rate: float, steps: int, delta: float = 1e-5) -> float:
     """Return the noise that is found for epsilon = 1."""
     return float(

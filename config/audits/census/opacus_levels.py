@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -33,6 +34,7 @@ def level(accountant: str, noise: float, rate: float, steps: int, delta: float) 
     return float(counted.get_epsilon(delta))
 
 
+@cache
 def calibrated(accountant: str, rate: float, steps: int, delta: float = 1e-5) -> float:
     """Return the noise that is found for epsilon = 1."""
     return float(

@@ -8,6 +8,7 @@ test at this epsilon, where it says most.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import accounted
 import numpy as np
@@ -62,6 +63,7 @@ def least_delta(mu: float) -> float:
     return exact_delta(mu) - 1e-6
 
 
+@cache
 def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
     """Return the noise that is found for an advantage."""
     return float(
