@@ -238,18 +238,17 @@ def _best(
     """Return so many pairs: half by wealth, a third by expected levels, others by optimistic ones.
 
     Expected levels are cautious. So a pair whose delta is too small comes after pairs that attain
-    the claim, while its wealth grows and theirs do not.
+    the claim, while its wealth grows and theirs do not. The last pair is that of the largest
+    expected level, if the wealth of none has grown.
     """
+    least = -math.log(len(pairs)) if number == 1 else -math.inf
+    by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
     by_expected, by_optimistic = (
         {pair: bets[pair].relative(level) for pair in pairs} for level in (expected, optimistic)
     )
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half, most = math.ceil(number / 2), math.ceil(number * 5 / 6)
-    for start, ranking in (
-        (0, evidence.of_pairs),
-        (half, by_expected),
-        (most, by_optimistic),
-    ):
+    for start, ranking in ((0, by_wealth), (half, by_expected), (most, by_optimistic)):
         ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
     return ranked[:number]
 
