@@ -180,10 +180,10 @@ def bounds(
     draws = []
     for _ in range(size):
         made = engine(1, 0.01)[1]
-        bounds = made.calculate_private_contribution_bounds(
+        answers = made.calculate_private_contribution_bounds(
             list(repeated(rows, 1)), params, extractors(), [(0, key) for key in "abc"]
         )
-        draws.append(int(next(iter(bounds)).max_partitions_contributed))
+        draws.append(int(next(iter(answers)).max_partitions_contributed))
     return draws
 
 
