@@ -53,7 +53,8 @@ def test_a_claim_below_its_lower_bound_is_violated(audited, tmp_path, least, ver
 
 @pytest.mark.parametrize("least", [None, "own.py:low"])
 def test_a_level_too_large_for_the_draws_is_compared(audited, tmp_path, least):  # noqa: F811
-    (audited.folder / "own.py").write_text(MODULE.replace("1 / scale", "30 / scale"))
+    module = MODULE.replace("1 / scale", "30 / scale").replace("0.9 / scale", "20 / scale")
+    (audited.folder / "own.py").write_text(module)
     (case,) = cases(
         tmp_path, {"epsilon": "own.py:claimed"} | ({"at least": least} if least else {})
     )
@@ -61,7 +62,8 @@ def test_a_level_too_large_for_the_draws_is_compared(audited, tmp_path, least): 
     (answer,) = audited({**spec_of(), **parts, "mechanism": case.mechanism, "claims": case.claims})
     assert answer["verdict"] == ("not refuted" if least else "undecided")
     notes = [check["words"] for check in answer["checks"]]
-    assert ("own.py:low: epsilon is at least 0.9, which the claim allows" in notes) == bool(least)
+    assert ("own.py:low: epsilon is at least 20, which the claim allows" in notes) == bool(least)
+    assert (answer["bound"] == 20) == bool(least)
     assert any("no level would have been found" in text for text in notes + answer["reasons"])
 
 

@@ -79,7 +79,7 @@ def _compared(
     """Compare the claimed level with what it must be at least, then audit it.
 
     A claim below that is violated without draws. Else the claim is not refuted, also where its
-    level is too large for these draws.
+    level is too large for these draws. The larger of the two lower bounds is the bound.
     """
     if "least" not in entry:
         return audit()
@@ -97,11 +97,15 @@ def _compared(
         )
     verdict = audit()
     check["words"] += ", which the claim allows"
-    checks = [*verdict.checks, check]
+    bounds = [
+        replace(bound, lower=max(bound.lower, least.value)) if bound.quantity == name else bound
+        for bound in verdict.bounds
+    ]
+    verdict = replace(verdict, bounds=bounds, checks=[*verdict.checks, check])
     if verdict.verdict != "undecided" or entry["detect"] is not None:
-        return replace(verdict, checks=checks)
-    checks += [{"name": "draws", "result": "note", "words": text} for text in verdict.reasons]
-    return replace(verdict, verdict="not refuted", checks=checks, reasons=[])
+        return verdict
+    notes = [{"name": "draws", "result": "note", "words": text} for text in verdict.reasons]
+    return replace(verdict, verdict="not refuted", checks=[*verdict.checks, *notes], reasons=[])
 
 
 def without(spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0) -> list[Row]:
