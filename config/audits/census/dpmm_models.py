@@ -36,10 +36,30 @@ def dataset(rows: list[Any]) -> Dataset:
     return Dataset(frame(rows), Domain(list(COLUMNS), [2] * len(COLUMNS)))
 
 
+@cache
+def selector(epsilon: float) -> PrivBayes:
+    """Return PrivBayes; half of its epsilon is for the selection. To make it takes a second."""
+    return PrivBayes(epsilon=2 * epsilon, delta=DELTA, n_jobs=1)
+
+
+def counted_once(rows: list[Any]) -> Dataset:
+    """Return rows whose tables of counts are kept, as each draw needs the same ones."""
+    data = dataset(rows)
+
+    @cache
+    def projected(*columns: str) -> Dataset:
+        table = Dataset.project(data, list(columns))
+        table.datavector = cache(table.datavector)
+        return table
+
+    data.project = lambda columns: projected(*columns)
+    return data
+
+
 def bayes_selected(rows: list[Any], size: int, rng: Rng, epsilon: float) -> list[str]:
-    """Draw the cliques that PrivBayes selects; half of its epsilon is for that."""
-    data, prng = dataset(rows), random_state(rng)
-    model = PrivBayes(epsilon=2 * epsilon, delta=DELTA, n_jobs=1, prng=prng)
+    """Draw the cliques that PrivBayes selects."""
+    data, model = counted_once(rows), selector(epsilon)
+    model.set_random_state(random_state(rng))
     return [" ".join("".join(clique) for clique in model.select(data)) for _ in range(size)]
 
 
