@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -86,12 +87,7 @@ def _assumed(sign: int) -> Points:
                 yield at(order=order, v=v, u=u), v * (order + 1) + u * d - 0.5, 0.0
 
 
-def _printed_bandwidths() -> Points:
-    yield from _assumed(1)
-
-
-def _corrected_bandwidths() -> Points:
-    yield from _assumed(-1)
+_printed_bandwidths, _corrected_bandwidths = partial(_assumed, 1), partial(_assumed, -1)
 
 
 def _floor_above_bandwidth() -> Points:
@@ -167,12 +163,7 @@ def _vanishing(sign: int) -> Points:
         yield at(order=order, n=n), ratios[1], ratios[0]
 
 
-def _printed_exponent() -> Points:
-    yield from _vanishing(1)
-
-
-def _corrected_exponent() -> Points:
-    yield from _vanishing(-1)
+_printed_exponent, _corrected_exponent = partial(_vanishing, 1), partial(_vanishing, -1)
 
 
 def _slopes(which: str) -> Points:
@@ -184,9 +175,4 @@ def _slopes(which: str) -> Points:
         yield at(p=p, q=q), abs(slopes[1] - slopes[0]), moved * beta
 
 
-def _printed_r4() -> Points:
-    yield from _slopes("p")
-
-
-def _corrected_r4() -> Points:
-    yield from _slopes("q")
+_printed_r4, _corrected_r4 = partial(_slopes, "p"), partial(_slopes, "q")
