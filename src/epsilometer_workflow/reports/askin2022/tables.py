@@ -130,8 +130,7 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
     frame = of_panels(runs, panels).rename(columns={"estimate": "bound", "truth": "violation"})
-    kinds = [_kind(name) for name in frame["estimator"]]
-    frame = frame.assign(panel=frame["mechanism"].map(panels), estimator=kinds)
+    frame["estimator"] = frame["estimator"].map(_kind)
     columns = ["panel", "mechanism", "epsilon", "estimator", "run", "bound"]
     return frame[[*columns, "pair", "violation", "level", "n", "fresh"]]
 
@@ -181,13 +180,9 @@ def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
     """
     table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse"]]
     panel = table["mechanism"].map(panels).fillna(table["mechanism"])
-    return (
-        table.assign(
-            panel=panel, mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"])
-        )
-        .sort_values(["mechanism", "n"])
-        .reset_index(drop=True)
-    )
+    shares = {"mse_share": table["mse"] / table["epsilon"], "rmse": np.sqrt(table["mse"])}
+    table = table.assign(panel=panel, **shares)
+    return table.sort_values(["mechanism", "n"], ignore_index=True)
 
 
 def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
@@ -217,4 +212,4 @@ def rare_match(summaries: list[pd.DataFrame], *, floor: Fractional) -> pd.DataFr
     )
     columns = ["k", "estimator", "epsilon", "n", "fresh", "floor", "expected", "runs", "failures"]
     table = table[[*columns, "answer", "sd", "truth"]]
-    return table.sort_values(["estimator", "k"]).reset_index(drop=True)
+    return table.sort_values(["estimator", "k"], ignore_index=True)

@@ -273,12 +273,8 @@ def safety_check(
     passing = (table["share_passing"] * table["runs"]).round()
     low, high = clopper_pearson(passing, table["runs"])
     columns = ["estimator", "epsilon", "actual_C", "cells", "n", "runs", "share_passing"]
-    return (
-        table[columns]
-        .assign(low=low, high=high, claimed_C=claimed, required=probability)
-        .sort_values(["estimator", "actual_C"])
-        .reset_index(drop=True)
-    )
+    table = table[columns].assign(low=low, high=high, claimed_C=claimed, required=probability)
+    return table.sort_values(["estimator", "actual_C"], ignore_index=True)
 
 
 def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
