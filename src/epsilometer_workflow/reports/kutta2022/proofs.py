@@ -123,12 +123,12 @@ def _laplace_rougher() -> Points:
 
 def _gaussian_class() -> Points:
     """Work out the squared L2 norms of the normal density's derivatives, all of them finite."""
+
+    def moment(w: float, s: int) -> float:
+        return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
+
     for s in range(1, 9):
-
-        def moment(w: float, s: int = s) -> float:
-            return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
-
-        norm = 2 * scipy.integrate.quad(moment, 0, np.inf)[0]
+        norm = 2 * scipy.integrate.quad(moment, 0, np.inf, (s,))[0]
         yield at(s=s), norm, math.gamma(s + 0.5) / (2 * math.pi)
 
 
@@ -147,13 +147,13 @@ def _laplace_norm() -> Points:
 
 def _variance_in_bandwidth() -> Points:
     """Take the slope of the KDE's integrated variance in log h: printed h^d, Lemma 2 i) h^-d."""
+
+    def variance(h: float, n: int) -> float:
+        smoothed = 1 / (2 * math.sqrt(math.pi * (1 + h * h)))  # of a normal density
+        return (1 / (2 * math.sqrt(math.pi) * h) - smoothed) / n
+
     for n in (10_000, 1_000_000):
-
-        def variance(h: float, n: int = n) -> float:
-            smoothed = 1 / (2 * math.sqrt(math.pi * (1 + h * h)))  # of a normal density
-            return (1 / (2 * math.sqrt(math.pi) * h) - smoothed) / n
-
-        yield at(n=n), math.log(variance(0.02) / variance(0.01)) / math.log(2), 1.0
+        yield at(n=n), math.log(variance(0.02, n) / variance(0.01, n)) / math.log(2), 1.0
 
 
 def _vanishing(sign: int) -> Points:
