@@ -59,10 +59,6 @@ def _order_2(t: Rows) -> Value:
     return t["lambda"] == 2
 
 
-def _parameter(t: Rows) -> Value:
-    return same(t.parameter, t.key["B" if "B" in t.key else "sigma"])
-
-
 def _pair(t: Rows) -> Value:
     near = (abs(t.x - t.key["xi"]) < 0.0055) & (abs(t.x_prime - t.key["xj"]) < 0.0055)
     return near & (t.pair != "maximum")
@@ -70,7 +66,11 @@ def _pair(t: Rows) -> Value:
 
 _CLAIMED = rows(_SAFETY, claimed=True)
 _ACTUAL = rows(_SAFETY, claimed=False)
-_MECHANISM = rows("table1", _parameter, mechanism=key("mechanism"))
+_MECHANISM = rows(
+    "table1",
+    lambda t: same(t.parameter, t.key["B" if "B" in t.key else "sigma"]),
+    mechanism=key("mechanism"),
+)
 _LIPSCHITZ = rows(
     "scorecard/gorla2022-lipschitz", mechanism="truncated Laplace", parameter=key("B")
 )

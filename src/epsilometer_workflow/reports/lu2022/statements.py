@@ -43,8 +43,6 @@ from epsilometer_workflow.reports.scorecard.measures import (
 
 bounds = named("scorecard/lu2022-bounds")  # error bounds, worked out at some points
 exact = named("scorecard/lu2022-exact")  # formulas, worked out at some points
-
-
 verdicts = named("verdicts", "mechanism")
 _DIMENSIONS = "scorecard/lu2022-dimensions"  # estimates where answers have several dimensions
 _SECONDS = "scorecard/lu2022-seconds"
