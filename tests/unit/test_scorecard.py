@@ -83,7 +83,6 @@ def test_rows_by_columns_keys_and_conditions():
         (measures.allowance(0.8, 100), 0.104),
         (measures.largest("value")(Rows(TABLES["p/t"])), 8),
         (measures.smallest("value")(Rows(TABLES["p/t"])), 1),
-        (measures.geometric_mean([1, 100]), 10),
         (measures.error(Rows(TABLES["p/u"])), 1),
         (measures.relative_error(Rows(TABLES["p/u"])), 0.2),
         (measures.excess(Rows(TABLES["p/u"])), -1),

@@ -14,12 +14,12 @@ Titles = Annotated[dict[str, str], Field(min_length=1)]
 
 
 def of_panels(runs: list[pd.DataFrame], panels: Mapping[str, str]) -> pd.DataFrame:
-    """Return the runs of the mechanisms that have a panel."""
+    """Return the runs of the mechanisms that have a panel, with its title in a column ``panel``."""
     frame = pd.concat(runs, ignore_index=True)
     missing = sorted(set(panels) - set(frame["mechanism"]))
     if missing:
         raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    return frame[frame["mechanism"].isin(panels)]
+    return frame.assign(panel=frame["mechanism"].map(panels)).dropna(subset="panel")
 
 
 def in_order(panels: Mapping[str, str]) -> Callable[[pd.Series], pd.Series]:

@@ -6,6 +6,8 @@ A check yields, for each point, what it is called, a value, and what the stateme
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
+from inspect import signature
 from types import FunctionType
 from typing import Any
 
@@ -17,24 +19,24 @@ Points = Iterator[tuple[str, float, float]]
 def table_of(module: Mapping[str, Any]) -> pd.DataFrame:
     """Return the points of all checks of a module, with columns check, at, value and bound.
 
-    Checks are its functions without arguments that yield `Points`, in their order; each is called
-    what its function is, without the underscore in front.
+    Checks are its functions without arguments that yield `Points`, in their order, also partial
+    ones; each is called what its function is, without the underscore in front.
 
     >>> def _square_root() -> Points:
     ...     yield "x=4", 2.0, 2.0
     >>> table_of({"_square_root": _square_root}).to_dict("records")
     [{'check': 'square-root', 'at': 'x=4', 'value': 2.0, 'bound': 2.0}]
     """
-    checks = [
-        part
-        for part in module.values()
-        if isinstance(part, FunctionType)
-        and part.__annotations__.get("return") == "Points"
-        and not part.__code__.co_argcount
-    ]
+    checks = {
+        name.strip("_").replace("_", "-"): part
+        for name, part in module.items()
+        if isinstance(part, FunctionType | partial)
+        and signature(part).return_annotation == "Points"
+        and not signature(part).parameters
+    }
     rows = [
-        (check.__name__.strip("_").replace("_", "-"), at, float(value), float(bound))
-        for check in checks
+        (name, at, float(value), float(bound))
+        for name, check in checks.items()
         for at, value, bound in check()
     ]
     return pd.DataFrame(rows, columns=["check", "at", "value", "bound"])

@@ -7,12 +7,13 @@ whether a renderer exists, does not pay for it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from epsilometer_workflow.files.storage import atomic
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -51,6 +52,21 @@ def panels(
         layout="constrained",
     )
     return figure, axes
+
+
+def by_panel(
+    table: pd.DataFrame, key: str | list[str], *, columns: int | None = None, sharey: bool = False
+) -> tuple[Figure, list[tuple[Axes, Any, pd.DataFrame]]]:
+    """Return a figure with a panel for each value of a column; and axes, value and rows of each.
+
+    Panels are in the order of the table, so many ``columns`` in a row, or all in one.
+    """
+    groups = list(table.groupby(key, sort=False, dropna=False))
+    columns = min(columns or len(groups), len(groups))
+    figure, axes = panels(-(-len(groups) // columns), columns, sharey=sharey)
+    for ax in axes.flat[len(groups) :]:
+        ax.set_axis_off()
+    return figure, [(ax, *group) for ax, group in zip(axes.flat, groups, strict=False)]
 
 
 def panel() -> tuple[Figure, Axes]:

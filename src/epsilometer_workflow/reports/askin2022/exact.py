@@ -27,6 +27,7 @@ from epsilometer_workflow.reports.points import Points, at, table_of
 
 _LEVELS = (0.2, 0.7, 1.5)
 _ONE, _TWO = [0.0] * 3, [1.0] * 3
+_SIZES = (("a-d", 20_000, 50_000), ("svt", 100_000, 500_000))  # n and N, without and with SVT
 _PAIRS = [  # of the patterns of Table I, for six queries
     ([1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 1]),
     ([1, 1, 1, 1, 1, 1], [0, 2, 2, 2, 2, 2]),
@@ -106,19 +107,20 @@ def _dilution() -> Points:
         yield at(size=size), signed[1], signed[0]
 
 
-def _lines() -> list[tuple[str, Any, Any, Any, tuple[float, float]]]:
-    """Return mechanisms (a), (c) and (d) at 1.5, their furthest pairs and their regions."""
+def _lines(level: float = 1.5) -> list[tuple[str, Any, Any, Any, Floats]]:
+    """Return mechanisms (a), (c) and (d), their furthest pairs and points of their regions."""
+    largest = ExactNoisyMaxValue(ContinuousNoisyMax(level, queries=3))
+    half_line = ExactExponentialHalfLine(ExponentialHalfLine(level))
     return [
-        ("a", ExactLaplace(Laplace(1.5)), 0.0, 1.0, (-1.0, 1.0)),
-        (
-            "c",
-            ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3)),
-            _ONE,
-            _TWO,
-            (-1.0, 1.0),
-        ),
-        ("d", ExactExponentialHalfLine(ExponentialHalfLine(1.5)), 1.0, 2.0, (0.0, 2.0)),
+        ("a", ExactLaplace(Laplace(level)), 0.0, 1.0, np.linspace(-1, 1, 2001)),
+        ("c", largest, _ONE, _TWO, np.linspace(-1, 1, 2001)),
+        ("d", half_line, 1.0, 2.0, np.linspace(0, 2, 2001)),
     ]
+
+
+def _worst(law: Any, x: Any, others: Any) -> float:
+    """Return the largest level of pairs with x, in both directions."""
+    return float(max(max(law.privacy_loss(x, y), law.privacy_loss(y, x)) for y in others))
 
 
 def _smooth() -> Points:
@@ -155,11 +157,9 @@ def _floor() -> Points:
 
 def _region() -> Points:
     """Compare the largest loss on C with that over all outputs."""
-    for name, law, x, x_prime, ends in _lines():
-        z = np.linspace(*ends, 2001)
+    for name, law, x, x_prime, z in _lines():
         loss = np.abs(np.log(law.pdf(z, x)) - np.log(law.pdf(z, x_prime)))
-        level = max(law.privacy_loss(x, x_prime), law.privacy_loss(x_prime, x))
-        yield name, loss.max(), level
+        yield name, loss.max(), _worst(law, x, [x_prime])
 
 
 def _noisy_max_level() -> Points:
@@ -209,7 +209,7 @@ def _match_delta() -> Points:
 
 def _fresh_share() -> Points:
     """Work out nu in N = n^(1 + nu)."""
-    for name, n, fresh in (("a-d", 20_000, 50_000), ("svt", 100_000, 500_000)):
+    for name, n, fresh in _SIZES:
         yield name, math.log(fresh) / math.log(n) - 1, 0.1
 
 
@@ -220,21 +220,16 @@ def _undersmoothing() -> Points:
     slope = math.log(undersmoothed(x, x) / undersmoothed(x[:1000], x[:1000]))
     slope -= math.log((nrd0(x) / nrd0(x[:1000])) / (x.size / 1000) ** -0.2)
     gamma = -slope / math.log(x.size / 1000) - 1 / 5
-    for name, n, fresh in (("a-d", 20_000, 50_000), ("svt", 100_000, 500_000)):
+    for name, n, fresh in _SIZES:
         nu = math.log(fresh) / math.log(n) - 1
         yield name, gamma, nu / (6 * (1 + nu))
 
 
 def _second_floor() -> Points:
     """Compare the density at the output that has the largest loss with the floor."""
-    for level, floor in product(_LEVELS, (1e-3,)):
-        laws: list[tuple[str, Any, Any, Any]] = [
-            ("a", ExactLaplace(Laplace(level)), 0.0, 1.0),
-            ("c", ExactNoisyMaxValue(ContinuousNoisyMax(level, queries=3)), _ONE, _TWO),
-            ("d", ExactExponentialHalfLine(ExponentialHalfLine(level)), 1.0, 2.0),
-        ]
-        for name, law, x, x_prime in laws:
-            z = np.linspace(-1, 1, 2001) if name != "d" else np.linspace(0, 2, 2001)
+    floor = 1e-3
+    for level in _LEVELS:
+        for name, law, x, x_prime, z in _lines(level):
             p, q = law.pdf(z, x), law.pdf(z, x_prime)
             loss = np.abs(np.log(p) - np.log(q))
             best = loss > loss.max() - 1e-9
@@ -255,7 +250,7 @@ def _exponential_formula() -> Points:
         rate = ExponentialHalfLine(level).rate
         printed = rate + math.log(2 - math.exp(-2 * rate)) - math.log(2 - math.exp(-rate))
         law = ExactExponentialHalfLine(ExponentialHalfLine(level))
-        yield at(level=level), max(law.privacy_loss(1.0, 2.0), law.privacy_loss(2.0, 1.0)), printed
+        yield at(level=level), _worst(law, 1.0, [2.0]), printed
 
 
 def _exponential_promise() -> Points:
@@ -284,10 +279,9 @@ def _variant4() -> Points:
 
 def _printed_star() -> Points:
     """Take the largest |f - f'| on C, as the appendix has it, and the largest log ratio."""
-    for name, law, x, x_prime, ends in _lines():
-        z = np.linspace(*ends, 2001)
+    for name, law, x, x_prime, z in _lines():
         p, q = law.pdf(z, x), law.pdf(z, x_prime)
-        level = max(law.privacy_loss(x, x_prime), law.privacy_loss(x_prime, x))
+        level = _worst(law, x, [x_prime])
         yield f"{name} difference", np.abs(p - q).max(), level
         yield f"{name} logarithms", np.abs(np.log(p) - np.log(q)).max(), level
 
@@ -297,30 +291,27 @@ def _differ_by_one() -> Points:
         yield at(pair=i), np.abs(np.subtract(x, x_prime)).max(), 1.0
 
 
+_CENTRE = [0.5] * 3
+_GRID = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != _CENTRE]
+
+
 def _centric() -> Points:
     """Work out the data-centric levels at epsilon = 1.5, of (0,...,0) and of (1/2,1/2,1/2)."""
     reported = ExactNoisyMaxIndex(ReportNoisyMax(1.5))
     others = [list(x) for x in product((0, 1), repeat=6) if any(x)]
     yield "report-noisy-max", _worst(reported, [0] * 6, others), 1.5
     largest = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3))
-    centre = [0.5] * 3
-    grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
-    yield "continuous-noisy-max", _worst(largest, centre, grid), 1.5
-
-
-def _worst(law: Any, x: Any, others: Any) -> float:
-    return float(max(max(law.privacy_loss(x, y), law.privacy_loss(y, x)) for y in others))
+    yield "continuous-noisy-max", _worst(largest, _CENTRE, _GRID), 1.5
 
 
 def _corners() -> Points:
     """Compare the level of each corner against (1/2,1/2,1/2) with the largest of the grid."""
-    law, centre = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3)), [0.5] * 3
-    grid = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != centre]
-    largest = _worst(law, centre, grid)
-    for x in ([0.0] * 3, [1.0] * 3):
-        yield f"corner {x[0]:g}", _worst(law, centre, [x]), largest
-    inner = [x for x in grid if x not in ([0] * 3, [1] * 3)]
-    yield "others", _worst(law, centre, inner), largest
+    law = ExactNoisyMaxValue(ContinuousNoisyMax(1.5, queries=3))
+    largest = _worst(law, _CENTRE, _GRID)
+    for x in (_ONE, _TWO):
+        yield f"corner {x[0]:g}", _worst(law, _CENTRE, [x]), largest
+    inner = [x for x in _GRID if x not in (_ONE, _TWO)]
+    yield "others", _worst(law, _CENTRE, inner), largest
 
 
 def _effort() -> Points:
@@ -328,9 +319,6 @@ def _effort() -> Points:
 
     Both shares that the paper prints, 0.05 % and 0.32 %, are of the same total.
     """
-    for name, n, fresh, printed in (
-        ("a-d", 20_000, 50_000, 0.0005),
-        ("svt", 100_000, 500_000, 0.0032),
-    ):
+    for (name, n, fresh), printed in zip(_SIZES, (0.0005, 0.0032), strict=True):
         draws = 2 * 10 * n + 2 * fresh
         yield name, draws, draws / printed

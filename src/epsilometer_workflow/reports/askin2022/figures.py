@@ -12,6 +12,7 @@ from epsilometer_workflow.reports import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_COLUMNS = 4  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
 _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
@@ -79,11 +80,8 @@ def empirical_loss(table: pd.DataFrame) -> Figure:
 
 def bounds(table: pd.DataFrame) -> Figure:
     """Figures 4 and 5: empirical distribution functions of the lower bounds."""
-    panels = list(dict.fromkeys(table["panel"]))
-    columns = min(4, len(panels))
-    figure, axes = style.panels(-(-len(panels) // columns), columns, sharey=True)
-    for ax, panel in zip(axes.flat, panels, strict=False):
-        rows = table[table["panel"] == panel]
+    figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
+    for ax, panel, rows in panels:
         epsilons = sorted(set(rows["epsilon"]))
         hues = dict(zip(epsilons, _hues(len(epsilons)), strict=True))
         for (epsilon, estimator), group in rows.groupby(["epsilon", "estimator"], sort=False):
@@ -103,10 +101,8 @@ def bounds(table: pd.DataFrame) -> Figure:
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
         low = min(0, float(rows["bound"].quantile(0.01)))
         ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(low, None))
-    for ax in list(axes.flat)[len(panels) :]:
-        ax.set_axis_off()
-    for row in axes:
-        row[0].set(ylabel="share of runs")
+    for ax in figure.axes[::_COLUMNS]:
+        ax.set(ylabel="share of runs")
     _name_lines(figure, table)
     style.legend(figure)
     return figure
@@ -129,10 +125,8 @@ def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
 
 def errors(table: pd.DataFrame) -> Figure:
     """Figure 6: mean squared errors against n."""
-    names = list(dict.fromkeys(table["panel"]))
-    figure, axes = style.panels(1, len(names))
-    for ax, name in zip(axes[0], names, strict=True):
-        rows = table[table["panel"] == name]
+    figure, panels = style.by_panel(table, "panel")
+    for ax, name, rows in panels:
         ax.plot(rows["n"], rows["mse"], marker="o", markersize=4)
         ax.set(title=name, xlabel="samples a side $n$", xscale="log", ylim=(0, None))
         ax.set_xticks(rows["n"], [f"{n:,}" for n in rows["n"]])

@@ -14,9 +14,9 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Measure,
     Rows,
     Value,
-    checks,
     holds,
     key,
+    named,
     number,
     only,
     printed,
@@ -29,7 +29,6 @@ from epsilometer_workflow.reports.scorecard.criteria import (
 )
 from epsilometer_workflow.reports.scorecard.measures import (
     allowance,
-    distinct,
     error,
     excess,
     falls,
@@ -47,7 +46,7 @@ from epsilometer_workflow.reports.scorecard.measures import (
 )
 from epsilometer_workflow.reports.style import TRUTH
 
-exact = checks("scorecard/askin2022-exact")  # formulas, worked out at some points
+exact = named("scorecard/askin2022-exact")  # formulas, worked out at some points
 _BLUE, _ORANGE, _GREEN = "#0072b2", "#d55e00", "#009e73"
 
 _ANSWERS = "scorecard/askin2022-answers"
@@ -66,11 +65,11 @@ def _correct(t: Rows) -> Value:
     return ~within(t.panel, _INCORRECT)
 
 
-def _pattern(t: Rows) -> Value:
-    return t.pattern == t.key["pattern"].lower().replace(" ", "-").removesuffix("-all-below")
-
-
-_PAIR = rows("table1", _pattern, mechanism="report-noisy-max-6")
+_PAIR = rows(
+    "table1",
+    lambda t: t.pattern == t.key["pattern"].lower().replace(" ", "-").removesuffix("-all-below"),
+    mechanism="report-noisy-max-6",
+)
 _PANEL = rows("fig4", estimator="MPL", mechanism=key("mechanism"))
 _CURVE = rows("fig4", estimator="MPL", mechanism=key("mechanism"), epsilon=key("eps0"))
 _PRIVATE = rows("fig4", lambda t: ~within(t.mechanism, ("svt5", "svt6")), estimator="MPL")
@@ -268,7 +267,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "fig2/layout": number(
         rows("scorecard/drawn", figure="askin2022/fig2"),
-        lambda t: distinct(t.panel),
+        lambda t: len(set(t.panel)),
         equals=6,
         because="number of panels; where they stand is in no table",
     ),
@@ -434,7 +433,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-v/setting-kernel": number(
         rows("scorecard/kutta2022-software", what="nrd0"), "error", high=1e-9
     ),
-    "sec-v/setting-eight": number(rows("fig4"), lambda t: distinct(t.panel), equals=8),
+    "sec-v/setting-eight": number(rows("fig4"), lambda t: len(set(t.panel)), equals=8),
     "sec-v/setting-inputs-a": _inputs("laplace", 1, 0.0, "[-1.0, 1.0]"),
     "sec-v/setting-inputs-c": _inputs("continuous-noisy-max-3", 3, 0.0, "[-1.0, 1.0]"),
     "sec-v/setting-inputs-d": _inputs("exponential-half-line", 1, 1.0, "[0.0, 2.0]"),

@@ -129,22 +129,10 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = of_panels(runs, panels)
-    return pd.DataFrame(
-        {
-            "panel": frame["mechanism"].map(panels),
-            "mechanism": frame["mechanism"],
-            "epsilon": frame["epsilon"],
-            "estimator": [_kind(name) for name in frame["estimator"]],
-            "run": frame["run"],
-            "bound": frame["estimate"],
-            "pair": frame["pair"],
-            "violation": frame["truth"],
-            "level": frame["level"],
-            "n": frame["n"],
-            "fresh": frame["fresh"],
-        }
-    )
+    frame = of_panels(runs, panels).rename(columns={"estimate": "bound", "truth": "violation"})
+    frame["estimator"] = frame["estimator"].map(_kind)
+    columns = ["panel", "mechanism", "epsilon", "estimator", "run", "bound"]
+    return frame[[*columns, "pair", "violation", "level", "n", "fresh"]]
 
 
 def _kind(estimator: str) -> str:
@@ -192,13 +180,9 @@ def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
     """
     table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse"]]
     panel = table["mechanism"].map(panels).fillna(table["mechanism"])
-    return (
-        table.assign(
-            panel=panel, mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"])
-        )
-        .sort_values(["mechanism", "n"])
-        .reset_index(drop=True)
-    )
+    shares = {"mse_share": table["mse"] / table["epsilon"], "rmse": np.sqrt(table["mse"])}
+    table = table.assign(panel=panel, **shares)
+    return table.sort_values(["mechanism", "n"], ignore_index=True)
 
 
 def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
@@ -219,20 +203,13 @@ def rare_match(summaries: list[pd.DataFrame], *, floor: Fractional) -> pd.DataFr
     rarity = [json.loads(text).get("rarity") for text in frame["parameters"]]
     if None in rarity:
         raise ArgumentError("data", "must hold mechanisms with a rarity")
-    table = pd.DataFrame(
-        {
-            "k": rarity,
-            "estimator": frame["estimator"],
-            "epsilon": frame["epsilon"],
-            "n": frame["n"],
-            "fresh": frame["fresh"],
-            "floor": floor,
-            "expected": frame["n"] * np.exp(-np.array(rarity, float)),
-            "runs": frame["runs"],
-            "failures": frame["failures"],
-            "answer": frame[["mean", "mean_reverse"]].max(axis=1),
-            "sd": frame["sd"],
-            "truth": frame["level"],
-        }
+    table = frame.assign(
+        k=rarity,
+        floor=floor,
+        expected=frame["n"] * np.exp(-np.array(rarity, float)),
+        answer=frame[["mean", "mean_reverse"]].max(axis=1),
+        truth=frame["level"],
     )
-    return table.sort_values(["estimator", "k"]).reset_index(drop=True)
+    columns = ["k", "estimator", "epsilon", "n", "fresh", "floor", "expected", "runs", "failures"]
+    table = table[[*columns, "answer", "sd", "truth"]]
+    return table.sort_values(["estimator", "k"], ignore_index=True)

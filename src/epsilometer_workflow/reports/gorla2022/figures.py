@@ -44,13 +44,11 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
 
 def planned_samples(table: pd.DataFrame) -> Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
-    names = list(dict.fromkeys(table["varied"]))
-    figure, axes = style.panels(1, len(names), sharey=True)
-    for ax, name in zip(axes[0], names, strict=True):
-        rows = table[table["varied"] == name]
+    figure, panels = style.by_panel(table, "varied", sharey=True)
+    for ax, name, rows in panels:
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])
-    axes[0, 0].set(ylabel=r"$\log\, n$ (natural)")
+    figure.axes[0].set(ylabel=r"$\log\, n$ (natural)")
     return figure
 
 
@@ -129,10 +127,8 @@ def safety_check(table: pd.DataFrame) -> Figure:
 
 def bernoulli_pair(table: pd.DataFrame) -> Figure:
     """Figure 5: the probabilities of both coins, on a log scale."""
-    orders = list(dict.fromkeys(table["order"]))
-    figure, axes = style.panels(1, len(orders), sharey=True)
-    for ax, order in zip(axes[0], orders, strict=True):
-        rows = table[table["order"] == order]
+    figure, panels = style.by_panel(table, "order", sharey=True)
+    for ax, order, rows in panels:
         for x, colour in zip((0, 1), style.colours(2), strict=True):
             coin = rows[rows["x"] == x]
             bars = ax.bar(
@@ -154,7 +150,7 @@ def bernoulli_pair(table: pd.DataFrame) -> Figure:
             f"zeros only with probability {rows['zeros_only'].iloc[0]:.2f}",
         )
         ax.title.set_fontsize("small")
-    axes[0, 0].set(ylabel="probability")
+    figure.axes[0].set(ylabel="probability")
     style.legend(figure)
     return figure
 

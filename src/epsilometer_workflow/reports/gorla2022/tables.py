@@ -29,6 +29,9 @@ from epsilometer_workflow.files.options import Epsilon, Order
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
+_RUNG = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
+_SHARES = ["share_within", "share_low", "share_high"]
+
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:
     return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
@@ -171,9 +174,7 @@ def _confidence(n: float, gamma: float, lipschitz: float, order: float) -> float
 
 def searches(summaries: list[pd.DataFrame]) -> pd.DataFrame:
     """List every rung of the searches for n_PR, with the share of runs within gamma."""
-    columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth", "mean"]
-    columns += ["share_within", "share_low", "share_high"]
-    return pd.concat(summaries, ignore_index=True)[columns]
+    return pd.concat(summaries, ignore_index=True)[[*_RUNG, "mean", *_SHARES]]
 
 
 def convergence(
@@ -187,9 +188,7 @@ def convergence(
         raise ArgumentError("epsilon", f"and gamma must be one of the grid's: {known_pairs}")
     first = chosen.iloc[0]
     n_th, _ = _theory(gamma, delta, first["claimed_lipschitz"], float(first["lambda"]))
-    columns = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
-    columns += ["mean", "sd", "share_within", "share_low", "share_high"]
-    return chosen[columns].assign(
+    return chosen[[*_RUNG, "mean", "sd", *_SHARES]].assign(
         delta=delta, n_th=n_th, n_pr=_smallest_sufficient_n(chosen, delta)
     )
 
@@ -274,12 +273,8 @@ def safety_check(
     passing = (table["share_passing"] * table["runs"]).round()
     low, high = clopper_pearson(passing, table["runs"])
     columns = ["estimator", "epsilon", "actual_C", "cells", "n", "runs", "share_passing"]
-    return (
-        table[columns]
-        .assign(low=low, high=high, claimed_C=claimed, required=probability)
-        .sort_values(["estimator", "actual_C"])
-        .reset_index(drop=True)
-    )
+    table = table[columns].assign(low=low, high=high, claimed_C=claimed, required=probability)
+    return table.sort_values(["estimator", "actual_C"], ignore_index=True)
 
 
 def impossibility(summary: pd.DataFrame) -> pd.DataFrame:

@@ -30,10 +30,10 @@ def exact() -> pd.DataFrame:
     return table_of(globals())
 
 
-def _at_orders(orders: tuple[float, ...]) -> Iterator[tuple[str, float, float]]:
+def _at_orders() -> Iterator[tuple[str, float, float]]:
     """Yield each mechanism's divergence at each order."""
     for name, law in distributions().items():
-        for order in orders:
+        for order in _ORDERS:
             yield name, order, law.renyi(order, FIRST, NOBODY)
 
 
@@ -119,13 +119,13 @@ def _pair_is_worst() -> Points:
 
 
 def _floored_below() -> Points:
-    for (name, order, exactly), tau in product(_at_orders(_ORDERS), (1e-3, 1e-5)):
+    for (name, order, exactly), tau in product(_at_orders(), (1e-3, 1e-5)):
         yield f"{name} {at(order=order, tau=tau)}", floored(name, order, tau).value, exactly
 
 
 def _deviation() -> Points:
     """Work out sigma_n / (sqrt(n) D) at the paper's floor and n; beside it D(p, q_tau) / D."""
-    for name, order, exactly in _at_orders(_ORDERS):
+    for name, order, exactly in _at_orders():
         estimate = floored(name, order, 1e-5)
         deviation = math.sqrt(estimate.variance / _DRAWS) / exactly
         yield f"{name} {at(order=order)}", deviation, estimate.value / exactly

@@ -18,16 +18,11 @@ if TYPE_CHECKING:
 
 def violins(table: pd.DataFrame) -> Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
-    names = list(dict.fromkeys(table["panel"]))
-    columns = min(4, len(names))
-    figure, axes = style.panels(-(-len(names) // columns), columns)
-    floors = table["tau"].nunique()
-    figure.set_figwidth(figure.get_figwidth() * floors)
-    for ax, name in zip(axes.flat, names, strict=False):
-        _panel(ax, table[table["panel"] == name])
+    figure, panels = style.by_panel(table, "panel", columns=4)
+    figure.set_figwidth(figure.get_figwidth() * table["tau"].nunique())
+    for ax, name, rows in panels:
+        _panel(ax, rows)
         ax.set(title=name)
-    for ax in list(axes.flat)[len(names) :]:
-        ax.set_axis_off()
     return figure
 
 
@@ -81,10 +76,8 @@ def orders(table: pd.DataFrame) -> Figure:
 
     Open points lie above the truth in more than a tenth of the runs.
     """
-    names = list(dict.fromkeys(table["panel"]))
-    figure, axes = style.panels(1, len(names))
-    for ax, name in zip(axes[0], names, strict=True):
-        rows = table[table["panel"] == name]
+    figure, panels = style.by_panel(table, "panel")
+    for ax, name, rows in panels:
         finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf]
         exact = finite.drop_duplicates("lambda")
         ax.plot(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -86,12 +87,7 @@ def _assumed(sign: int) -> Points:
                 yield at(order=order, v=v, u=u), v * (order + 1) + u * d - 0.5, 0.0
 
 
-def _printed_bandwidths() -> Points:
-    yield from _assumed(1)
-
-
-def _corrected_bandwidths() -> Points:
-    yield from _assumed(-1)
+_printed_bandwidths, _corrected_bandwidths = partial(_assumed, 1), partial(_assumed, -1)
 
 
 def _floor_above_bandwidth() -> Points:
@@ -127,12 +123,12 @@ def _laplace_rougher() -> Points:
 
 def _gaussian_class() -> Points:
     """Work out the squared L2 norms of the normal density's derivatives, all of them finite."""
+
+    def moment(w: float, s: int) -> float:
+        return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
+
     for s in range(1, 9):
-
-        def moment(w: float, s: int = s) -> float:
-            return w ** (2 * s) * math.exp(-w * w) / (2 * math.pi)
-
-        norm = 2 * scipy.integrate.quad(moment, 0, np.inf)[0]
+        norm = 2 * scipy.integrate.quad(moment, 0, np.inf, (s,))[0]
         yield at(s=s), norm, math.gamma(s + 0.5) / (2 * math.pi)
 
 
@@ -151,13 +147,13 @@ def _laplace_norm() -> Points:
 
 def _variance_in_bandwidth() -> Points:
     """Take the slope of the KDE's integrated variance in log h: printed h^d, Lemma 2 i) h^-d."""
+
+    def variance(h: float, n: int) -> float:
+        smoothed = 1 / (2 * math.sqrt(math.pi * (1 + h * h)))  # of a normal density
+        return (1 / (2 * math.sqrt(math.pi) * h) - smoothed) / n
+
     for n in (10_000, 1_000_000):
-
-        def variance(h: float, n: int = n) -> float:
-            smoothed = 1 / (2 * math.sqrt(math.pi * (1 + h * h)))  # of a normal density
-            return (1 / (2 * math.sqrt(math.pi) * h) - smoothed) / n
-
-        yield at(n=n), math.log(variance(0.02) / variance(0.01)) / math.log(2), 1.0
+        yield at(n=n), math.log(variance(0.02, n) / variance(0.01, n)) / math.log(2), 1.0
 
 
 def _vanishing(sign: int) -> Points:
@@ -167,12 +163,7 @@ def _vanishing(sign: int) -> Points:
         yield at(order=order, n=n), ratios[1], ratios[0]
 
 
-def _printed_exponent() -> Points:
-    yield from _vanishing(1)
-
-
-def _corrected_exponent() -> Points:
-    yield from _vanishing(-1)
+_printed_exponent, _corrected_exponent = partial(_vanishing, 1), partial(_vanishing, -1)
 
 
 def _slopes(which: str) -> Points:
@@ -184,9 +175,4 @@ def _slopes(which: str) -> Points:
         yield at(p=p, q=q), abs(slopes[1] - slopes[0]), moved * beta
 
 
-def _printed_r4() -> Points:
-    yield from _slopes("p")
-
-
-def _corrected_r4() -> Points:
-    yield from _slopes("q")
+_printed_r4, _corrected_r4 = partial(_slopes, "p"), partial(_slopes, "q")

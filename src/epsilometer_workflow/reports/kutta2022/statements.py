@@ -13,9 +13,9 @@ from epsilometer_workflow.reports.scorecard.criteria import (
     Rows,
     Selection,
     Value,
-    checks,
     holds,
     key,
+    named,
     number,
     printed,
     rows,
@@ -45,8 +45,8 @@ _PAPER = "reports.kutta2022.scales.paper.bounds"
 _BITS = ("randomized-bits", "randomized-bits-shuffled")
 
 
-exact = checks("scorecard/kutta2022-exact")  # formulas, worked out at some points
-proofs = checks("scorecard/kutta2022-proofs")  # what proofs use
+exact = named("scorecard/kutta2022-exact")  # formulas, worked out at some points
+proofs = named("scorecard/kutta2022-proofs")  # what proofs use
 
 
 def cells(condition: Measure | None = None, /, **equal: object) -> Selection:

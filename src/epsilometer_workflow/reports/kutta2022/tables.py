@@ -134,8 +134,7 @@ def maxima(
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
     frame = _known(of_panels(runs, panels).reset_index(drop=True))
-    numbers = {"lambda": frame["lambda"].astype(float)}
-    return frame.assign(panel=frame["mechanism"].map(panels), **numbers)
+    return frame.astype({"lambda": float})
 
 
 def _known(runs: pd.DataFrame) -> pd.DataFrame:

@@ -8,6 +8,7 @@ are enough. All get the draws of one run in the same order.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -166,11 +167,8 @@ def fixed(run: Run, bound_of: Bound) -> Answer:
         return Answer(n, False, of_all)
     even = {2 * int(n * 2 ** (-k / 2 - 1)) for k in range(_RUNGS + 1)}  # halves are equal
     rungs = sorted({max(rung, _LEAST) for rung in even} | {n})
-    low, high = 0, len(rungs) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound(rungs[middle]) > level else (middle + 1, high)
-    return Answer(rungs[high], True, of_all)
+    fewest = bisect_left(rungs, True, hi=len(rungs) - 1, key=lambda draws: bound(draws) > level)
+    return Answer(rungs[fewest], True, of_all)
 
 
 def methods(

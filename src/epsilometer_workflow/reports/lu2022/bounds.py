@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -22,6 +23,7 @@ from epsilometer.estimators.spectrum import (
 from epsilometer_workflow.reports.points import Points, at, table_of
 
 _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
+_alpha = partial(accuracy, 0.5, 10**6, 0.05)  # of a million points
 
 
 def bounds() -> pd.DataFrame:
@@ -63,11 +65,8 @@ def _neighbours() -> Points:
 def _coin_answers() -> Points:
     """Answer 1/4 or 3/4 by a fair coin: how likely one is within 1/4 of delta, whatever it is."""
     for delta in np.linspace(0, 1, 21).tolist():
-        yield (
-            at(delta=delta),
-            sum(abs(answer - delta) <= 0.25 + 1e-12 for answer in (0.25, 0.75)) / 2,
-            0.5,
-        )
+        near = sum(abs(answer - delta) <= 0.25 + 1e-12 for answer in (0.25, 0.75))
+        yield at(delta=delta), near / 2, 0.5
 
 
 def _queries() -> Points:
@@ -83,11 +82,7 @@ def _queries() -> Points:
 def _logarithmic() -> Points:
     """Compare alpha over so many pairs with that of one pair."""
     for tm in (10, 100, 1000):
-        yield (
-            at(tm=tm),
-            accuracy(0.5, 10**6, 0.05, directions=2 * tm) / accuracy(0.5, 10**6, 0.05),
-            tm,
-        )
+        yield at(tm=tm), _alpha(directions=2 * tm) / _alpha(), tm
 
 
 def _printed(beta: float) -> float:
@@ -121,19 +116,17 @@ def _corollary3() -> Points:
 def _dimensions() -> Points:
     """Compare alpha with that of one dimension less."""
     for d in range(3, 11):
-        yield at(d=d), accuracy(0.5, 10**6, 0.05, d) / accuracy(0.5, 10**6, 0.05, d - 1), 4.86371
+        yield at(d=d), _alpha(d) / _alpha(d - 1), 4.86371
 
 
 def _samples() -> Points:
     for n in (10**3, 10**5, 10**7):
-        yield at(n=n), accuracy(0.5, n, 0.05) * math.sqrt(n), accuracy(0.5, 10**6, 0.05) * 1e3
+        yield at(n=n), accuracy(0.5, n, 0.05) * math.sqrt(n), _alpha() * 1e3
 
 
 def _databases() -> Points:
     for tm in (1, 8, 1000, 10**6):
-        ratio = accuracy(0.5, 10**6, 0.05, directions=2 * tm) / accuracy(
-            0.5, 10**6, 0.05, directions=2
-        )
+        ratio = _alpha(directions=2 * tm) / _alpha(directions=2)
         yield at(tm=tm), ratio, math.sqrt(math.log(8 * tm / 0.05) / math.log(8 / 0.05))
 
 

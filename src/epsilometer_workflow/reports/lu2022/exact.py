@@ -194,14 +194,14 @@ def _from_risk() -> Points:
 def _both_directions() -> Points:
     """Compare the largest of all pairs' 1 - 2 exp(e) R*, both ways, with the mechanism's delta."""
     law = ExactCountingExponential(CountingExponential(2.0))
+    pairs = [
+        (law.probabilities(rows), law.probabilities(other))
+        for rows in _DATABASES
+        for other in _removed(rows)
+    ]
     for claim in _CLAIMS:
-        largest = 0.0
-        for rows in _DATABASES:
-            for other in _removed(rows):
-                p, q = law.probabilities(rows), law.probabilities(other)
-                for sides in ((p, q), (q, p)):
-                    largest = max(largest, float(delta_of_risk(claim, _bayes_risk(claim, *sides))))
-        yield at(claim=claim), largest, _relative(claim, _DATABASES)
+        risk = min(_bayes_risk(claim, *sides) for p, q in pairs for sides in ((p, q), (q, p)))
+        yield at(claim=claim), float(delta_of_risk(claim, risk)), _relative(claim, _DATABASES)
 
 
 def _distance(claim: float, p: Floats, q: Floats) -> float:
@@ -238,31 +238,27 @@ def _rows_largest() -> Points:
 
 def _laplace() -> Points:
     """Compare Lemma 2 with the integral of (p - exp(e) q)+."""
+
+    def above(z: float, epsilon: float, claim: float) -> float:
+        p, q = (epsilon / 2 * math.exp(-epsilon * abs(z - x)) for x in (0.0, 1.0))
+        return max(p - math.exp(claim) * q, 0.0)
+
     for epsilon, claim in product((0.5, 1.0, 2.0), (0.0, 0.3, 0.9)):
-
-        def above(z: float, epsilon: float = epsilon, claim: float = claim) -> float:
-            p, q = (epsilon / 2 * math.exp(-epsilon * abs(z - x)) for x in (0.0, 1.0))
-            return max(p - math.exp(claim) * q, 0.0)
-
         zero = (1 - claim / epsilon) / 2
         parts = [(-60 / epsilon, 0.0), (0.0, max(zero, 0.0))]
         under = partial(scipy.integrate.quad, above, epsabs=1e-12, limit=200)
-        area = math.fsum(under(*ends)[0] for ends in parts)
+        area = math.fsum(under(*ends, args=(epsilon, claim))[0] for ends in parts)
         lemma = 1 - math.exp((claim - epsilon) / 2) if claim < epsilon else 0.0
         yield at(epsilon=epsilon, claim=claim), area, lemma
 
 
 def _laplace_zero() -> Points:
+    def loss(z: float, epsilon: float, claim: float) -> float:
+        return epsilon * (abs(z - 1) - abs(z)) - claim
+
     for epsilon, claim in product((0.5, 1.0, 2.0), (0.1, 0.3, 0.45)):
-
-        def loss(z: float, epsilon: float = epsilon, claim: float = claim) -> float:
-            return epsilon * (abs(z - 1) - abs(z)) - claim
-
-        yield (
-            at(epsilon=epsilon, claim=claim),
-            scipy.optimize.brentq(loss, 0, 1),
-            (1 - claim / epsilon) / 2,
-        )
+        zero = scipy.optimize.brentq(loss, 0, 1, args=(epsilon, claim))
+        yield at(epsilon=epsilon, claim=claim), zero, (1 - claim / epsilon) / 2
 
 
 def _laplace_distance() -> Points:
@@ -286,17 +282,13 @@ def _gaussian() -> Points:
 
 
 def _gaussian_zero() -> Points:
+    def loss(z: float, s: float, claim: float) -> float:
+        return ((z - 1) ** 2 - z**2) / (2 * s**2) - claim
+
     for epsilon, claim in product((0.5, 1.0), (0.01, 0.3, 0.9)):
         s = Gaussian(epsilon).sigma
-
-        def loss(z: float, s: float = s, claim: float = claim) -> float:
-            return ((z - 1) ** 2 - z**2) / (2 * s**2) - claim
-
-        yield (
-            at(epsilon=epsilon, claim=claim),
-            scipy.optimize.brentq(loss, -1e4, 1e4),
-            (1 - 2 * s**2 * claim) / 2,
-        )
+        zero = scipy.optimize.brentq(loss, -1e4, 1e4, args=(s, claim))
+        yield at(epsilon=epsilon, claim=claim), zero, (1 - 2 * s**2 * claim) / 2
 
 
 def _laplace_private() -> Points:
@@ -317,14 +309,14 @@ def _gaussian_private() -> Points:
 
 def _density_factor() -> Points:
     """Integrate exp(-x^2/(2 sigma^2)) with the printed factor 1/sqrt(2 pi sigma)."""
+
+    def bell(x: float, sigma: float) -> float:
+        return math.exp(-(x**2) / (2 * sigma**2))
+
     for sigma in (0.5, 1.0, 4.84):
-        bell = partial(lambda x, s: math.exp(-(x**2) / (2 * s**2)), s=sigma)
-        area = scipy.integrate.quad(bell, -np.inf, np.inf)[0]
-        yield (
-            at(sigma=sigma),
-            area / math.sqrt(2 * math.pi * sigma),
-            area / math.sqrt(2 * math.pi * sigma**2),
-        )
+        area = scipy.integrate.quad(bell, -np.inf, np.inf, (sigma,))[0]
+        printed, correct = (math.sqrt(2 * math.pi * s) for s in (sigma, sigma**2))
+        yield at(sigma=sigma), area / printed, area / correct
 
 
 def _noise_variance() -> Points:

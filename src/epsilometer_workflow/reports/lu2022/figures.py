@@ -18,10 +18,9 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 def spectra(table: pd.DataFrame) -> Figure:
     """Draw estimated deltas as points with intervals, the exact ones as lines."""
     figure, ax = style.panel()
-    titles = list(dict.fromkeys(table["panel"]))
-    looks = zip(titles, cycle(_hues()), cycle("osD^v"), strict=False)
-    for title, colour, marker in looks:
-        _curve(ax, table[table["panel"] == title], colour, title, marker)
+    curves = table.groupby("panel", sort=False)
+    for (title, rows), colour, marker in zip(curves, cycle(_hues()), cycle("osD^v"), strict=False):
+        _curve(ax, rows, colour, str(title), marker)
     promised = sorted(set(table["epsilon"]))
     if len(promised) == 1 and promised[0] <= table["claim"].max():
         ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
@@ -109,9 +108,7 @@ def accuracies(table: pd.DataFrame) -> Figure:
 def bootstrapped(table: pd.DataFrame) -> Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
     figure, ax = style.panel()
-    claims = sorted(set(table["claim"]))
-    for claim, colour in zip(claims, style.colours(len(claims)), strict=False):
-        rows = table[table["claim"] == claim]
+    for (claim, rows), colour in zip(table.groupby("claim"), style.colours(6), strict=False):
         label = rf"bootstrap, $\varepsilon' = {claim:g}$"
         ax.plot(2 * rows["n"], rows["alpha"], color=colour, marker="o", markersize=3, label=label)
         ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=5, mew=1.2)

@@ -22,7 +22,8 @@ from epsilometer_workflow.reports.panels import Titles, in_order
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
-_CURVE = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n", "claim"]
+_CURVE = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
+_POINT = [*_CURVE, "claim"]
 
 
 def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
@@ -49,7 +50,7 @@ def spectra(
         for name in ("estimate", "low", "high", "truth"):
             frame[name] = frame[[name, f"{name}_reverse"]].max(axis=1)
     frame["above"] = frame["low"] > frame["truth"]
-    cells = frame.groupby(_CURVE, sort=False)
+    cells = frame.groupby(_POINT, sort=False)
     table = cells.agg(
         runs=("run", "size"),
         delta=("estimate", "mean"),
@@ -77,15 +78,15 @@ def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     """
     frame = _chosen(runs, panels, None)
     rows = []
-    keys = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
-    for names, curve in frame.groupby(keys, sort=False):
-        at = curve[np.isclose(curve["claim"], dict(zip(keys, names, strict=True))["epsilon"])]
+    for names, curve in frame.groupby(_CURVE, sort=False):
+        key = dict(zip(_CURVE, names, strict=True))
+        at = curve[np.isclose(curve["claim"], key["epsilon"])]
         if at.empty:
             raise ArgumentError("data", "must hold delta at the promised epsilon itself")
         excess = at[["low", "low_reverse"]].max(axis=1)
         rows.append(
             {
-                **dict(zip(keys, names, strict=True)),
+                **key,
                 "runs": curve["run"].nunique(),
                 "delta": at[["estimate", "estimate_reverse"]].max(axis=1).mean(),
                 "excess": excess.mean(),
@@ -219,19 +220,12 @@ def epsilons(
     """
     frame = _chosen(runs, panels, None)
     rows = []
-    keys = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
-    for names, curve in frame.groupby(keys, sort=False):
+    for names, curve in frame.groupby(_CURVE, sort=False):
         means = curve.groupby("claim")[["estimate", "low", "high", "truth"]].mean()
-        claims = means.index.to_numpy()
         for delta in deltas:
-            inverted = {
-                "at_delta": epsilon_at(delta, claims, means["estimate"]),
-                "low": epsilon_at(delta, claims, means["low"]),
-                "high": epsilon_at(delta, claims, means["high"]),
-                "truth": epsilon_at(delta, claims, means["truth"]),
-            }
-            rows.append({**dict(zip(keys, names, strict=True)), "delta": delta, **inverted})
-    return pd.DataFrame(rows)
+            inverted = {name: epsilon_at(delta, means.index, means[name]) for name in means}
+            rows.append({**dict(zip(_CURVE, names, strict=True)), "delta": delta, **inverted})
+    return pd.DataFrame(rows).rename(columns={"estimate": "at_delta"})
 
 
 def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> pd.DataFrame:
@@ -245,7 +239,7 @@ def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> 
     largest = np.array([json.loads(text).get("largest", False) for text in frame["settings"]])
     frame["truth"] = frame["truth"].where(~largest, frame["level"])
     frame = frame.assign(panel=titles)[titles.notna()]
-    if frame.duplicated([*_CURVE, "run"]).any():
+    if frame.duplicated([*_POINT, "run"]).any():
         raise ArgumentError("data", "must hold one pair a curve, or the largest of all")
     if claims is None:
         return frame

@@ -278,16 +278,17 @@ class Exact:
     @cache  # noqa: B019 (it is of one file of draws)
     def level(self, order: float, delta: float | None) -> float:
         """Return the divergence of an order, or the epsilon at a delta, in nats."""
-        if self._law is None:
+        law = self._law
+        if law is None:
             return math.nan
         if delta is None:
-            return float(max(divergence(self._law, order, *way) for way in self._ways))
-        if not hasattr(self._law, "spectrum"):
+            return float(max(divergence(law, order, *way) for way in self._ways))
+        if not hasattr(law, "spectrum"):
             return math.nan
         from scipy.optimize import brentq
 
         def excess(claim: float) -> float:
-            return self._delta(claim) - delta
+            return max(float(spectrum(law, [claim], *way)[0]) for way in self._ways) - delta
 
         if excess(0.0) <= 0:
             return 0.0
@@ -297,7 +298,3 @@ class Exact:
             if high > _LARGEST:
                 return math.inf
         return float(brentq(excess, 0.0, high, xtol=1e-9))
-
-    def _delta(self, claim: float) -> float:
-        assert self._law is not None
-        return max(float(spectrum(self._law, [claim], *way)[0]) for way in self._ways)

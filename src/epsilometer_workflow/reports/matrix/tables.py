@@ -143,6 +143,7 @@ def by_draws(
                 for run, pair in pairs
             ]
             values = np.array([result["answer"] for result in results if not result["failed"]])
+            error = np.sqrt(np.mean((values - exact) ** 2)) if values.size else math.nan
             rows.append(
                 file.row(order, name, method)
                 | {
@@ -150,7 +151,7 @@ def by_draws(
                     "runs": len(results),
                     "failures": len(results) - values.size,
                     "mean": values.mean() if values.size else math.nan,
-                    "error": _rmse(values, exact) / exact,
+                    "error": error / exact,
                 }
             )
     return pd.DataFrame(rows).drop(columns=["run", "answer", "failed", "applies", "reason"])
@@ -333,8 +334,3 @@ def _over_runs(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     table["coverage_low"], table["coverage_high"] = np.where(has_answers, [low, high], math.nan)
     table["rmse"] = np.sqrt(table["rmse"])
     return table.assign(reason=table["reason"].fillna("").astype(str))
-
-
-def _rmse(values: Sequence[float] | np.ndarray, exact: float) -> float:
-    errors = np.asarray(values, float) - exact
-    return float(np.sqrt(np.mean(errors**2))) if errors.size else math.nan

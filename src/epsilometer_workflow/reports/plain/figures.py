@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 def against_n(table: pd.DataFrame) -> Figure:
     """Draw mean and spread of `plain.statistics` against n, a panel for each exact value."""
     keys = ["mechanism", "epsilon", "inputs", "lambda", "pair"]
-    groups = list(table.groupby(keys, sort=False, dropna=False))
-    figure, axes = style.panels(1, len(groups))
-    for ax, (key, rows) in zip(axes[0], groups, strict=True):
+    figure, panels = style.by_panel(table, keys)
+    for ax, key, rows in panels:
         for name, line in rows.groupby("estimator", sort=False):
             n = line["n"] + line["fresh"]
             ax.errorbar(n, line["mean"], line["sd"], marker="o", capsize=2, label=name)
         ax.axhline(rows["truth"].iloc[0], color=style.TRUTH, linestyle="--", label="exact")
         title = f"{key[0]}, epsilon {key[1]:g}, lambda {key[3]}"
         ax.set(xscale="log", xlabel="draws a side $n$", title=title)
-    axes[0, 0].set(ylabel="estimate, nats")
+    figure.axes[0].set(ylabel="estimate, nats")
     style.legend(figure)
     return figure

@@ -153,9 +153,9 @@ def rows(table: str, condition: Measure | None = None, /, **equal: object) -> Se
     return Selection(table, condition, equal)
 
 
-def checks(table: str) -> Callable[..., Selection]:
-    """Return the function that selects rows of a table of checks, by their names and columns."""
-    return lambda *names, **equal: rows(table, check=names, **equal)
+def named(table: str, column: str = "check") -> Callable[..., Selection]:
+    """Return the function that selects rows of a table by names in a column, and other columns."""
+    return lambda *names, **equal: rows(table, **{column: names}, **equal)
 
 
 def printed(t: Rows, *_: Rows) -> Value:

@@ -33,6 +33,8 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ``kind`` is line, area or points; ``along`` is horizontal or vertical for what has one y or one
     x; ``colour`` is of the line, or else the face; ``points`` are the vertices.
     """
+    from matplotlib import pyplot as plt
+
     if _SETTINGS not in tables:
         raise ArgumentError("tables", f"must have {_SETTINGS}, which says who draws")
     settings = tables[_SETTINGS].set_index("setting")["value"]
@@ -47,7 +49,7 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         figure = getattr(_RENDERERS[report], renderer)(table)
         for panel, axes in enumerate(figure.axes):
             rows += [{"figure": name, "panel": panel} | artist for artist in _artists(axes)]
-        _close(figure)
+        plt.close(figure)
     return pd.DataFrame(rows)
 
 
@@ -86,9 +88,3 @@ def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
             "along": "",
             "points": offsets,
         }
-
-
-def _close(figure: Any) -> None:
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)

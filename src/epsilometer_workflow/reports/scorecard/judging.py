@@ -189,19 +189,11 @@ def verdicts(
     for statement, pattern in pair(read_statements(files), criteria):
         criterion = criteria[statement.paper][pattern]
         verdict = judge(statement, criterion, known, decides=statement.scale in reached)
-        rows.append(
-            {
-                "paper": statement.paper,
-                "artifact": statement.artifact,
-                "quantity": statement.quantity,
-                "key": statement.key,
-                "printed": statement.printed,
-                **vars(verdict),
-                "id": statement.id,
-                "from": " ".join(criterion.tables(statement.paper)),
-            }
-        )
-    return pd.DataFrame(rows).astype({"low": float, "high": float})
+        read = " ".join(criterion.tables(statement.paper))
+        rows.append(vars(statement) | vars(verdict) | {"paper": statement.paper, "from": read})
+    shown = ["paper", "artifact", "quantity", "key", "printed"]
+    shown += ["ours", "low", "high", "agrees", "reason", "id", "from"]
+    return pd.DataFrame(rows, columns=shown).astype({"low": float, "high": float})
 
 
 def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:

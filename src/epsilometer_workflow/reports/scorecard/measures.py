@@ -153,16 +153,6 @@ def largest(column: str) -> Callable[..., Any]:
     return lambda t, *_: np.max(t[column])
 
 
-def geometric_mean(values: ArrayLike) -> float:
-    """Return the geometric mean."""
-    return float(np.exp(np.mean(np.log(np.asarray(values, float)))))
-
-
-def distinct(values: NDArray[Any]) -> int:
-    """Return the number of different values."""
-    return len(set(values.tolist()))
-
-
 # Of tables whose rows hold a ``value`` of ours beside its ``bound``.
 
 
