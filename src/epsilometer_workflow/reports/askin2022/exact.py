@@ -27,6 +27,8 @@ from epsilometer_workflow.reports.points import Points, at, table_of
 
 _LEVELS = (0.2, 0.7, 1.5)
 _ONE, _TWO = [0.0] * 3, [1.0] * 3
+_CENTRE = [0.5] * 3
+_GRID = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != _CENTRE]
 _SIZES = (("a-d", 20_000, 50_000), ("svt", 100_000, 500_000))  # n and N, without and with SVT
 _PAIRS = [  # of the patterns of Table I, for six queries
     ([1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 1]),
@@ -289,10 +291,6 @@ def _printed_star() -> Points:
 def _differ_by_one() -> Points:
     for i, (x, x_prime) in enumerate(_PAIRS):
         yield at(pair=i), np.abs(np.subtract(x, x_prime)).max(), 1.0
-
-
-_CENTRE = [0.5] * 3
-_GRID = [list(x) for x in product((0, 0.5, 1), repeat=3) if list(x) != _CENTRE]
 
 
 def _centric() -> Points:

@@ -108,7 +108,9 @@ def accuracies(table: pd.DataFrame) -> Figure:
 def bootstrapped(table: pd.DataFrame) -> Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
     figure, ax = style.panel()
-    for (claim, rows), colour in zip(table.groupby("claim"), style.colours(6), strict=False):
+    curves = table.groupby("claim")
+    hues = cycle(style.colours(len(curves)))
+    for (claim, rows), colour in zip(curves, hues, strict=False):
         label = rf"bootstrap, $\varepsilon' = {claim:g}$"
         ax.plot(2 * rows["n"], rows["alpha"], color=colour, marker="o", markersize=3, label=label)
         ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=5, mew=1.2)

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer_workflow.reports.scorecard.measures import (
     as_number,
-    half_a_digit,
     numbers,
     same,
     within,
@@ -176,9 +175,9 @@ class Criterion:
     """How statements are decided: by ``ours``, and where it may lie.
 
     ``ours`` is a column with one row, or a function of the selected rows. It may lie ``within`` so
-    much of the printed number ("rounding": half a unit of its last digit), off by a ``factor`` at
-    most, from ``low`` to ``high``, ``above`` or ``below``, or it ``equals`` something. A limit is a
-    number or a function, which sees ``ours`` too.
+    much of the printed number, off by a ``factor`` at most, from ``low`` to ``high``, ``above`` or
+    ``below``, or it ``equals`` something. A limit is a number or a function, which sees ``ours``
+    too.
 
     ``erratum`` is the reason why the print is wrong. It counts where ours does not agree with the
     print but with the correct value ``instead``: a value for ``within``, ``factor`` and
@@ -233,7 +232,7 @@ class Criterion:
             ours = self._single(result)
             for part in parts:
                 part.ours = ours
-            return Compared(self, parts, ours, text)
+            return Compared(self, parts, ours)
 
     def _single(self, value: Value) -> Value:
         """Return a single value; several only where they are compared in turn."""
@@ -247,8 +246,8 @@ class Criterion:
 class Compared:
     """Ours beside its limits; ``low`` and ``high`` are NaN where there is no limit."""
 
-    def __init__(self, criterion: Criterion, parts: list[Rows], ours: Value, text: str) -> None:
-        self._criterion, self._parts, self._text = criterion, parts, text
+    def __init__(self, criterion: Criterion, parts: list[Rows], ours: Value) -> None:
+        self._criterion, self._parts = criterion, parts
         self.ours, self.low, self.high = ours, math.nan, math.nan
         self.agrees = self._agrees(parts[0].printed)
         ends = self.low, self.high
@@ -272,8 +271,7 @@ class Compared:
         low, high = self._ends(criterion.low), self._ends(criterion.high)
         above, below = self._ends(criterion.above), self._ends(criterion.below)
         if criterion.within is not None:
-            rounded = criterion.within == "rounding"
-            (reach,) = [half_a_digit(self._text)] if rounded else self._ends(criterion.within)
+            reach = float(self._value(criterion.within))
             low.append(float(printed) - reach)
             high.append(float(printed) + reach)
         if criterion.factor is not None:

@@ -36,7 +36,7 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     from matplotlib import pyplot as plt
 
     if _SETTINGS not in tables:
-        raise ArgumentError("tables", f"must have {_SETTINGS}, which says who draws")
+        raise ArgumentError("tables", f"must have {_SETTINGS}, which names the renderers")
     settings = tables[_SETTINGS].set_index("setting")["value"]
     rows = []
     for name, table in tables.items():

@@ -70,18 +70,6 @@ def digits(value: Any, count: int) -> Any:
     return rounded[0] if np.ndim(value) == 0 else np.array(rounded)
 
 
-def half_a_digit(text: str) -> float:
-    """Return half a unit of the last digit of a number as it is printed; raise `ValueError`.
-
-    >>> half_a_digit("9.25"), half_a_digit("8.7e6"), half_a_digit("9588")
-    (0.005, 50000.0, 0.5)
-    """
-    printed = re.fullmatch(r"[-+]?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?", text.strip())
-    if not printed or not printed[1] + printed[2]:
-        raise ValueError(f"{text!r} is not a rounded number")
-    return 0.5 * 10.0 ** (int(printed[3] or 0) - len(printed[2]))
-
-
 def spread(p: Any, n: Any, other: Any, m: Any) -> Any:
     """Return 2.6 standard errors of the difference of two shares, of n and of m runs."""
     pooled = (n * p + m * other) / (n + m)
