@@ -135,10 +135,7 @@ audit-levels: .venv/develop
 measurements: .venv/develop
 	$(BIN)/python -m tests.benchmarks.audit
 	$(BIN)/python tests/benchmarks/hot_paths.py
-	$(BIN)/python tests/benchmarks/local_loss.py
 	$(BIN)/python tests/benchmarks/exact_bound.py
-	$(BIN)/python tests/benchmarks/renyi_bound.py
-	$(BIN)/python tests/benchmarks/spectrum.py
 
 # What jobs took, from the logs of finished runs; after make figures and a run at paper scale.
 rates: .venv/develop

@@ -1,7 +1,8 @@
-"""Times of the hot paths beside a plain baseline, in one process: `make measurements`.
+"""Times of hot paths beside a plain baseline, in one process: `make measurements`.
 
-Each line is nanoseconds of CPU a draw, best of five that take turns, and the ratio. A timing is
-never an assertion.
+`make benchmark` has the others: other samplers, counts, sorting, densities. Each line is
+nanoseconds of CPU a draw, best of five that take turns, and the ratio. A timing is never an
+assertion.
 """
 
 from __future__ import annotations
@@ -16,15 +17,11 @@ import pandas as pd
 import plain
 
 from epsilometer.densities.binned import quantiles
-from epsilometer.densities.histogram import interval_histogram, ladder
 from epsilometer.events.events import Event
 from epsilometer.events.tallies import Tally
 from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
-from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.randomized_bits import RandomizedBits
-from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
 from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22
@@ -44,32 +41,11 @@ def best(
     return min(times[0][1:]) / n, min(times[1][1:]) / n
 
 
-def textbook_sampler(x: float, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Invert the CDF as the paper's appendix writes it."""
-    scale, p = 1.0, rng.random(size)
-    k = 1 / (scale * (2 - np.exp(-x / scale) - np.exp(-(1 - x) / scale)))
-    at_x = scale * k * (1 - np.exp(-x / scale))
-    sign = np.sign(p - at_x)
-    inner = 1 + sign * (1 - np.exp(-x / scale) - p / (scale * k))
-    return x - sign * scale * np.log(inner)
-
-
-def textbook_search(sample: np.ndarray, cells: int) -> list[np.ndarray]:
-    """Count every prefix of the search from its beginning."""
-    return [np.histogram(sample[:n], cells, (0, 1))[0] for n in ladder(sample.size)]
-
-
 def samplers(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     """Time the samplers beside loops that ask for one random number at a time."""
     person, bits = np.eye(10)[0], np.eye(10, dtype=np.int32)[0]
-    ten, six = np.repeat([1.0, 0.0], 5), np.repeat([1.0, 0.0], 3)
     of_sums, descent = NoisySum(1.0, included=0.5), NoisyGradientDescent(1.0)
-    respond, above, most = (
-        RandomizedBits(1.0, shuffled=True),
-        SparseVector(1.0, 6),
-        ReportNoisyMax(1.0),
-    )
-    scales, noise = above.noise_scales, descent.step_noise
+    respond, noise = RandomizedBits(1.0, shuffled=True), descent.step_noise
     pairs: list[tuple[str, Callable[[], object], Callable[[], object]]] = [
         (
             "sample sums of subsets",
@@ -85,16 +61,6 @@ def samplers(rng: np.random.Generator) -> list[tuple[str, float, float]]:
             "sample shuffled bits",
             lambda: respond.sample(bits.tolist(), FEW, rng),
             lambda: plain.shuffled_bits(FEW, bits, respond.truthful, rng),
-        ),
-        (
-            "sample sparse vectors",
-            lambda: above.sample(ten.tolist(), FEW, rng),
-            lambda: plain.sparse_vectors(FEW, ten, 1.0, *scales, rng),
-        ),
-        (
-            "sample noisy maxima of six",
-            lambda: most.sample(six.tolist(), FEW, rng),
-            lambda: plain.largest(FEW, six, most.scale, rng),
         ),
     ]
     return [(name, *best(ours, theirs, FEW)) for name, ours, theirs in pairs]
@@ -132,8 +98,7 @@ def counts(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 def main() -> None:
     """Print the comparison."""
     rng = np.random.default_rng(0)
-    mechanism = TruncatedLaplace(1.0)
-    sample = mechanism.sample(0.3, N, rng)
+    sample = rng.random(N)
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder, "ours.parquet"), Path(folder, "theirs.parquet")
         identity = {"runs": [0, 0], "sides": 1, "n": N}
@@ -144,17 +109,6 @@ def main() -> None:
 
         frame = pd.DataFrame({"output": sample})
         rows = [
-            (
-                "sample truncated Laplace",
-                *best(lambda: mechanism.sample(0.3, N, rng), lambda: textbook_sampler(0.3, N, rng)),
-            ),
-            (
-                "count a search, 455 cells",
-                *best(
-                    lambda: interval_histogram(sample, (0.0, 1.0), 455, ladder(N)),
-                    lambda: textbook_search(sample, 455),
-                ),
-            ),
             ("write Parquet", *best(write, lambda: frame.to_parquet(theirs))),
             (
                 "read Parquet, checked",

@@ -57,30 +57,6 @@ def shuffled_bits(size, bits, truthful, rng):
     return outputs
 
 
-@numba.njit
-def sparse_vectors(size, answers, threshold, rho_scale, nu_scale, rng):
-    """Draw which of all queries are above a noisy threshold, each with noise of its own."""
-    outputs = np.zeros(size, np.int32)
-    for i in range(size):
-        bar = threshold + laplace(rho_scale, rng)
-        for j in range(answers.size):
-            outputs[i] |= (answers[j] + laplace(nu_scale, rng) >= bar) << j
-    return outputs
-
-
-@numba.njit
-def largest(size, answers, scale, rng):
-    """Draw the index of the largest noisy answer."""
-    outputs = np.zeros(size, np.int32)
-    for i in range(size):
-        top = -math.inf
-        for j in range(answers.size):
-            noisy = answers[j] + laplace(scale, rng)
-            if noisy > top:
-                top, outputs[i] = noisy, j
-    return outputs
-
-
 def in_event(firsts: np.ndarray, lasts: np.ndarray, sample: np.ndarray) -> int:
     """Count the outputs in some ranges by a search among them."""
     at = np.searchsorted(firsts, sample, side="right") - 1
