@@ -25,13 +25,13 @@ def again(page: Path, folder: Path) -> str:
         if language != "console":
             return match[0]
         commands = [line for line in body.splitlines() if line.startswith("$ ")]
-        printed = "".join(f"{command}\n{_output(command[2:], folder)}" for command in commands)
+        printed = "".join(f"{command}\n{output(command[2:], folder)}" for command in commands)
         return f"```console\n{printed}```\n"
 
     return _BLOCK.sub(block, page.read_text())
 
 
-def _output(command: str, folder: Path) -> str:
+def output(command: str, folder: Path) -> str:
     """Run a command as a user does; measured seconds are replaced."""
     paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(

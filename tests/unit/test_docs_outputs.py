@@ -1,0 +1,28 @@
+"""Commands of pages outside the gallery print what stands there; a line `...` is any lines."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.gallery import ROOT, output
+
+FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "config/audits/training"}
+FILES = {"audit": "survey.py", "explain": "ages.py"}  # that a page takes for granted, or shows
+
+
+@pytest.mark.parametrize("page", FOLDERS)
+def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
+    text = (ROOT / f"docs/{page}.md").read_text()
+    blocks = re.findall("```console\n\\$ (.*?)\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    shutil.copytree(ROOT / "config/audits", tmp_path / "config/audits")
+    (module, *_) = re.findall("```python\n(.*?)```", text, re.DOTALL) or [""]
+    if page in FILES:
+        (tmp_path / FILES[page]).write_text("def word(x): ..." if page == "audit" else module)
+    for command, shown in blocks:
+        pattern = re.escape(shown).replace(re.escape("  ...\n"), "(?:.*\n)*")
+        errors = " 2>&1" if page == "audit" else ""  # elsewhere it is progress
+        printed = output(command + errors, tmp_path / FOLDERS[page])
+        assert re.fullmatch(pattern, printed), printed
