@@ -51,21 +51,18 @@ def _reference(value: float | str) -> float | str:
 Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
 Order = Annotated[float, BeforeValidator(_order)]
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
-Values = Annotated[
-    Annotated[Scalar, Tag("one")] | Annotated[list[Scalar], _SOME, Tag("several")],
-    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
-Texts = Annotated[
-    Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
-    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-]
+_Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+Values = Annotated[list[Scalar], _SOME, _Listed]
 
 
 class Command(Model):
     """A program: a worker, or one that is run with ``{input}`` filled in."""
 
-    command: Texts
+    command: Annotated[
+        Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
 
 
 class Python(Model):
@@ -85,7 +82,7 @@ class Environment(Model):
 class Recorded(Model):
     """Outputs in one file of two columns, or in two files."""
 
-    outputs: Texts
+    outputs: Annotated[list[str], _SOME, _Listed]
     columns: Annotated[list[str], _SOME] | None = None
 
 
@@ -98,24 +95,19 @@ class OneRun(Model):
 
 def _kind_of_mechanism(value: object) -> str:
     if not isinstance(value, dict):
-        return "a function"
-    for key, kind in (
-        ("one run", "canaries"),
-        *(("outputs", "recorded"), ("columns", "recorded")),
-        *(("command", "a command"), ("environment", "an environment")),
-    ):
-        if key in value:
-            return kind
-    return "another interpreter" if {"python", "function"} & set(value) else "a command"
+        return "by text"
+    kinds = ("one run", "outputs", "columns", "command", "environment", "python", "function")
+    kind = next((key for key in kinds if key in value), "command")
+    return f"by {({'columns': 'outputs', 'function': 'python'}).get(kind, kind)}"
 
 
 Mechanism = Annotated[
-    Annotated[str, Tag("a function")]
-    | Annotated[Command, Tag("a command")]
-    | Annotated[Python, Tag("another interpreter")]
-    | Annotated[Environment, Tag("an environment")]
-    | Annotated[Recorded, Tag("recorded")]
-    | Annotated[OneRun, Tag("canaries")],
+    Annotated[str, Tag("by text")]
+    | Annotated[Command, Tag("by command")]
+    | Annotated[Python, Tag("by python")]
+    | Annotated[Environment, Tag("by environment")]
+    | Annotated[Recorded, Tag("by outputs")]
+    | Annotated[OneRun, Tag("by one run")],
     Discriminator(_kind_of_mechanism),
 ]
 
@@ -162,11 +154,8 @@ def _kind_of_set(value: object) -> str:
         return "a domain"
     if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
         return "named pairs"
-    return (
-        "rows of a table"
-        if any(isinstance(part, str) for part in value.values())
-        else "ten patterns"
-    )
+    tables = any(isinstance(part, str) for part in value.values())
+    return "rows of a table" if tables else "ten patterns"
 
 
 def _kind_of_pairs(value: object) -> str:
