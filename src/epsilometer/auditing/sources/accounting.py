@@ -112,12 +112,12 @@ def with_parameters(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
         rest = numbers if order is None else {"order": order}
         return {**level, "given": {**parameters, **rest}}
 
-    return _replaced(claim, completed)
+    return replaced(claim, completed)
 
 
 def with_placeholders(claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return a plain claim with a placeholder number for each function."""
-    return _replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
+    return replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
 
 
 def ask_all(claims: Sequence[Mapping[str, Any]], **options: Any) -> list[dict[str, Any]]:
@@ -152,7 +152,7 @@ def with_answers(
         if "problem" in answer:
             raise MechanismError(answer["problem"])
         by_name[name] = Answer(answer["level"], level["function"], answer["digest"])
-    return _replaced(claim, lambda name, *_: by_name[name].value), by_name
+    return replaced(claim, lambda name, *_: by_name[name].value), by_name
 
 
 def functions(claims: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -173,11 +173,11 @@ def without_levels(claim: Mapping[str, Any]) -> tuple[dict[str, Any], str] | Non
 def _function_levels(claim: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the levels of a plain claim that name functions, by name."""
     levels: dict[str, Mapping[str, Any]] = {}
-    _replaced(claim, lambda name, level, _: levels.setdefault(name, level))
+    replaced(claim, lambda name, level, _: levels.setdefault(name, level))
     return levels
 
 
-def _replaced(claim: Mapping[str, Any], number: Callable[..., Any]) -> dict[str, Any]:
+def replaced(claim: Mapping[str, Any], number: Callable[..., Any]) -> dict[str, Any]:
     """Return a plain claim with ``number(name, level, order)`` where it names functions."""
 
     def new(name: str, level: Any, order: float | None = None) -> Any:
