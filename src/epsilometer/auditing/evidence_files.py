@@ -153,7 +153,7 @@ def _sha256(plain: Any) -> str:
 class EvidenceFile:
     """The evidence in a file, for one audit: ``before`` it, and ``after``.
 
-    `begin`, `evidence`, `record` and `end` are called in this order.
+    `begin`, `kept`, `record` and `end` are called in this order.
     """
 
     path: Path
@@ -194,8 +194,8 @@ class EvidenceFile:
             check_sampler=question.check_sampler and not checked,
         )
 
-    def evidence(self, question: Question) -> Evidence:
-        """Return the evidence so far, to which this audit adds."""
+    def kept(self, question: Question) -> dict[str, Any]:
+        """Return ``earlier`` and ``past`` of the evidence to which this audit adds."""
         claims, before = parts(question.claim), self.before
         earlier = [Earlier(anew=math.log(part_of(self.after["audits"])))] * len(claims)
         past, pair = {}, None
@@ -207,14 +207,7 @@ class EvidenceFile:
                 replace(each, **_earlier(wealth), pair=pair)
                 for each, wealth in zip(earlier, before["wealth"], strict=True)
             ]
-        return Evidence(
-            question.claim,
-            len(question.pairs),
-            question.alpha,
-            as_reals=question.as_reals,
-            earlier=dict(zip(claims, earlier, strict=True)),
-            past=past,
-        )
+        return {"earlier": dict(zip(claims, earlier, strict=True)), "past": past}
 
     def record(self, evidence: Evidence, names: tuple[str, ...]) -> None:
         """Add the evidence of the audit of pairs of these names."""
@@ -240,7 +233,10 @@ class EvidenceFile:
             after["verdict"] = verdict.verdict
             lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in after.items()]
             lines.append(f'"sha256": "{_sha256(json.loads(json.dumps(after)))}"')
-            self._write("{\n" + ",\n".join(lines) + "\n}\n")
+            try:
+                put(self.path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+            except OSError as error:
+                raise _wrong(self.path, f"cannot be written: {error.strerror}") from None
             text = (
                 f"{self.path.name}: audit {after['audits']} of version {version}, after "
                 f"{self.before['draws']} draws a side; this version has {part:.3g} of alpha"
@@ -252,12 +248,6 @@ class EvidenceFile:
         return replace(
             verdict, alpha=after["alpha"], p_value=p_value, checks=[*verdict.checks, note]
         )
-
-    def _write(self, text: str) -> None:
-        try:
-            put(self.path, text.encode())
-        except OSError as error:
-            raise _wrong(self.path, f"cannot be written: {error.strerror}") from None
 
 
 def _identity(question: Question) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer.auditing.question import Question, check_together, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
-    functions,
     with_parameters,
     with_placeholders,
     without_levels,
@@ -76,35 +75,12 @@ class Case:
     about: Mapping[str, str | None] = field(default_factory=dict)
     expected: str | None = None
 
-    @property
-    def accountants(self) -> list[dict[str, Any]]:
-        """The functions that answer levels, in the interpreter of the mechanism."""
-        keys = ("python", "environment", "lock")
-        interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
-        names = functions(
-            [entry[k] for k in ("claim", "least") for entry in self.claims if k in entry]
-        )
-        return [{**interpreter, "function": function} for function in names]
-
-    @property
-    def files(self) -> list[str]:
-        """The files of data that it names."""
-        tables = [self.inputs[k] for k in ("remove", "replace") if self.inputs and k in self.inputs]
-        return [*tables, *self.mechanism.get("outputs", ())]
-
 
 class Audits:
-    """One file of audits at one scale.
+    """One file of audits, in YAML, at one of the ``scales``: by default, the file's own.
 
-    Parameters
-    ----------
-    path
-        The YAML file; all that it names is relative to its folder.
-    scale, scales
-        The scale, and all scales; without these, the file's own.
-    lock_of
-        Returns the lock of an environment for a file in a folder; without it, there are no
-        environments.
+    All that it names is relative to its folder. ``lock_of`` returns the lock of an environment for
+    a file in a folder; without it, there are no environments.
     """
 
     def __init__(

@@ -47,32 +47,17 @@ _HEAD = 4096  # outputs of a batch that are looked at for repeated reals
 class Column:
     """A number that is made of an output.
 
-    Parameters
-    ----------
-    name
-        Its name for a reader.
-    kind
-        ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
-        ``present``, 1 or 0.
-    path
-        The part of the output; empty for the whole output.
-    words
-        The words of the codes from 0; the next code is for any other word.
-    whole
-        Whether it is a whole number or missing.
-    optional
-        Whether some outputs lack it.
-    signed
-        Whether -0.0 differs from 0.0.
+    Kinds: ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
+    ``present``, 1 or 0.
     """
 
-    name: str
+    name: str  # for a reader
     kind: Literal["number", "rest", "word", "length", "present"]
-    path: tuple[Step, ...] = ()
-    words: tuple[Word, ...] = ()
-    whole: bool = True
-    optional: bool = False
-    signed: bool = False
+    path: tuple[Step, ...] = ()  # of the part of the output; empty for the whole output
+    words: tuple[Word, ...] = ()  # of the codes from 0; the next code is for any other word
+    whole: bool = True  # or missing
+    optional: bool = False  # whether some outputs lack it
+    signed: bool = False  # whether -0.0 differs from 0.0
 
     @property
     def outcomes(self) -> list[str]:

@@ -152,7 +152,7 @@ class Process:
         code = self._wait(0.5)
         reason = "closed its output" if code is None else _reason(code)
         after = reply.so_far()
-        if code == 0 and self._answered and not reply.received:
+        if code == 0 and self._answered and not reply.data:
             after += " (a worker answers until its input ends)"
         return EndedError(f"{self._name}: {reason} {after}{self._last_line()}", reason)
 

@@ -27,54 +27,50 @@ class ReplyError(Exception):
 class Reply:
     """Prints of a program so far in answer to one request.
 
-    ``complete`` tells whether all is there; ``problem`` is an error in it.
+    ``data`` is all that arrived; ``complete`` tells whether all is there; ``problem`` is an error
+    in it.
     """
 
     def __init__(self, size: int, failures: bool) -> None:
         self.size, self.failures = size, failures
         self.complete = False
         self.problem = ""
-        self._data = bytearray()
+        self.data = bytearray()
         self._lines = 0  # ends of lines so far
         self._last = 0  # position of the end of the last complete line
         self._raw: tuple[np.dtype[Any], int] | None = None  # type and columns; 0 for plain numbers
         self._start = self._needed = 0  # of raw outputs: position, and number of bytes
 
-    @property
-    def received(self) -> bool:
-        """Whether any byte arrived."""
-        return bool(self._data)
-
     def feed(self, chunk: bytes) -> None:
         """Append bytes."""
-        start = len(self._data)
-        self._data += chunk
+        start = len(self.data)
+        self.data += chunk
         if self._raw is None:
             self._lines += chunk.count(b"\n")
             if (end := chunk.rfind(b"\n")) >= 0:
                 self._last = start + end + 1
-            if self._lines and self._data.startswith(b"{"):
+            if self._lines and self.data.startswith(b"{"):
                 self._read_header()
         if self._raw is None:
             self._check_lines()
             return
-        received = len(self._data) - self._start
+        received = len(self.data) - self._start
         self.complete = received == self._needed
         if received > self._needed:
             self.problem = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
 
     def end(self) -> None:
         """Complete the reply; its last line needs no end."""
-        if self._raw is None and len(self._data) > self._last:
+        if self._raw is None and len(self.data) > self._last:
             self.feed(b"\n")
 
     def _read_header(self) -> None:
-        line = bytes(self._data[: self._data.index(b"\n")])
+        line = bytes(self.data[: self.data.index(b"\n")])
         if b'"raw"' not in line:
             return
         with suppress(ValueError):
             header = json.loads(line)
-            if set(header) - {"raw", "columns"} or "raw" not in header:
+            if not {"raw"} <= set(header) <= {"raw", "columns"}:
                 return
             columns, kind = header.get("columns", 0), header["raw"]
             if kind not in ("float64", "int64"):
@@ -86,40 +82,40 @@ class Reply:
                 self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
 
     def _check_lines(self) -> None:
-        start = self._data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
-        if self._lines and _ERROR.match(self._data, start):
-            last = bytes(self._data[start : self._last])
+        start = self.data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
+        if self._lines and _ERROR.match(self.data, start):
+            last = bytes(self.data[start : self._last])
             if (error := _error(last)) and (error[1] or not self.failures):
                 self.problem = shortened(error[0], 300)
                 return
-        if self._lines > self.size or (self._lines == self.size and self._last < len(self._data)):
-            extra = bytes(self._data).split(b"\n")[self.size]
+        if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
+            extra = bytes(self.data).split(b"\n")[self.size]
             expected = counted(self.size, "output")
             self.problem = f"printed more than the {expected} asked for: {shown(extra)}"
-        elif len(self._data) - self._last > _LINE:
-            self.problem = f"line {self._lines + 1} does not end: {shown(self._data[:99])}"
+        elif len(self.data) - self._last > _LINE:
+            self.problem = f"line {self._lines + 1} does not end: {shown(self.data[:99])}"
         self.complete = self._lines == self.size
 
     def so_far(self) -> str:
         """Return a text: how much arrived."""
         if self._raw is not None:
-            received = len(self._data) - self._start
+            received = len(self.data) - self._start
             return f"after {received} of {self._needed} bytes of raw outputs"
         return f"after {self._lines} of {counted(self.size, 'output')}"
 
     def missing(self, timeout: float) -> str:
         """Return the error of a program that prints no more."""
         hint = ""
-        if not self._data:
+        if not self.data:
             hint = " (does it flush its output?)"
-        elif self._raw is None and self._last < len(self._data):
-            hint = f", and a line without an end: {shown(self._data[self._last :])}"
+        elif self._raw is None and self._last < len(self.data):
+            hint = f", and a line without an end: {shown(self.data[self._last :])}"
         return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
 
     def message(self) -> dict[str, Any]:
         """Return the one object of a reply without outputs."""
         with suppress(ValueError):
-            if isinstance(reply := json.loads(bytes(self._data)), dict):
+            if isinstance(reply := json.loads(bytes(self.data)), dict):
                 return reply
         return {}
 
@@ -127,9 +123,9 @@ class Reply:
         """Return the outputs of a complete reply, or raise `ReplyError`."""
         if self._raw is not None:
             kind, columns = self._raw
-            flat = np.frombuffer(self._data, kind, offset=self._start).copy()
+            flat = np.frombuffer(self.data, kind, offset=self._start).copy()
             return flat.reshape(self.size, columns) if columns else flat
-        data = bytes(self._data)
+        data = bytes(self.data)
         read = _vectors if data.startswith(b"[") else _numbers
         if (numbers := read(data, self.size)) is not None:
             return numbers

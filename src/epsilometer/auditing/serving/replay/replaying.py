@@ -57,9 +57,12 @@ def replayed(
     def record(x: Any, seed: int) -> Record:
         left = max(until - time.monotonic(), 0.0) + seconds
         result = forked(lambda: draw(sampler, sources, x, seed), left)
-        with recorder.paused():
+        with recorder.paused():  # import the libraries that every draw would import again
             for name in result.pop("imported", ()):
-                _imported(name)
+                with contextlib.suppress(Exception):
+                    spec = importlib.util.find_spec(name.partition(".")[0])
+                    if spec is not None and is_library(spec.origin or ""):
+                        importlib.import_module(name)
         return result
 
     for seed in seeds:
@@ -173,14 +176,6 @@ def forked(function: Callable[[], Record], seconds: float) -> Record:
         here.close()
         os.kill(child, signal.SIGKILL)  # it may wait for its own children
         os.waitpid(child, 0)
-
-
-def _imported(name: str) -> None:
-    """Import a library that every draw would import again, but no module of a mechanism."""
-    with contextlib.suppress(Exception):
-        spec = importlib.util.find_spec(name.partition(".")[0])
-        if spec is not None and is_library(spec.origin or ""):
-            importlib.import_module(name)
 
 
 def comparable(value: Any) -> Any:
