@@ -71,18 +71,15 @@ def numbered(folder: Path, name: str) -> tuple[Path, int]:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            numbers = {
-                int(match[1]): file
-                for file in folder.iterdir()
-                if (match := _NUMBERED.match(file.name))
-            }
-            for number, file in numbers.items():
-                if file.name.endswith(end):
-                    return file, number
-            number = max(numbers, default=0) + 1
-            file = folder / f"{number:04}{end}"
+            last = 0
+            for other in folder.iterdir():
+                if match := _NUMBERED.match(other.name):
+                    if other.name.endswith(end):
+                        return other, int(match[1])
+                    last = max(last, int(match[1]))
+            file = folder / f"{last + 1:04}{end}"
             file.touch()
-            return file, number
+            return file, last + 1
         finally:
             os.close(descriptor)
     except OSError as error:
