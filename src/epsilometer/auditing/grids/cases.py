@@ -137,7 +137,7 @@ class Audits:
         sets, samples = _sets(entry), self._samples(name, entry)
         for plain in sets.values() if entry.claims is not None else ():
             number = _number_of(plain or {})
-            if samples < (least := least_samples(max(number, 1))) and number:
+            if number and samples < (least := least_samples(number)):
                 message = f"must be at least {least} for {number} pairs, got {samples}"
                 raise ArgumentError("samples", message)
         cases: dict[str, dict[str, Case]] = {}

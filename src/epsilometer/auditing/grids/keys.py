@@ -93,21 +93,26 @@ class OneRun(Model):
     columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
 
 
+_KINDS = {  # by a key of a mechanism
+    **{"one run": "canaries", "outputs": "recorded", "columns": "recorded"},
+    **{"command": "a command", "environment": "an environment"},
+    **{"python": "another interpreter", "function": "another interpreter"},
+}
+
+
 def _kind_of_mechanism(value: object) -> str:
     if not isinstance(value, dict):
-        return "by text"
-    kinds = ("one run", "outputs", "columns", "command", "environment", "python", "function")
-    kind = next((key for key in kinds if key in value), "command")
-    return f"by {({'columns': 'outputs', 'function': 'python'}).get(kind, kind)}"
+        return "a function"
+    return next((kind for key, kind in _KINDS.items() if key in value), "a command")
 
 
 Mechanism = Annotated[
-    Annotated[str, Tag("by text")]
-    | Annotated[Command, Tag("by command")]
-    | Annotated[Python, Tag("by python")]
-    | Annotated[Environment, Tag("by environment")]
-    | Annotated[Recorded, Tag("by outputs")]
-    | Annotated[OneRun, Tag("by one run")],
+    Annotated[str, Tag("a function")]
+    | Annotated[Command, Tag("a command")]
+    | Annotated[Python, Tag("another interpreter")]
+    | Annotated[Environment, Tag("an environment")]
+    | Annotated[Recorded, Tag("recorded")]
+    | Annotated[OneRun, Tag("canaries")],
     Discriminator(_kind_of_mechanism),
 ]
 

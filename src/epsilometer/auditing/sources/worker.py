@@ -22,8 +22,7 @@ from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.serving.outputs import Failure, compact
 from epsilometer.auditing.serving.signatures import distinct_seeds, folded
 from epsilometer.auditing.sources.callables import Origin, Outputs, argument_errors
-from epsilometer.auditing.sources.processes import EndedError, Process
-from epsilometer.auditing.sources.replies import Reply, ReplyError
+from epsilometer.auditing.sources.processes import EndedError, Process, Reply
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
 _FIELDS = ("input", "size", "seed")
@@ -116,7 +115,7 @@ class WorkerSource:
             self._exchange(f'{{"input": {text}, "size": {size}, "seed": {seed}}}\n', reply)
         try:
             return reply.outputs()
-        except ReplyError as error:
+        except MechanismError as error:
             self.close()
             raise MechanismError(f"{self.name}: {error}") from None
 
