@@ -28,12 +28,6 @@ def _number(value: object) -> object:
     return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 
-def _order(value: object) -> object:
-    """Read a key in quotes, as JSON has it, as the number that it is."""
-    quoted = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value)
-    return float(value) if quoted else value  # type: ignore[arg-type]
-
-
 def _function(value: object) -> object:
     """Read ``{function: file.py:function}`` as that place."""
     if isinstance(value, dict) and list(value) == ["function"]:
@@ -49,7 +43,7 @@ def _reference(value: float | str) -> float | str:
 
 
 Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
-Order = Annotated[float, BeforeValidator(_order)]
+Order = Annotated[float, Field(strict=False)]  # a key may be in quotes, as in JSON
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 _Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])

@@ -9,22 +9,19 @@ from __future__ import annotations
 import _random
 import contextlib
 import gc
-import importlib.abc
-import importlib.util
 import os
 import random
 import re
 import secrets
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..optional import np
 from .recording import Recorder
 
 _NO_DRAWS = frozenset(("seed", "spawn", "get_state", "set_state", "getstate", "setstate"))
-_STATS = "scipy.stats._distn_infrastructure"
 
 
 class _Bytes:
@@ -56,10 +53,8 @@ class Sources:
         self._patch_python()
         if np is not None:
             self._patch_numpy()
-        if _STATS in sys.modules:
-            self._patch_stats(sys.modules[_STATS])
-        else:
-            sys.meta_path.insert(0, _Waiting(_STATS, self._patch_stats))
+        self._stats: Any = None
+        self.patch_stats()
         self._patch_imported_names()
 
     def seed(self, seed: int) -> None:
@@ -238,9 +233,12 @@ class Sources:
 
     # --- SciPy ------------------------------------------------------------------------------------
 
-    def _patch_stats(self, module: Any) -> None:
-        """Record ``scipy.stats``, which scales NumPy's draws."""
-        plain = module.rv_generic.rvs
+    def patch_stats(self) -> None:
+        """Record ``scipy.stats``, which scales NumPy's draws, once it is loaded."""
+        module = sys.modules.get("scipy.stats._distn_infrastructure")
+        if module is self._stats:
+            return
+        self._stats, plain = module, module.rv_generic.rvs  # type: ignore[union-attr]
 
         def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
             return plain(source, *arguments, **options)
@@ -258,32 +256,10 @@ class Sources:
             )
             return function(**named)
 
-        module.rv_generic.rvs = call
+        module.rv_generic.rvs = call  # type: ignore[union-attr]
 
 
 def _parameters(method: Any) -> str:
     """Return the parameters of a method of NumPy, with which its docstring begins."""
     match = re.match(r"\w+\(([^)\n]*)", (method.__doc__ or "").strip())
     return match[1] if match and "..." not in match[1] else "size"
-
-
-class _Waiting(importlib.abc.MetaPathFinder):
-    """An import hook that finds nothing; it calls a function when a module has been loaded."""
-
-    def __init__(self, name: str, then: Callable[[Any], None]) -> None:
-        self._name, self._then = name, then
-
-    def find_spec(self, name: str, path: Iterable[str] | None = None, target: Any = None) -> Any:
-        if name != self._name or self not in sys.meta_path:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def loaded(module: Any) -> None:
-                load(module)
-                self._then(module)
-
-            spec.loader.exec_module = loaded  # type: ignore[method-assign]
-        return spec
