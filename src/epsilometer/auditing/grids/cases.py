@@ -134,12 +134,7 @@ class Audits:
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
         """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
         self._check(entry)
-        sets, samples = _sets(entry), self._samples(name, entry)
-        for plain in sets.values() if entry.claims is not None else ():
-            number = _number_of(plain or {})
-            if number and samples < (least := least_samples(number)):
-                message = f"must be at least {least} for {number} pairs, got {samples}"
-                raise ArgumentError("samples", message)
+        sets = _sets(entry, self._samples(name, entry))
         cases: dict[str, dict[str, Case]] = {}
         for point in product(*entry.parameters.values()):
             arguments = dict(zip(entry.parameters, point, strict=True))
@@ -319,8 +314,11 @@ class Audits:
         return sizes[self.scale]
 
 
-def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
-    """Return the sets of pairs by the names that paths have, as jobs get them."""
+def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | None]:
+    """Return the sets of pairs by the names that paths have, as jobs get them.
+
+    Raise `ArgumentError` if so many ``samples`` are too few for one of them.
+    """
     if entry.canaries is not None:
         return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
     if entry.pairs is None:
@@ -329,7 +327,11 @@ def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
     sets: dict[str, dict[str, Any] | None] = {}
     for pairs in entry.pairs if several else [entry.pairs]:
         with _at("pairs"):
-            key, plain = _plain_set(pairs)
+            key, plain, number = _plain_set(pairs)
+        least = least_samples(number) if number and entry.claims is not None else 0
+        if samples < least:
+            message = f"must be at least {least} for {number} pairs, got {samples}"
+            raise ArgumentError("samples", message)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
@@ -462,26 +464,19 @@ def _left(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
 
 
-def _number_of(inputs: Mapping[str, Any]) -> int:
-    """Return the number of pairs of a set; 0 where it is not known before the audit."""
-    if "domain" in inputs:
-        return len(domain(inputs["domain"]))
-    return len(inputs.get("pairs", ())) or _PATTERNS * ("patterns" in inputs)
-
-
-def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of a set of pairs in paths, and the set as jobs get it."""
+def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
+    """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
     if isinstance(entry, audits.Domain):
         declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
-        domain(declared)
-        kind = next(kind for kind in DOMAIN_KINDS if kind in declared)
-        return f"domain-{kind}", {"domain": declared}
+        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
     if isinstance(entry, audits.Patterns):
-        return f"patterns={entry.patterns}", {"patterns": entry.patterns}
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
     if isinstance(entry, audits.Rows):
         kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
-        return f"{kind}-a-row", {kind: table, "limit": entry.limit}
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}, 0
     by_name = named_pairs(entry)
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
-    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}
+    name = first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}"
+    return name, {"pairs": pairs}, len(pairs)

@@ -68,12 +68,13 @@ class Process:
     ) -> None:
         """Send a request and read until the reply is complete, or the program has ended.
 
-        Raise `MechanismError` if it hangs, dies, or prints no reply; its last lines on stderr are
-        notes of the error.
+        Raise `MechanismError` if it hangs, dies, or prints no reply; it has the program's name, and
+        its last lines on stderr are notes of the error.
         """
         try:
             self._exchange(request, reply, timeout, to_the_end)
         except MechanismError as error:
+            error.args = (f"{self._name}: {error}",)
             self._drain(self._popen.stderr)
             lines = self._lines()[-_LAST:]
             if len(lines) > 1 or not str(error).endswith(self._last_line()):
@@ -97,8 +98,7 @@ class Process:
             while to_the_end or not reply.complete:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or time.monotonic() > deadline:
-                    problem = f"{reply.missing(timeout)}{self._last_line()}"
-                    raise MechanismError(f"{self._name}: {problem}")
+                    raise MechanismError(f"{reply.missing(timeout)}{self._last_line()}")
                 files = {key.fileobj for key, _ in ready}
                 if stdin in files:
                     left = left[self._write(stdin, left) :]
@@ -109,8 +109,6 @@ class Process:
                 if stdout in files:
                     chunk = os.read(stdout.fileno(), _CHUNK)
                     reply.feed(chunk)
-                    if reply.problem:
-                        raise MechanismError(f"{self._name}: {reply.problem}")
                     if not chunk and not to_the_end:
                         raise self._died(reply)
                     if not chunk:
@@ -123,7 +121,7 @@ class Process:
             if chunk := os.read(stdout.fileno(), _CHUNK):
                 line = _shown(chunk.splitlines()[0])
                 when = "after its last answer was complete" if self._answered else "unasked"
-                raise MechanismError(f"{self._name}: printed {line} {when}")
+                raise MechanismError(f"printed {line} {when}")
 
     def _write(self, stdin: Any, left: memoryview) -> int:
         try:
@@ -166,21 +164,17 @@ class Process:
         after = reply.so_far()
         if code == 0 and self._answered and not reply.data:
             after += " (a worker answers until its input ends)"
-        return EndedError(f"{self._name}: {reason} {after}{self._last_line()}", reason)
+        return EndedError(f"{reason} {after}{self._last_line()}", reason)
 
     def _ended_well(self, reply: Reply, deadline: float, timeout: float) -> None:
         code = self._wait(max(0.0, deadline - time.monotonic()))
         if code is None:
-            problem = f"did not end within {timeout:g} s{self._last_line()}"
-            raise MechanismError(f"{self._name}: {problem}")
+            raise MechanismError(f"did not end within {timeout:g} s{self._last_line()}")
         if code != 0:
-            raise EndedError(f"{self._name}: {_reason(code)}{self._last_line()}", _reason(code))
+            raise EndedError(f"{_reason(code)}{self._last_line()}", _reason(code))
         reply.end()
-        problem = reply.problem
         if not reply.complete:
-            problem = problem or f"ended {reply.so_far()}{self._last_line()}"
-        if problem:
-            raise MechanismError(f"{self._name}: {problem}")
+            raise MechanismError(f"ended {reply.so_far()}{self._last_line()}")
 
     def close(self, grace: float = _GRACE) -> None:
         """Give it a moment to end; then kill it with all processes that it has started."""
@@ -242,14 +236,12 @@ def _reason(code: int) -> str:
 class Reply:
     """Prints of a program so far in answer to one request.
 
-    ``data`` is all that arrived; ``complete`` tells whether all is there; ``problem`` is an error
-    in it.
+    ``data`` is all that arrived, ``complete`` tells whether all is there.
     """
 
     def __init__(self, size: int, failures: bool) -> None:
         self.size, self.failures = size, failures
         self.complete = False
-        self.problem = ""
         self.data = bytearray()
         self._lines = 0  # ends of lines so far
         self._last = 0  # position of the end of the last complete line
@@ -257,7 +249,7 @@ class Reply:
         self._start = self._needed = 0  # of raw outputs: position, and number of bytes
 
     def feed(self, chunk: bytes) -> None:
-        """Append bytes."""
+        """Append bytes, or raise `MechanismError` if they are no part of a reply."""
         start = len(self.data)
         self.data += chunk
         if self._raw is None:
@@ -272,7 +264,8 @@ class Reply:
         received = len(self.data) - self._start
         self.complete = received == self._needed
         if received > self._needed:
-            self.problem = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
+            text = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
+            raise MechanismError(text)
 
     def end(self) -> None:
         """Complete the reply; its last line needs no end."""
@@ -289,26 +282,24 @@ class Reply:
                 return
             columns, kind = header.get("columns", 0), header["raw"]
             if kind not in ("float64", "int64"):
-                self.problem = f"announces raw {_shown(kind)}; known are float64 and int64"
-            elif type(columns) is not int or ("columns" in header and columns < 1):
-                self.problem = f"announces {_shown(columns)} columns"
-            else:
-                self._raw = np.dtype(f"<{kind[0]}8"), columns
-                self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
+                raise MechanismError(f"announces raw {_shown(kind)}; known are float64 and int64")
+            if type(columns) is not int or ("columns" in header and columns < 1):
+                raise MechanismError(f"announces {_shown(columns)} columns")
+            self._raw = np.dtype(f"<{kind[0]}8"), columns
+            self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
 
     def _check_lines(self) -> None:
         start = self.data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
         if self._lines and _ERROR.match(self.data, start):
             last = bytes(self.data[start : self._last])
             if (error := _error(last)) and (error[1] or not self.failures):
-                self.problem = shortened(error[0], 300)
-                return
+                raise MechanismError(shortened(error[0], 300))
         if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
             extra = bytes(self.data).split(b"\n")[self.size]
             expected = counted(self.size, "output")
-            self.problem = f"printed more than the {expected} asked for: {_shown(extra)}"
-        elif len(self.data) - self._last > _LINE:
-            self.problem = f"line {self._lines + 1} does not end: {_shown(self.data[:99])}"
+            raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
+        if len(self.data) - self._last > _LINE:
+            raise MechanismError(f"line {self._lines + 1} does not end: {_shown(self.data[:99])}")
         self.complete = self._lines == self.size
 
     def so_far(self) -> str:

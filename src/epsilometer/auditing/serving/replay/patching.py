@@ -14,7 +14,6 @@ import random
 import re
 import secrets
 import sys
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -45,8 +44,10 @@ class Sources:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._bytes = _Bytes()
-        self._created: list[weakref.ref[Any]] = []
-        self._known = self._generators()
+        self._kinds: tuple[Any, ...] = (random.Random,)
+        if np is not None:
+            self._kinds += (np.random.Generator, np.random.RandomState)
+        self._known: list[Any] = []  # generators
         self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
         self._replaced: dict[int, tuple[Any, Any]] = {}  # old and new objects, by the old one's id
         self._patch_system()
@@ -54,18 +55,17 @@ class Sources:
         if np is not None:
             self._patch_numpy()
         self._stats: Any = None
-        self.patch_stats()
+        self.refresh()
         self._patch_imported_names()
 
     def seed(self, seed: int) -> None:
-        """Put every source into a state that follows from a seed, also those created later."""
+        """Put every source into a state that follows from a seed."""
         with self.recorder.paused():
             self._bytes.seed(seed)
             random.seed(seed)
             if np is not None:
                 np.random.seed(seed % 2**32)
-            created = [source for ref in self._created if (source := ref()) is not None]
-            for i, source in enumerate([*self._known, *created], start=1):
+            for i, source in enumerate(self._known, start=1):
                 source_seed = (seed + 7919 * i) % 2**32
                 with contextlib.suppress(Exception):  # of the user's own kind
                     if hasattr(source, "seed"):
@@ -74,17 +74,17 @@ class Sources:
                         bits = source.bit_generator
                         bits.state = type(bits)(source_seed).state
 
-    def _generators(self) -> list[Any]:
-        """Return the generators that exist already."""
-        kinds: tuple[Any, ...] = (random.Random,)
-        if np is not None:
-            kinds += (np.random.Generator, np.random.RandomState)
-        fixed = random.SystemRandom
-        return [
+    def refresh(self) -> None:
+        """Find all generators, and record ``scipy.stats``; after modules have been loaded."""
+        self._known = [
             source
             for source in gc.get_objects()
-            if issubclass(type(source), kinds) and not isinstance(source, fixed)
+            if issubclass(type(source), self._kinds) and not isinstance(source, random.SystemRandom)
         ]
+        module = sys.modules.get("scipy.stats._distn_infrastructure")
+        if module is not self._stats:
+            self._stats = module
+            self._patch_stats(module)
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
         old = vars(owner).get(name)
@@ -133,19 +133,14 @@ class Sources:
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
                     setattr(kind, name, self.recorder.wrapped(function, titled(name)))
-        plain, created_sources, fresh = random.Random.seed, self._created, self._bytes
+        plain, fresh = random.Random.seed, self._bytes
 
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
         recorded_seed = self.recorder.wrapped(seed, titled("seed"), "seed", "seed")
         start = random.Random.__init__
-
-        def begin(source: Any, x: Any = None) -> None:
-            created_sources.append(weakref.ref(source))
-            start(source, x)
-
-        recorded_start = self.recorder.wrapped(begin, lambda _: "Random", "seed", "seed")
+        recorded_start = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
 
         def created(source: Any, x: Any = None) -> None:
             (start if isinstance(source, random.SystemRandom) else recorded_start)(source, x)
@@ -175,9 +170,7 @@ class Sources:
 
         def default(seed: Any = None) -> Any:
             kinds = (module.Generator, module.BitGenerator)
-            source = (default_rng if isinstance(seed, kinds) else recorded)(seed)
-            self._created.append(weakref.ref(source))
-            return source
+            return (default_rng if isinstance(seed, kinds) else recorded)(seed)
 
         for name in dir(module.mtrand):
             function = getattr(module, name, None)
@@ -195,7 +188,7 @@ class Sources:
 
     def _class(self, base: Any) -> Any:
         """Return a recorded subclass of a NumPy class, of which all objects count as instances."""
-        created, recorder = self._created, self.recorder
+        recorder = self.recorder
 
         class Kind(type):
             def __instancecheck__(cls, value: Any) -> bool:
@@ -217,7 +210,6 @@ class Sources:
 
         def begin(source: Any, seed: Any = None) -> None:
             source.title = ""
-            created.append(weakref.ref(source))
             if isinstance(seed, np.random.BitGenerator):
                 with recorder.paused():
                     base.__init__(source, seed)
@@ -233,12 +225,9 @@ class Sources:
 
     # --- SciPy ------------------------------------------------------------------------------------
 
-    def patch_stats(self) -> None:
-        """Record ``scipy.stats``, which scales NumPy's draws, once it is loaded."""
-        module = sys.modules.get("scipy.stats._distn_infrastructure")
-        if module is self._stats:
-            return
-        self._stats, plain = module, module.rv_generic.rvs  # type: ignore[union-attr]
+    def _patch_stats(self, module: Any) -> None:
+        """Record ``scipy.stats``, which scales NumPy's draws."""
+        plain = module.rv_generic.rvs
 
         def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
             return plain(source, *arguments, **options)
@@ -256,7 +245,7 @@ class Sources:
             )
             return function(**named)
 
-        module.rv_generic.rvs = call  # type: ignore[union-attr]
+        module.rv_generic.rvs = call
 
 
 def _parameters(method: Any) -> str:

@@ -50,7 +50,7 @@ def replayed(
     recorder = sources.recorder
     recorder.records = []
     sampler = load()
-    sources.patch_stats()
+    sources.refresh()
     loaded = [] if sampler.per_draw else recorder.records  # else these are draws of a constructor
     runs: list[Record] = []
     until = time.monotonic() + seconds
@@ -65,8 +65,10 @@ def replayed(
                     spec = importlib.util.find_spec(name.partition(".")[0])
                     if spec is not None and is_library(spec.origin or ""):
                         importlib.import_module(name)
-        sources.patch_stats()
-        return result if len(sys.modules) == before else record(x, seed)
+        if len(sys.modules) == before:
+            return result
+        sources.refresh()
+        return record(x, seed)
 
     for seed in seeds:
         if runs and time.monotonic() > until:
