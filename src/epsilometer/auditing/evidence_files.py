@@ -128,16 +128,12 @@ def _wrong(path: str | os.PathLike[str], problem: str) -> ArgumentError:
 def _contents(path: Path, text: str) -> dict[str, Any]:
     if not text:
         return {}
-    another = _wrong(path, "does not hold evidence of epsilometer; name another file")
-    try:
+    if _FORMAT not in text[:100]:
+        raise _wrong(path, "does not hold evidence of epsilometer; name another file")
+    contents: Any = None
+    with suppress(ValueError, RecursionError):
         contents = json.loads(text)
-    except (ValueError, RecursionError):
-        contents = None
-        if _FORMAT not in text[:100]:
-            raise another from None
-    if contents is not None and (type(contents) is not dict or contents.get("format") != _FORMAT):
-        raise another
-    if contents is None or contents.pop("sha256", None) != _sha256(contents):
+    if type(contents) is not dict or contents.pop("sha256", None) != _sha256(contents):
         raise _wrong(path, "is damaged; restore it, or delete it and with it the evidence")
     return contents
 

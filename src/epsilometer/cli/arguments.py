@@ -286,17 +286,14 @@ def _declared(text: str) -> tuple[Any, str | None]:
     if text.lstrip()[:1] in "{[":
         return _json(text), None
     try:
-        content = Path(text).read_text(encoding="utf-8")
+        return _json(Path(text).read_text(encoding="utf-8")), text
     except FileNotFoundError:
-        hint = """write JSON, as in '{"values": [0, 1]}', or a file of it"""
-        raise argparse.ArgumentTypeError(f"{text!r} is not there; {hint}") from None
+        problem = """ is not there; write JSON, as in '{"values": [0, 1]}', or a file of it"""
     except (OSError, ValueError) as error:
-        message = f"{text!r} cannot be read: {one_line(error)}"
-        raise argparse.ArgumentTypeError(message) from None
-    try:
-        return _json(content), text
+        problem = f" cannot be read: {one_line(error)}"
     except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+        problem = f": {error}"
+    raise argparse.ArgumentTypeError(f"{text!r}{problem}")
 
 
 def _order(text: str) -> tuple[float, float | dict[str, str]]:

@@ -325,17 +325,19 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
         return {"recorded": None}
     several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
     sets: dict[str, dict[str, Any] | None] = {}
+    numbers: list[int] = []
     for pairs in entry.pairs if several else [entry.pairs]:
         with _at("pairs"):
             key, plain, number = _plain_set(pairs)
-        least = least_samples(number) if number and entry.claims is not None else 0
-        if samples < least:
-            message = f"must be at least {least} for {number} pairs, got {samples}"
-            raise ArgumentError("samples", message)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
+        numbers.append(number)
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
         sets[f"{key}~{times + 1}" if times else key] = plain
+    for number in filter(None, numbers) if entry.claims is not None else ():
+        if samples < (least := least_samples(number)):
+            message = f"must be at least {least} for {number} pairs, got {samples}"
+            raise ArgumentError("samples", message)
     return sets
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from epsilometer import checks
@@ -40,8 +41,8 @@ def patterns(length: int) -> list[Named]:
 
 def neighbours(
     path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
-) -> list[tuple[Any, Any, str]]:
-    """Return a table, the table with a row removed or replaced, and a label, for each of its rows.
+) -> Iterator[tuple[Any, Any, str]]:
+    """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
 
     ``path`` is a CSV or Parquet file; raise `ArgumentError` if it has no table, or no two different
     rows. A table is a list of rows, which are lists; a single column is a list of its values; with
@@ -65,13 +66,14 @@ def neighbours(
     def framed(rows: list[Any]) -> Any:
         return {"$frame": names, "rows": rows} if frame else rows
 
-    pairs = []
-    for i in rows:
-        label, new = f"without row {i + 1}", []
-        if chosen == _CHANGES[1]:
-            j = rng.randrange(len(table))
-            while table[j] == table[i]:
+    def pairs() -> Iterator[tuple[Any, Any, str]]:
+        for i in rows:
+            label, new = f"without row {i + 1}", []
+            if chosen == _CHANGES[1]:
                 j = rng.randrange(len(table))
-            label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
-        pairs.append((framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label))
-    return pairs
+                while table[j] == table[i]:
+                    j = rng.randrange(len(table))
+                label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
+            yield framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label
+
+    return pairs()

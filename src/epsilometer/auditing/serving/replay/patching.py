@@ -23,27 +23,12 @@ from .recording import Recorder
 _NO_DRAWS = frozenset(("seed", "spawn", "get_state", "set_state", "getstate", "setstate"))
 
 
-class _Bytes:
-    """A replacement of the system's random bytes that follows from a seed."""
-
-    def __init__(self) -> None:
-        self._source = _random.Random(0)
-
-    def seed(self, seed: int) -> None:
-        self._source.seed(seed)
-
-    def __call__(self, size: int) -> bytes:
-        if size < 0:
-            raise ValueError("negative argument not allowed")
-        return self._source.getrandbits(8 * size).to_bytes(size, "little") if size else b""
-
-
 class Sources:
     """All sources of randomness of this process, recorded from now on; see `seed`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self._bytes = _Bytes()
+        self._system = _random.Random(0)  # in its place
         self._kinds: tuple[Any, ...] = (random.Random,)
         if np is not None:
             self._kinds += (np.random.Generator, np.random.RandomState)
@@ -61,7 +46,7 @@ class Sources:
     def seed(self, seed: int) -> None:
         """Put every source into a state that follows from a seed."""
         with self.recorder.paused():
-            self._bytes.seed(seed)
+            self._system.seed(seed)
             random.seed(seed)
             if np is not None:
                 np.random.seed(seed % 2**32)
@@ -108,6 +93,11 @@ class Sources:
 
     # --- Python's own -----------------------------------------------------------------------------
 
+    def _bytes(self, size: int) -> bytes:
+        if size < 0:
+            raise ValueError("negative argument not allowed")
+        return self._system.getrandbits(8 * size).to_bytes(size, "little") if size else b""
+
     def _patch_system(self) -> None:
         self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
@@ -118,27 +108,19 @@ class Sources:
             self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", names))
 
     def _patch_python(self) -> None:
-        hidden = random._inst
-
-        def titled(name: str) -> Callable[[Any], str]:
-            def title(source: Any) -> str:
-                if source is hidden:
-                    return f"random.{name}"
-                return f"SystemRandom.{name}" if isinstance(source, random.SystemRandom) else name
-
-            return title
-
+        hidden: Any = random._inst
+        hidden.title, random.SystemRandom.title = "random.", "SystemRandom."  # type: ignore[attr-defined]
         for kind in (random.Random, random.SystemRandom):
             for name in dir(random.Random) if kind is random.Random else list(vars(kind)):
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
-                    setattr(kind, name, self.recorder.wrapped(function, titled(name)))
+                    setattr(kind, name, self.recorder.wrapped(function, _titled(name)))
         plain, fresh = random.Random.seed, self._bytes
 
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
-        recorded_seed = self.recorder.wrapped(seed, titled("seed"), "seed", "seed")
+        recorded_seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
         start = random.Random.__init__
         recorded_start = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
 
@@ -194,18 +176,15 @@ class Sources:
             def __instancecheck__(cls, value: Any) -> bool:
                 return isinstance(value, base)
 
-        def titled(name: str) -> Callable[[Any], str]:
-            return lambda source: getattr(source, "title", "") + name
-
         members: dict[str, Any] = {
-            name: recorder.wrapped(method, titled(name), _parameters(method))
+            name: recorder.wrapped(method, _titled(name), _parameters(method))
             for name in dir(base)
             if name[0] != "_"
             and name not in (*_NO_DRAWS, "bit_generator")
             and callable(method := getattr(base, name))
         }
         if hasattr(base, "seed"):
-            members["seed"] = recorder.wrapped(base.seed, titled("seed"), "seed", "seed")
+            members["seed"] = recorder.wrapped(base.seed, _titled("seed"), "seed", "seed")
         start = recorder.wrapped(base.__init__, lambda _: base.__name__, "seed", "seed")
 
         def begin(source: Any, seed: Any = None) -> None:
@@ -246,6 +225,11 @@ class Sources:
             return function(**named)
 
         module.rv_generic.rvs = call
+
+
+def _titled(name: str) -> Callable[[Any], str]:
+    """Return a function that names a method of a source, whose title may be that of a module."""
+    return lambda source: getattr(source, "title", "") + name
 
 
 def _parameters(method: Any) -> str:
