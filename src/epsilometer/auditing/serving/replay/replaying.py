@@ -7,7 +7,7 @@ the same seed gets the same noise.
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import json
 import os
 import signal
