@@ -50,7 +50,7 @@ import pytest
 if TYPE_CHECKING:
     from epsilometer.auditing.question import Pairs
     from epsilometer.auditing.statistics.claims import AnyClaim
-    from epsilometer.auditing.verdict import Verdict, VerdictName
+    from epsilometer.auditing.verdict import Verdict
 
 _MARK = (
     "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
@@ -175,33 +175,23 @@ class Auditor:
         mechanism: Any,
         pairs: Pairs | None = None,
         claim: AnyClaim | None = None,
-        *,
-        expect: VerdictName | None = None,
         **options: Any,
     ) -> Verdict:
-        """Audit a mechanism; the options are those of `epsilometer.audit`.
+        """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
 
         The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
         """
         __tracebackhide__ = True
         from epsilometer.auditing.audit import audit
 
-        own = {"pairs": pairs, "claim": claim, "expect": expect} | options
-        return self._run(audit, mechanism, own)
+        return self._run(audit, mechanism, {"pairs": pairs, "claim": claim} | options)
 
-    def outputs(
-        self,
-        outputs: Any,
-        claim: AnyClaim | None = None,
-        *,
-        expect: VerdictName | None = None,
-        **options: Any,
-    ) -> Verdict:
+    def outputs(self, outputs: Any, claim: AnyClaim | None = None, **options: Any) -> Verdict:
         """Audit recorded outputs; the options are those of `epsilometer.audit_outputs`."""
         __tracebackhide__ = True
         from epsilometer.auditing.audit import audit_outputs
 
-        return self._run(audit_outputs, outputs, {"claim": claim, "expect": expect} | options)
+        return self._run(audit_outputs, outputs, {"claim": claim} | options)
 
     def _run(
         self, function: Callable[..., Verdict], audited: Any, own: Mapping[str, Any]
@@ -301,7 +291,9 @@ class _Suite:
         if test is not None:
             test.enters("call")
         result = yield
-        if test is not None and test.requested and not test.calls and _is_argument(item):
+        function = getattr(item, "function", None)  # which may take it by another fixture only
+        direct = function is not None and "audit" in inspect.signature(function).parameters
+        if test is not None and test.requested and not test.calls and direct:
             _fail("takes the fixture audit and never called it: nothing is audited")
         return result
 
@@ -410,12 +402,6 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
             f"or renyi={{2: .5}}; got {' and '.join(claims) or 'none'}"
         )
     return claim_of(claims)
-
-
-def _is_argument(item: pytest.Item) -> bool:
-    """Tell whether the test itself takes ``audit``, and not only a fixture that it takes."""
-    function = getattr(item, "function", None)
-    return function is not None and "audit" in inspect.signature(function).parameters
 
 
 def _location(frame: Any, item: pytest.Item) -> str:

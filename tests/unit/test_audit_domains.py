@@ -19,6 +19,7 @@ from epsilometer.auditing.sources.callables import callable_source
 from epsilometer.auditing.sources.worker import python_worker
 from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_workflow.products.audited import files_of
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 DECLARATIONS = {
@@ -612,7 +613,7 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     assert names == ["domain-rows", "domain-values", "domain-bits", "patterns=4"]
     assert cases[0].inputs == {"domain": TABLE}
     assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
-    assert not any(case.files for case in cases)
+    assert not any(files_of(case) for case in cases)
     assert dict(pairs_of(cases[0].inputs)) == dict(em.domain(TABLE))
 
 

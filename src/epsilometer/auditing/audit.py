@@ -414,13 +414,11 @@ def _anytime(
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted and evidence.violated()
 
-    if file is None:
-        evidence = Evidence(
-            question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
-        )
-    else:
-        evidence = file.evidence(question)
-        steps = [replace(step, ahead=step.ahead + file.before["draws"]) for step in steps]
+    kept, before = ({}, 0) if file is None else (file.kept(question), file.before["draws"])
+    evidence = Evidence(
+        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals, **kept
+    )
+    steps = [replace(step, ahead=step.ahead + before) for step in steps]
     gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:

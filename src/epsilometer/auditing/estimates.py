@@ -72,21 +72,12 @@ def estimates(
     seed: int,
     outcomes: int | None = None,
 ) -> list[Estimate]:
-    """Return the results of all methods.
+    """Return the results of all methods, for the quantities of a claim.
 
-    Parameters
-    ----------
-    past, fresh
-        Encoded draws of both sides, of shape ``(n,)`` or ``(n, d)``; methods choose on the first
-        and confirm on the others. At most 100,000 a side are used, fewer of vectors.
-    claim
-        It gives the quantities to estimate.
-    alpha
-        The probability that a bound lies above the truth, at most.
-    seed
-        Of methods that draw.
-    outcomes
-        The number of outcomes, if the provider declares it.
+    ``past`` and ``fresh`` are encoded draws of both sides, of shape ``(n,)`` or ``(n, d)``: methods
+    choose on the first and confirm on the others. At most 100,000 a side are used, fewer of
+    vectors. A bound lies above the truth with probability ``alpha`` at most; ``seed`` is of methods
+    that draw, ``outcomes`` the declared number of outcomes.
 
     >>> rng = np.random.default_rng(4)
     >>> def laplace(): return rng.laplace(0, 1, 20_000), rng.laplace(0.7, 1, 20_000)

@@ -71,18 +71,15 @@ def numbered(folder: Path, name: str) -> tuple[Path, int]:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            numbers = {
-                int(match[1]): file
-                for file in folder.iterdir()
-                if (match := _NUMBERED.match(file.name))
-            }
-            for number, file in numbers.items():
-                if file.name.endswith(end):
-                    return file, number
-            number = max(numbers, default=0) + 1
-            file = folder / f"{number:04}{end}"
+            last = 0
+            for other in folder.iterdir():
+                if match := _NUMBERED.match(other.name):
+                    if other.name.endswith(end):
+                        return other, int(match[1])
+                    last = max(last, int(match[1]))
+            file = folder / f"{last + 1:04}{end}"
             file.touch()
-            return file, number
+            return file, last + 1
         finally:
             os.close(descriptor)
     except OSError as error:
@@ -131,16 +128,12 @@ def _wrong(path: str | os.PathLike[str], problem: str) -> ArgumentError:
 def _contents(path: Path, text: str) -> dict[str, Any]:
     if not text:
         return {}
-    another = _wrong(path, "does not hold evidence of epsilometer; name another file")
-    try:
+    if _FORMAT not in text[:100]:
+        raise _wrong(path, "does not hold evidence of epsilometer; name another file")
+    contents: Any = None
+    with suppress(ValueError, RecursionError):
         contents = json.loads(text)
-    except (ValueError, RecursionError):
-        contents = None
-        if _FORMAT not in text[:100]:
-            raise another from None
-    if contents is not None and (type(contents) is not dict or contents.get("format") != _FORMAT):
-        raise another
-    if contents is None or contents.pop("sha256", None) != _sha256(contents):
+    if type(contents) is not dict or contents.pop("sha256", None) != _sha256(contents):
         raise _wrong(path, "is damaged; restore it, or delete it and with it the evidence")
     return contents
 
@@ -153,7 +146,7 @@ def _sha256(plain: Any) -> str:
 class EvidenceFile:
     """The evidence in a file, for one audit: ``before`` it, and ``after``.
 
-    `begin`, `evidence`, `record` and `end` are called in this order.
+    `begin`, `kept`, `record` and `end` are called in this order.
     """
 
     path: Path
@@ -194,8 +187,8 @@ class EvidenceFile:
             check_sampler=question.check_sampler and not checked,
         )
 
-    def evidence(self, question: Question) -> Evidence:
-        """Return the evidence so far, to which this audit adds."""
+    def kept(self, question: Question) -> dict[str, Any]:
+        """Return ``earlier`` and ``past`` of the evidence to which this audit adds."""
         claims, before = parts(question.claim), self.before
         earlier = [Earlier(anew=math.log(part_of(self.after["audits"])))] * len(claims)
         past, pair = {}, None
@@ -207,14 +200,7 @@ class EvidenceFile:
                 replace(each, **_earlier(wealth), pair=pair)
                 for each, wealth in zip(earlier, before["wealth"], strict=True)
             ]
-        return Evidence(
-            question.claim,
-            len(question.pairs),
-            question.alpha,
-            as_reals=question.as_reals,
-            earlier=dict(zip(claims, earlier, strict=True)),
-            past=past,
-        )
+        return {"earlier": dict(zip(claims, earlier, strict=True)), "past": past}
 
     def record(self, evidence: Evidence, names: tuple[str, ...]) -> None:
         """Add the evidence of the audit of pairs of these names."""
@@ -240,7 +226,10 @@ class EvidenceFile:
             after["verdict"] = verdict.verdict
             lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in after.items()]
             lines.append(f'"sha256": "{_sha256(json.loads(json.dumps(after)))}"')
-            self._write("{\n" + ",\n".join(lines) + "\n}\n")
+            try:
+                put(self.path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+            except OSError as error:
+                raise _wrong(self.path, f"cannot be written: {error.strerror}") from None
             text = (
                 f"{self.path.name}: audit {after['audits']} of version {version}, after "
                 f"{self.before['draws']} draws a side; this version has {part:.3g} of alpha"
@@ -252,12 +241,6 @@ class EvidenceFile:
         return replace(
             verdict, alpha=after["alpha"], p_value=p_value, checks=[*verdict.checks, note]
         )
-
-    def _write(self, text: str) -> None:
-        try:
-            put(self.path, text.encode())
-        except OSError as error:
-            raise _wrong(self.path, f"cannot be written: {error.strerror}") from None
 
 
 def _identity(question: Question) -> dict[str, Any]:

@@ -60,12 +60,7 @@ _EXCLUDES = {
 def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
     """Refuse options that exclude each other, or need a missing one.
 
-    Parameters
-    ----------
-    present
-        The options, with the user's name for each.
-    spelled
-        Returns the user's name for a missing option.
+    ``present`` has the user's name for each; ``spelled`` returns that of a missing one.
     """
     exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]

@@ -208,19 +208,14 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def audit_parser() -> _Parser:
-    """Return the options of ``epsilometer audit``."""
-    return _Parser(_OF_AN_AUDIT, _AUDIT, _EPILOG)
-
-
-def audits_parser() -> _Parser:
-    """Return the options of ``epsilometer audits``."""
-    return _Parser(_OF_AUDITS, _AUDITS, _EPILOG.partition("\n\n")[0])
-
-
-def needed_parser() -> _Parser:
-    """Return the options of ``epsilometer samples-needed``."""
-    return _Parser(_OF_DRAWS, _NEEDED)
+def parser_of(command: str) -> _Parser:
+    """Return the parser of the options of a command."""
+    known = {
+        "audit": (_OF_AN_AUDIT, _AUDIT, _EPILOG),
+        "audits": (_OF_AUDITS, _AUDITS, _EPILOG.partition("\n\n")[0]),
+        "samples-needed": (_OF_DRAWS, _NEEDED),
+    }
+    return _Parser(*known[command])
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -240,8 +235,9 @@ def _real(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number{hint}") from None
 
 
-def _level(text: str) -> float | str:
-    return text if ":" in text or text.endswith(".py") else _real(text)
+def _level(text: str) -> float | dict[str, str]:
+    """Return a number, or the accountant that answers it."""
+    return {"function": text} if ":" in text or text.endswith(".py") else _real(text)
 
 
 def _whole(text: str) -> int:
@@ -290,20 +286,17 @@ def _declared(text: str) -> tuple[Any, str | None]:
     if text.lstrip()[:1] in "{[":
         return _json(text), None
     try:
-        content = Path(text).read_text(encoding="utf-8")
+        return _json(Path(text).read_text(encoding="utf-8")), text
     except FileNotFoundError:
-        hint = """write JSON, as in '{"values": [0, 1]}', or a file of it"""
-        raise argparse.ArgumentTypeError(f"{text!r} is not there; {hint}") from None
+        problem = """ is not there; write JSON, as in '{"values": [0, 1]}', or a file of it"""
     except (OSError, ValueError) as error:
-        message = f"{text!r} cannot be read: {one_line(error)}"
-        raise argparse.ArgumentTypeError(message) from None
-    try:
-        return _json(content), text
+        problem = f" cannot be read: {one_line(error)}"
     except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+        problem = f": {error}"
+    raise argparse.ArgumentTypeError(f"{text!r}{problem}")
 
 
-def _order(text: str) -> tuple[float, float | str]:
+def _order(text: str) -> tuple[float, float | dict[str, str]]:
     order, sign, epsilon = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
@@ -352,49 +345,30 @@ def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def resolve_accountants(options: argparse.Namespace) -> dict[str, Answer]:
-    """Replace the accountants in claims by their numbers; return their answers by name."""
-    levels = ("epsilon", "delta", "gdp", "zcdp")
-    named = {name: getattr(options, name, None) for name in levels}
-    orders = options.renyi or []
-    if not any(isinstance(level, str) for level in (*named.values(), *(eps for _, eps in orders))):
-        return {}
-    from epsilometer.auditing.sources.accounting import ask
-
-    interpreter = getattr(options, "python", None)
-    timeout = getattr(options, "timeout", None) or 60.0
-    numbers = {name: level for name, level in named.items() if isinstance(level, float)}
-    answers: dict[str, Answer] = {}
-    parameters = parameters_of(options)
-
-    def number(name: str, level: Any, rest: Mapping[str, float]) -> float:
-        if not isinstance(level, str):
-            return float(level)
-        arguments = {**parameters, **rest}
-        try:
-            answers[name] = ask(level, arguments, interpreter=interpreter, timeout=timeout)
-        except MechanismError as error:
-            option = "renyi" if name.startswith("order") else name
-            raise ArgumentError(option, str(error)) from error
-        return answers[name].value
-
-    for name, level in named.items():
-        if level is not None:
-            setattr(options, name, number(name, level, numbers))
-    if orders:
-        options.renyi = [
-            (order, number(f"order {order:g}", level, {"order": order})) for order, level in orders
-        ]
-    return answers
-
-
-def claim_of(options: argparse.Namespace) -> AnyClaim:
-    """Return the claim."""
+def claim_of(options: argparse.Namespace) -> tuple[AnyClaim, dict[str, Answer]]:
+    """Return the claim, and the answers of its accountants by level."""
     from epsilometer.auditing import question
 
-    names = ("epsilon", "delta", "renyi", "gdp", "zcdp")
+    plain = chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp")
+    answers: dict[str, Answer] = {}
+    levels = [*plain.values(), *(level for _, level in plain.get("renyi", ()))]
+    if any(isinstance(level, dict) for level in levels):
+        from epsilometer.auditing.sources.accounting import ask, replaced, with_parameters
+
+        interpreter = getattr(options, "python", None)
+        timeout = getattr(options, "timeout", None) or 60.0
+
+        def number(name: str, level: Mapping[str, Any], order: float | None) -> float:
+            function, given = level["function"], level["given"]
+            try:
+                answers[name] = ask(function, given, interpreter=interpreter, timeout=timeout)
+            except MechanismError as error:
+                raise ArgumentError("renyi" if order else name, str(error)) from error
+            return answers[name].value
+
+        plain = replaced(with_parameters(plain, parameters_of(options)), number)
     try:
-        return question.claim_of(chosen(options, *names))
+        return question.claim_of(plain), answers
     except ArgumentError as error:
         if options.renyi is None:
             raise

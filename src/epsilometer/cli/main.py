@@ -18,14 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilometer.cli.arguments import (
-    audit_parser,
-    audits_parser,
     check_options,
     chosen,
     claim_of,
-    needed_parser,
     pairs_of,
-    resolve_accountants,
+    parser_of,
     source_of,
     spelled,
 )
@@ -97,10 +94,9 @@ def _duration(seconds: float) -> str:
 
 
 def _audit(argv: Sequence[str]) -> int:
-    options = audit_parser().parsed(argv, "source")
+    options = parser_of("audit").parsed(argv, "source")
     check_options(options)
-    accountants = resolve_accountants(options)
-    claim = claim_of(options)
+    claim, accountants = claim_of(options)
     from epsilometer.auditing.rendering.files import Files
 
     read = [*_tables(options), *(options.outputs or ()), options.one_run]
@@ -250,7 +246,7 @@ def _replay(argv: Sequence[str], draws: int, part: float, seed: int | None = Non
 
 
 def _audits(argv: Sequence[str]) -> int:
-    options = audits_parser().parsed(argv, "files", most=sys.maxsize)
+    options = parser_of("audits").parsed(argv, "files", most=sys.maxsize)
     if not options.files:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     if options.jobs is not None and options.jobs < 1:
@@ -295,10 +291,9 @@ def _audits(argv: Sequence[str]) -> int:
 
 
 def _needed(argv: Sequence[str]) -> int:
-    options = needed_parser().parsed(argv)
+    options = parser_of("samples-needed").parsed(argv)
     check_options(options)
-    resolve_accountants(options)
-    claim = claim_of(options)
+    claim, _ = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer.auditing.statistics.power import POWER, fewest_draws, samples_needed

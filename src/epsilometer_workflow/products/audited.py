@@ -23,6 +23,7 @@ from epsilometer.auditing.grids.cases import Audits, Case
 from epsilometer.auditing.grids.verdicts import counts_of
 from epsilometer.auditing.serving.digests import sha256
 from epsilometer.auditing.serving.loading import parsed
+from epsilometer.auditing.sources.accounting import function_levels
 from epsilometer.auditing.sources.callables import digests
 from epsilometer.auditing.sources.worker import WorkerSource
 from epsilometer.errors import EpsilometerError, one_line
@@ -106,11 +107,11 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""
         options = self.file_of_audits.file.audits[self.entry]
-        files = (*self.case.files, *options.reads)
+        files = (*files_of(self.case), *options.reads)
         folder = str(self.file_of_audits.folder)
         part, *others = (
             json.dumps(part, sort_keys=True)
-            for part in (self.case.mechanism, *self.case.accountants)
+            for part in (self.case.mechanism, *_accountants_of(self.case))
         )
         return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
 
@@ -207,6 +208,22 @@ def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
         parts["missing"] = one_line(error)
     parts |= _files(files, folder)
     return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
+
+
+def files_of(case: Case) -> list[str]:
+    """Return the files of data that a case names."""
+    tables = [case.inputs[k] for k in ("remove", "replace") if case.inputs and k in case.inputs]
+    return [*tables, *case.mechanism.get("outputs", ())]
+
+
+def _accountants_of(case: Case) -> list[dict[str, Any]]:
+    """Return the functions that answer levels, in the interpreter of the mechanism."""
+    keys = ("python", "environment", "lock")
+    interpreter = {key: case.mechanism[key] for key in keys if key in case.mechanism}
+    claims = [entry[k] for k in ("claim", "least") for entry in case.claims if k in entry]
+    levels = [level for claim in claims for level in function_levels(claim).values()]
+    names = dict.fromkeys(level["function"] for level in levels)
+    return [{**interpreter, "function": name} for name in names]
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:

@@ -120,17 +120,9 @@ def draw_canaries(
 ) -> tuple[NDArray[Any], Floats]:
     """Toss a coin for each canary, run the mechanism once, and return coins and scores.
 
-    Raise `MechanismError` if it fails, or returns no such scores.
-
-    Parameters
-    ----------
-    mechanism
-        Its input is the coins, a list of ``canaries`` numbers 0 and 1; its output is a score for
-        each of them, of shape ``(canaries,)``.
-    probability
-        Of a coin to be 1.
-    seed
-        Of the coins, and of the run.
+    Its input is the coins, a list of ``canaries`` numbers 0 and 1, each 1 with this probability;
+    its output is a score for each of them, of shape ``(canaries,)``. Coins and run follow from
+    ``seed``. Raise `MechanismError` if it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST)
     rng = generator(seed, "one run", "coins")

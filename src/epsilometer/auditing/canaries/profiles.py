@@ -107,14 +107,8 @@ def p_value(
 ) -> float:
     """Return the p-value of ``right`` right guesses; see the module.
 
-    Parameters
-    ----------
-    shift
-        Added to epsilons: the log odds of a coin.
-    price
-        Returns m delta(e) of epsilons.
-    start
-        An epsilon and the weight with which it is a good choice alone.
+    ``shift``, the log odds of a coin, is added to epsilons; ``price`` returns m delta(e) of
+    epsilons; ``start`` is an epsilon and the weight with which it is a good choice alone.
     """
     from scipy.optimize import minimize
 

@@ -56,12 +56,8 @@ def accepted(
 
     There is one draw of each input, with a seed of its own, so that the choice does not depend on
     the draws of the audit. Pairs with a failure as an outcome come last. Once it is ``late`` and a
-    pair is accepted, untried pairs are left out.
-
-    Raises
-    ------
-    MechanismError
-        If the mechanism refuses one input of a pair, or all pairs.
+    pair is accepted, untried pairs are left out. Raise `MechanismError` if the mechanism refuses
+    one input of a pair, or all pairs.
     """
     start = time.monotonic()
     known: dict[str, tuple[bool, MechanismError | None]] = {}

@@ -103,21 +103,11 @@ def check(
 ) -> list[Check]:
     """Check whether draws are independent and of one distribution; see the module.
 
-    Parameters
-    ----------
-    draw
-        Returns raw outputs for ``(x, size, seed)``.
-    draws
-        Of each input, in all: 40 or more. 2000 detect a constant seed, kept state, repetitions and
-        an autocorrelation of one half.
-    seed
-        Of the order of calls, and of their seeds.
-    seeded
-        Whether the mechanism takes a seed or a generator.
-    tried
-        Whether it may follow the seed nevertheless, through global generators.
-    alpha
-        The probability that any check fails if nothing is wrong, 0.001 at most.
+    There are so many ``draws`` of each input, 40 or more; 2000 detect a constant seed, kept state,
+    repetitions and an autocorrelation of one half. The order of calls and their seeds follow from
+    ``seed``. A mechanism that is not ``seeded``, because it takes no seed or generator, may be
+    ``tried``: it may follow the global generators. ``alpha`` is the probability that any check
+    fails if nothing is wrong, 0.001 at most.
 
     >>> def stuck(x, size, seed): return np.random.default_rng(7).laplace(x, 1, size)
     >>> checks = check(stuck, [0.0, 1.0], draws=400, seed=1, seeded=True)

@@ -122,16 +122,11 @@ def _findings(
         ranked.append((0, Finding("nothing", text, runs=len(runs))))
     ranked.sort(key=lambda entry: entry[0])
     first, *rest = [finding for _, finding in ranked]
-    return [_within(first, claimed), *rest]
-
-
-def _within(finding: Finding, claimed: Mapping[Unit, float]) -> Finding:
-    """Return a finding, with a line that says so if its loss is within the claim."""
-    known = finding.unit in claimed and finding.loss is not None
-    if finding.kind == "nothing" or not known or _exceeds(finding.loss, finding.unit, claimed):
-        return finding
-    more = "that is within the claim: the cause is not known"
-    return replace(finding, more=(*finding.more, more))
+    known = first.kind != "nothing" and first.unit in claimed and first.loss is not None
+    if known and not _exceeds(first.loss, first.unit, claimed):
+        more = "that is within the claim: the cause is not known"
+        first = replace(first, more=(*first.more, more))
+    return [first, *rest]
 
 
 def _exceeds(loss: float | None, unit: Unit, claimed: Mapping[Unit, float]) -> bool:

@@ -111,14 +111,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Trace:
-    """A draw: its calls, its lines with the number of calls before each, its output.
+    """A draw: its calls, its lines in the order of their first run, its output.
 
     ``second`` is the output of a draw after it, in the same process; ``changed`` tells whether two
     more draws with the same noise differ.
     """
 
     calls: tuple[Call, ...]
-    lines: Mapping[tuple[str, int], int]
+    lines: Mapping[tuple[str, int], None]
     output: Any
     failed: str | None
     second: Any = None
@@ -179,8 +179,7 @@ def runs_of(replay: Mapping[str, Any]) -> list[Run]:
     """Return the runs of what was `replayed`."""
 
     def trace(record: Mapping[str, Any]) -> Trace:
-        files = record.get("files", ())
-        lines = {(files[i], line): calls for i, line, calls in record.get("lines", ())}
+        lines = dict.fromkeys((file, line) for file, line in record.get("lines", ()))
         fields = {key: record.get(key) for key in ("output", "failed", "second")}
         changed = record.get("changed", False)
         return Trace(calls_of(record.get("calls", ())), lines, **fields, changed=changed)

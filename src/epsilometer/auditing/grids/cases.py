@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -23,7 +24,6 @@ from epsilometer.auditing.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer.auditing.question import Question, check_together, named_pairs
 from epsilometer.auditing.sources.accounting import (
     check_spec,
-    functions,
     with_parameters,
     with_placeholders,
     without_levels,
@@ -42,6 +42,10 @@ _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
     *("as_reals", "outcomes", "support", "lipschitz"),
 )
+_OF_JOBS = {  # options that a job gets as they are
+    *("method", "failures", "as_reals", "timeout", "outcomes", "support", "lipschitz"),
+    *("guesses", "explain"),
+}
 _MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
     (audits.Recorded, "outputs", "recorded outputs"),
@@ -61,45 +65,22 @@ class Case:
 
     entry: str
     parameters: str
-    pairs: str
     mechanism: Mapping[str, Any]
     arguments: Mapping[str, Any]
     given: Mapping[str, Any]
-    inputs: Mapping[str, Any] | None
     samples: int
     claims: Sequence[Mapping[str, Any]]
+    pairs: str = ""
+    inputs: Mapping[str, Any] | None = None
     about: Mapping[str, str | None] = field(default_factory=dict)
     expected: str | None = None
 
-    @property
-    def accountants(self) -> list[dict[str, Any]]:
-        """The functions that answer levels, in the interpreter of the mechanism."""
-        keys = ("python", "environment", "lock")
-        interpreter = {key: self.mechanism[key] for key in keys if key in self.mechanism}
-        names = functions(
-            [entry[k] for k in ("claim", "least") for entry in self.claims if k in entry]
-        )
-        return [{**interpreter, "function": function} for function in names]
-
-    @property
-    def files(self) -> list[str]:
-        """The files of data that it names."""
-        tables = [self.inputs[k] for k in ("remove", "replace") if self.inputs and k in self.inputs]
-        return [*tables, *self.mechanism.get("outputs", ())]
-
 
 class Audits:
-    """One file of audits at one scale.
+    """One file of audits, in YAML, at one of the ``scales``: by default, the file's own.
 
-    Parameters
-    ----------
-    path
-        The YAML file; all that it names is relative to its folder.
-    scale, scales
-        The scale, and all scales; without these, the file's own.
-    lock_of
-        Returns the lock of an environment for a file in a folder; without it, there are no
-        environments.
+    All that it names is relative to its folder. ``lock_of`` returns the lock of an environment for
+    a file in a folder; without it, there are no environments.
     """
 
     def __init__(
@@ -110,6 +91,7 @@ class Audits:
         lock_of: Callable[[str, Path], Any] | None = None,
     ) -> None:
         self.path, self.scale = path, scale
+        self.name, self.folder = path.stem, path.parent  # paths in the file are relative to it
         self._lock_of = lock_of
         self._locks: dict[str, Any] = {}
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
@@ -125,11 +107,6 @@ class Audits:
         return all(self.scale in sizes for sizes in self._sizes.values())
 
     @property
-    def name(self) -> str:
-        """The file's name without its end."""
-        return self.path.stem
-
-    @property
     def scales(self) -> list[str]:
         """The scales that numbers of draws depend on, if they do."""
         return list(dict.fromkeys(name for sizes in self._sizes.values() for name in sizes))
@@ -140,11 +117,6 @@ class Audits:
         sizes: dict[str, Any] = {"samples": self.file.samples}
         sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
         return {key: size for key, size in sizes.items() if isinstance(size, dict)}
-
-    @property
-    def folder(self) -> Path:
-        """The folder that paths in the file are relative to."""
-        return self.path.parent
 
     @cached_property
     def cases(self) -> dict[str, dict[str, dict[str, Case]]]:
@@ -162,26 +134,24 @@ class Audits:
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
         """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
         self._check(entry)
-        sets = _sets(entry)
+        sets = _sets(entry, self._samples(name, entry))
         cases: dict[str, dict[str, Case]] = {}
-        for arguments in _grid_of(entry):
-            by_pairs = {
-                key: self._case(name, entry, arguments, key, plain) for key, plain in sets.items()
-            }
-            key = _parameters_name(arguments)
+        for point in product(*entry.parameters.values()):
+            arguments = dict(zip(entry.parameters, point, strict=True))
+            texts = [f"{key}={_safe(_text_of(value))}" for key, value in arguments.items()]
+            key = "_".join(texts) or "default"
             if key in cases:
                 raise ArgumentError("parameters", f"asks twice for {key}")
-            cases[key] = by_pairs
+            case = self._case(name, entry, key, arguments)
+            cases[key] = {
+                pairs: replace(case, pairs=pairs, inputs=plain) for pairs, plain in sets.items()
+            }
         return cases
 
     def all_cases(self) -> list[Case]:
         """Return all cases in one list."""
-        return [
-            case
-            for by_parameters in self.cases.values()
-            for by_pairs in by_parameters.values()
-            for case in by_pairs.values()
-        ]
+        every = [by_pairs for cases in self.cases.values() for by_pairs in cases.values()]
+        return [case for by_pairs in every for case in by_pairs.values()]
 
     @cached_property
     def verdicts(self) -> int:
@@ -201,9 +171,11 @@ class Audits:
 
     def spec(self, case: Case, name: str, seed: int) -> dict[str, Any]:
         """Return all that the verdicts on a case follow from, by the file's name and the seed."""
-        options = self.file.audits[case.entry]
+        options = self.file.audits[case.entry].model_dump(include=_OF_JOBS)
         own = generator(seed, "audits", name, case.entry, case.parameters, case.pairs)
+        support = options["support"]
         return {
+            **options,
             "audits": name,
             "entry": case.entry,
             "set": case.pairs,
@@ -212,18 +184,11 @@ class Audits:
             "given": dict(case.given),
             "pairs": case.inputs,
             "samples": case.samples,
-            "method": options.method,
-            "failures": options.failures,
-            "as_reals": options.as_reals or options.support is not None,
-            "timeout": options.timeout,
-            "outcomes": options.outcomes,
-            "support": None if options.support is None else list(options.support),
-            "lipschitz": options.lipschitz,
-            "guesses": options.guesses,
+            "as_reals": options["as_reals"] or support is not None,
+            "support": None if support is None else list(support),
             "audit_seed": int(own.integers(2**31)),
             "alpha": self.alpha,
             "claims": list(case.claims),
-            "explain": options.explain,
             **self._evidence(case),
         }
 
@@ -251,7 +216,7 @@ class Audits:
         check_together(options, lambda key: key.replace("_", " "))
         if entry.support is not None and entry.lipschitz is not None:
             Smooth(entry.support, entry.lipschitz)
-        if isinstance(mechanism, audits.Recorded) and len(_listed(mechanism.outputs)) > 2:
+        if isinstance(mechanism, audits.Recorded) and len(mechanism.outputs) > 2:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
@@ -260,52 +225,33 @@ class Audits:
             raise ArgumentError("claims", text)
         if entry.stability is not None and entry.pairs is None:
             raise ArgumentError("stability", "needs pairs")
-        self._check_braces(entry)
-
-    def _check_braces(self, entry: audits.AuditEntry) -> None:
-        """Check that all names in braces are known."""
-        filled = _FILLED if isinstance(entry.mechanism, audits.Command) else ()
-        for key in entry.parameters:
-            if key in filled:
-                message = f"{key!r} is filled in for every batch; take another name"
-                raise ArgumentError("parameters", message)
-        for key, text in _texts_of(entry.mechanism):
-            for parameter in _IN_BRACES.findall(text):
+        filled = _FILLED if isinstance(mechanism, audits.Command) else ()
+        for key in set(entry.parameters) & set(filled):
+            message = f"{key!r} is filled in for every batch; take another name"
+            raise ArgumentError("parameters", message)
+        for key, texts in _texts_of(mechanism).items():
+            for parameter in _IN_BRACES.findall(str(texts)):
                 if parameter not in (*entry.parameters, *filled):
+                    where = "mechanism" if isinstance(mechanism, str) else f"mechanism.{key}"
                     near = suggest(parameter, entry.parameters)
-                    raise ArgumentError(key, f"unknown parameter {parameter!r} in braces{near}")
+                    raise ArgumentError(where, f"unknown parameter {parameter!r} in braces{near}")
 
     def _case(
-        self,
-        name: str,
-        entry: audits.AuditEntry,
-        arguments: Mapping[str, Any],
-        pairs: str,
-        inputs: Mapping[str, Any] | None,
+        self, name: str, entry: audits.AuditEntry, parameters: str, arguments: Mapping[str, Any]
     ) -> Case:
+        """Return the case of an entry and parameters, without its pairs."""
         mechanism, rest = self._mechanism(entry, arguments)
-        samples = self._samples(name, entry)
-        unscheduled = {"remove", "replace", "canaries"}
-        if inputs is not None and not unscheduled & set(inputs) and entry.claims is not None:
-            number = _number_of(inputs)
-            if samples < (least := least_samples(number)):
-                message = f"must be at least {least} for {number} pairs, got {samples}"
-                raise ArgumentError("samples", message)
-        about = {
-            key: _text_of(_parameter(f"about.{key}", text, arguments))
-            if text is not None and re.fullmatch(r"\$\w+", text)
-            else text
-            for key, text in entry.about.model_dump().items()
-        }
+        about = entry.about.model_dump()
+        for key, text in about.items():
+            if re.fullmatch(r"\$\w+", text or ""):
+                about[key] = _text_of(_parameter(f"about.{key}", text, arguments))
         return Case(
             entry=name,
-            parameters=_parameters_name(arguments),
-            pairs=pairs,
+            parameters=parameters,
             mechanism=mechanism,
             arguments=arguments,
             given=rest,
-            inputs=inputs,
-            samples=samples,
+            samples=self._samples(name, entry),
             claims=_claims(entry, arguments),
             about=about,
             expected=entry.expected,
@@ -316,40 +262,34 @@ class Audits:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the source of draws, braces filled, and the remaining arguments."""
 
-        def filled(text: str) -> str:
+        def filled(text: Any) -> Any:
+            if not isinstance(text, str):
+                return [filled(part) for part in text]
             return _IN_BRACES.sub(
                 lambda m: _text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
             )
 
-        used = {m for _, text in _texts_of(entry.mechanism) for m in _IN_BRACES.findall(text)}
+        texts = _texts_of(entry.mechanism)
+        used = set(_IN_BRACES.findall(str(texts)))
         rest = {key: value for key, value in arguments.items() if key not in used}
-        source = entry.mechanism
-        if isinstance(source, audits.Command | audits.Recorded | audits.OneRun):
+        plain = {key: filled(text) for key, text in texts.items()}
+        if "function" not in plain:
             if unused := [key for key in rest if not _is_referred(entry, key)]:
-                part = "command" if isinstance(source, audits.Command) else "outputs"
+                part = "command" if "command" in plain else "outputs"
                 first = min(unused)
                 message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
                 raise ArgumentError("parameters", message)
-            if isinstance(source, audits.Command):
-                several = isinstance(source.command, list)
-                command: Any = [filled(word) for word in _listed(source.command)]
-                return {"command": command if several else command[0]}, {}
-            if isinstance(source, audits.OneRun):
-                file = filled(source.one_run)
-                return {"outputs": [file], "columns": source.columns, "one_run": True}, {}
-            outputs = [filled(file) for file in _listed(source.outputs)]
-            return {"outputs": outputs, "columns": source.columns}, {}
-        spec = filled(source if isinstance(source, str) else source.function)
-        try:
-            check_spec(spec)
-        except ArgumentError as error:
-            raise ArgumentError("mechanism", str(error)) from None
-        if isinstance(source, str):
-            return {"function": spec}, rest
-        if isinstance(source, audits.Environment):
-            lock = self._lock(filled(source.environment))
-            return {"environment": lock.name, "lock": lock.digest, "function": spec}, rest
-        return {"python": filled(source.python), "function": spec}, rest
+            if "one_run" in plain:
+                plain = {"outputs": [plain["one_run"]], "one_run": True}
+            if hasattr(entry.mechanism, "columns"):
+                plain["columns"] = entry.mechanism.columns
+            return plain, {}
+        with _at("mechanism"):
+            check_spec(plain["function"])
+        if "environment" in plain:
+            lock = self._lock(plain["environment"])
+            plain |= {"environment": lock.name, "lock": lock.digest}
+        return plain, rest
 
     def _lock(self, environment: str) -> Any:
         """Return the lock that an entry names."""
@@ -374,23 +314,30 @@ class Audits:
         return sizes[self.scale]
 
 
-def _sets(entry: audits.AuditEntry) -> dict[str, dict[str, Any] | None]:
-    """Return the sets of pairs by the names that paths have, as jobs get them."""
+def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | None]:
+    """Return the sets of pairs by the names that paths have, as jobs get them.
+
+    Raise `ArgumentError` if so many ``samples`` are too few for one of them.
+    """
     if entry.canaries is not None:
         return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
     if entry.pairs is None:
         return {"recorded": None}
     several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
     sets: dict[str, dict[str, Any] | None] = {}
+    numbers: list[int] = []
     for pairs in entry.pairs if several else [entry.pairs]:
-        try:
-            key, plain = _plain_set(pairs)
-        except ArgumentError as error:
-            raise ArgumentError("pairs", one_line(error)) from None
+        with _at("pairs"):
+            key, plain, number = _plain_set(pairs)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
+        numbers.append(number)
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
         sets[f"{key}~{times + 1}" if times else key] = plain
+    for number in filter(None, numbers) if entry.claims is not None else ():
+        if samples < (least := least_samples(number)):
+            message = f"must be at least {least} for {number} pairs, got {samples}"
+            raise ArgumentError("samples", message)
     return sets
 
 
@@ -401,10 +348,8 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         levels: dict[str, Any] = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
         levels = {name: _level("stability", level, arguments) for name, level in levels.items()}
         claim = with_parameters({**levels, "metric": entry.stability.metric}, arguments)
-        try:
+        with _at("stability"):
             claim_of(with_placeholders(claim))
-        except ArgumentError as error:
-            raise ArgumentError("stability", one_line(error)) from None
         return [{"claim": claim, "detect": None}]
     for i, claim_entry in enumerate(entry.claims or ()):
         key = f"claims.{i}"
@@ -419,10 +364,8 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         if "renyi" in levels:
             levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
         claim = with_parameters(levels, arguments)
-        try:
+        with _at(key):
             _question(entry, claim, detect)
-        except ArgumentError as error:
-            raise ArgumentError(key, one_line(error)) from None
         for j, other in enumerate(claims):
             if other["claim"] == claim:
                 raise ArgumentError(key, f"is the same as claims.{j}")
@@ -455,15 +398,22 @@ def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(level, str):
         return level
     if ":" in level:
-        try:
+        with _at(key):
             check_spec(level)
-        except ArgumentError as error:
-            raise ArgumentError(key, str(error)) from None
         return {"function": level}
     value = _parameter(key, level, arguments)
     if isinstance(value, bool | str):
         raise ArgumentError(key, f"{level} is {value!r}, not a number")
     return float(value)
+
+
+@contextmanager
+def _at(key: str) -> Iterator[None]:
+    """Name the key in an error about what it holds."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise ArgumentError(key, one_line(error)) from None
 
 
 def _is_function(level: Any) -> bool:
@@ -481,27 +431,11 @@ def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
 # --- names in paths -------------------------------------------------------------------------------
 
 
-def _grid_of(entry: audits.AuditEntry) -> list[dict[str, Any]]:
-    """Return all combinations of parameters."""
-    values = [v if isinstance(v, list) else [v] for v in entry.parameters.values()]
-    return [dict(zip(entry.parameters, point, strict=True)) for point in product(*values)]
-
-
-def _listed(texts: str | list[str]) -> list[str]:
-    """Return one text or several as a list."""
-    return [texts] if isinstance(texts, str) else texts
-
-
-def _texts_of(mechanism: Any) -> list[tuple[str, str]]:
-    """Return the texts of a mechanism that may have braces, with their keys."""
+def _texts_of(mechanism: Any) -> dict[str, Any]:
+    """Return the texts of a mechanism that may have braces, by key."""
     if isinstance(mechanism, str):
-        return [("mechanism", mechanism)]
-    return [
-        (f"mechanism.{key}", text)
-        for key in ("command", "python", "environment", "function", "outputs", "one_run")
-        if hasattr(mechanism, key)
-        for text in _listed(getattr(mechanism, key))
-    ]
+        return {"function": mechanism}
+    return mechanism.model_dump(exclude={"columns"})  # type: ignore[no-any-return]
 
 
 def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
@@ -532,33 +466,19 @@ def _left(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
 
 
-def _parameters_name(arguments: Mapping[str, Any]) -> str:
-    """Return the name of a combination of parameters in paths."""
-    return (
-        "_".join(f"{key}={_safe(_text_of(value))}" for key, value in arguments.items()) or "default"
-    )
-
-
-def _number_of(inputs: Mapping[str, Any]) -> int:
-    """Return the number of pairs of a set that names no table."""
-    if "domain" in inputs:
-        return len(domain(inputs["domain"]))
-    return len(inputs["pairs"]) if "pairs" in inputs else _PATTERNS
-
-
-def _plain_set(entry: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of a set of pairs in paths, and the set as jobs get it."""
+def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
+    """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
     if isinstance(entry, audits.Domain):
         declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
-        domain(declared)
-        kind = next(kind for kind in DOMAIN_KINDS if kind in declared)
-        return f"domain-{kind}", {"domain": declared}
+        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
     if isinstance(entry, audits.Patterns):
-        return f"patterns={entry.patterns}", {"patterns": entry.patterns}
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
     if isinstance(entry, audits.Rows):
         kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
-        return f"{kind}-a-row", {kind: table, "limit": entry.limit}
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}, 0
     by_name = named_pairs(entry)
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
-    return first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}", {"pairs": pairs}
+    name = first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}"
+    return name, {"pairs": pairs}, len(pairs)

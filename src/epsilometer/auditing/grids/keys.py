@@ -28,12 +28,6 @@ def _number(value: object) -> object:
     return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 
-def _order(value: object) -> object:
-    """Read a key in quotes, as JSON has it, as the number that it is."""
-    quoted = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value)
-    return float(value) if quoted else value  # type: ignore[arg-type]
-
-
 def _function(value: object) -> object:
     """Read ``{function: file.py:function}`` as that place."""
     if isinstance(value, dict) and list(value) == ["function"]:
@@ -49,23 +43,20 @@ def _reference(value: float | str) -> float | str:
 
 
 Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
-Order = Annotated[float, BeforeValidator(_order)]
+Order = Annotated[float, Field(strict=False)]  # a key may be in quotes, as in JSON
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
-Values = Annotated[
-    Annotated[Scalar, Tag("one")] | Annotated[list[Scalar], _SOME, Tag("several")],
-    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
-Texts = Annotated[
-    Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
-    Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-]
+_Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+Values = Annotated[list[Scalar], _SOME, _Listed]
 
 
 class Command(Model):
     """A program: a worker, or one that is run with ``{input}`` filled in."""
 
-    command: Texts
+    command: Annotated[
+        Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
 
 
 class Python(Model):
@@ -85,7 +76,7 @@ class Environment(Model):
 class Recorded(Model):
     """Outputs in one file of two columns, or in two files."""
 
-    outputs: Texts
+    outputs: Annotated[list[str], _SOME, _Listed]
     columns: Annotated[list[str], _SOME] | None = None
 
 
@@ -96,17 +87,17 @@ class OneRun(Model):
     columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
 
 
+_KINDS = {  # by a key of a mechanism
+    **{"one run": "canaries", "outputs": "recorded", "columns": "recorded"},
+    **{"command": "a command", "environment": "an environment"},
+    **{"python": "another interpreter", "function": "another interpreter"},
+}
+
+
 def _kind_of_mechanism(value: object) -> str:
     if not isinstance(value, dict):
         return "a function"
-    for key, kind in (
-        ("one run", "canaries"),
-        *(("outputs", "recorded"), ("columns", "recorded")),
-        *(("command", "a command"), ("environment", "an environment")),
-    ):
-        if key in value:
-            return kind
-    return "another interpreter" if {"python", "function"} & set(value) else "a command"
+    return next((kind for key, kind in _KINDS.items() if key in value), "a command")
 
 
 Mechanism = Annotated[
@@ -162,11 +153,8 @@ def _kind_of_set(value: object) -> str:
         return "a domain"
     if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
         return "named pairs"
-    return (
-        "rows of a table"
-        if any(isinstance(part, str) for part in value.values())
-        else "ten patterns"
-    )
+    tables = any(isinstance(part, str) for part in value.values())
+    return "rows of a table" if tables else "ten patterns"
 
 
 def _kind_of_pairs(value: object) -> str:

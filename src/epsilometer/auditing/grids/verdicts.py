@@ -21,6 +21,7 @@ from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
 from epsilometer.auditing.checks.sampler import Check
 from epsilometer.auditing.question import pairs_of, source_of
 from epsilometer.auditing.sources.accounting import (
+    Answers,
     ask_all,
     with_accountants,
     with_answers,
@@ -58,7 +59,9 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
     rows: list[Row] = []
     try:
         with chdir(folder):
-            accounts = _accounted(spec)
+            levels = [e[k] for k in ("claim", "least") for e in spec["claims"] if k in e]
+            python, timeout = spec["mechanism"].get("python"), spec["timeout"]
+            accounts = ask_all(levels, interpreter=python, timeout=timeout)
             with _audits(spec, progress) as audit:
                 for entry in spec["claims"]:
                     one = partial(audit, **_evidence(spec, entry["claim"]))
@@ -73,7 +76,7 @@ def _compared(
     audit: Callable[[], Verdict],
     claim: Mapping[str, Any],
     entry: Mapping[str, Any],
-    accounts: Sequence[Mapping[str, Any]],
+    accounts: Answers,
     spec: Mapping[str, Any],
 ) -> Verdict:
     """Compare the claimed level with what it must be at least, then audit it.
@@ -143,7 +146,7 @@ def _evidence(spec: Mapping[str, Any], claim: Mapping[str, Any]) -> dict[str, An
 def _row(
     audit: Audit,
     entry: Mapping[str, Any],
-    accounts: Sequence[Mapping[str, Any]],
+    accounts: Answers,
     spec: Mapping[str, Any],
     began: float,
 ) -> Row:
@@ -188,12 +191,6 @@ def _reason(error: Exception) -> str:
 
 
 # --- the source of draws --------------------------------------------------------------------------
-
-
-def _accounted(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the answers of accountants, in the mechanism's own interpreter."""
-    entries = [entry[k] for k in ("claim", "least") for entry in spec["claims"] if k in entry]
-    return ask_all(entries, interpreter=spec["mechanism"].get("python"), timeout=spec["timeout"])
 
 
 @contextmanager

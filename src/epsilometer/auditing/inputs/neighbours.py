@@ -44,24 +44,11 @@ def neighbours(
 ) -> Iterator[tuple[Any, Any, str]]:
     """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
 
-    Parameters
-    ----------
-    path
-        A CSV or Parquet file. A table is a list of rows, which are lists; a single column is a list
-        of its values.
-    kind
-        ``remove a row``, or ``replace a row``: by another row of the same table, not equal to it.
-    limit
-        The largest number of rows, evenly spaced.
-    seed
-        Of the choice of rows that replace others.
-    frame
-        Whether a Python mechanism gets tables as pandas data frames with column names.
-
-    Raises
-    ------
-    ArgumentError
-        If the file has no table, or no two different rows.
+    ``path`` is a CSV or Parquet file; raise `ArgumentError` if it has no table, or no two different
+    rows. A table is a list of rows, which are lists; a single column is a list of its values; with
+    ``frame`` it is a pandas data frame with column names. The ``kind`` is ``remove a row``, or
+    ``replace a row``: by another row, not equal to it, that follows from ``seed``. At most
+    ``limit`` rows, evenly spaced, are changed.
     """
     checks.integer("limit", limit)
     chosen = next((known for known in _CHANGES if kind in (known, known.split()[0])), None)

@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts
-from epsilometer.auditing.outcomes.columns import Column, shape_of
-from epsilometer.auditing.outcomes.kinds import kind_and_columns
+from epsilometer.auditing.outcomes.kinds import Column, kind_and_columns, shape_of
 from epsilometer.auditing.outcomes.reals import (
     Array,
     Values,

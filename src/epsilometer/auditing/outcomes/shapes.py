@@ -48,10 +48,7 @@ _WORDS = (str, bytes, type(None), Failure, Other, type, *PRINTED)
 def raw(outputs: object) -> Values:
     """Return outputs as an array of numbers, or a list of plain values.
 
-    Raises
-    ------
-    ArgumentError
-        If there is only one output, or the type of an output is not supported.
+    Raise `ArgumentError` if there is only one output, or the type of an output is not supported.
     """
     if isinstance(outputs, Plain):
         return outputs

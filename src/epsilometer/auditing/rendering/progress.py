@@ -39,21 +39,19 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, part: float, line: str) -> None:
-        if time.monotonic() >= self._began + _PAUSE:
-            with suppress(Exception):  # an audit does not end because a bar cannot be shown
-                self._show(part, line)
+        if time.monotonic() < self._began + _PAUSE:
+            return
+        with suppress(Exception):  # an audit does not end because a bar cannot be shown
+            if self._bar is None:
+                from rich import progress
 
-    def _show(self, part: float, line: str) -> None:
-        if self._bar is None:
-            from rich import progress
-
-            text = progress.TextColumn("{task.description}", markup=False)
-            columns = progress.BarColumn(), progress.TaskProgressColumn(), text
-            # no thread that refreshes it: an audit may fork
-            self._bar = progress.Progress(*columns, auto_refresh=False, transient=True)
-            self._bar.add_task("", total=1.0)
-            self._bar.start()
-        self._bar.update(0, completed=part, description=line, refresh=True)
+                text = progress.TextColumn("{task.description}", markup=False)
+                columns = progress.BarColumn(), progress.TaskProgressColumn(), text
+                # no thread that refreshes it: an audit may fork
+                self._bar = progress.Progress(*columns, auto_refresh=False, transient=True)
+                self._bar.add_task("", total=1.0)
+                self._bar.start()
+            self._bar.update(0, completed=part, description=line, refresh=True)
 
     def end(self) -> None:
         """Take the bar away."""

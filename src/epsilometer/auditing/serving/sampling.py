@@ -27,17 +27,9 @@ _GENERATORS = (random.Random, *(getattr(np.random, kind) for kind in _KINDS if n
 class Sampler:
     """A function, and everything that draws from it.
 
-    Parameters
-    ----------
-    function
-        A callable whose parameters `Signature` understands, or returns an awaitable of them; a
-        class whose objects can be called, or an `ObjectFactory`.
-    name
-        Its name in errors.
-    failures
-        Whether an exception is an outcome, where a call is one draw.
-    home
-        The folder of its modules.
+    It is a callable whose parameters `Signature` understands, and may return an awaitable; a class
+    whose objects can be called; or an `ObjectFactory`. ``name`` is its name in errors, ``home`` the
+    folder of its modules. With ``failures`` an exception is an outcome, where a call is one draw.
     """
 
     def __init__(

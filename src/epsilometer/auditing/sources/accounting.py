@@ -31,6 +31,10 @@ class Answer:
     digest: Mapping[str, str]
 
 
+Answers = Mapping[str, Answer | MechanismError]
+"""The answers of several accountants, or their errors, by level in JSON."""
+
+
 def check_spec(spec: str) -> None:
     """Raise `ArgumentError` unless a text can name a function; it need not exist."""
     with argument_errors():
@@ -45,23 +49,12 @@ def ask(
     timeout: float = 60.0,
     folder: str | os.PathLike[str] = ".",
 ) -> Answer:
-    """Call an accountant for a level.
+    """Call an accountant, ``file.py:function`` or ``package.module:function``, for a level.
 
-    Raise `ArgumentError` if there is no such function. Raise `MechanismError` if it fails, or
-    returns anything but one finite positive number.
-
-    Parameters
-    ----------
-    spec
-        ``file.py:function`` or ``package.module:function``.
-    parameters
-        By name; the function gets those that it names.
-    interpreter
-        That of the mechanism, where it is another.
-    timeout
-        Seconds within which another interpreter must have answered.
-    folder
-        Files are relative to it.
+    It gets those of the ``parameters`` that it names. It runs in the ``interpreter`` of the
+    mechanism, where that is another, which must answer within ``timeout`` seconds; files are
+    relative to ``folder``. Raise `ArgumentError` if there is no such function. Raise
+    `MechanismError` if it fails, or returns anything but one finite positive number.
     """
     if interpreter is not None:
         origin = Origin(spec, folder, interpreter=interpreter)
@@ -112,72 +105,59 @@ def with_parameters(claim: Mapping[str, Any], parameters: Mapping[str, Any]) -> 
         rest = numbers if order is None else {"order": order}
         return {**level, "given": {**parameters, **rest}}
 
-    return _replaced(claim, completed)
+    return replaced(claim, completed)
 
 
 def with_placeholders(claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return a plain claim with a placeholder number for each function."""
-    return _replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
+    return replaced(claim, lambda name, *_: 0.5 if name == "delta" else 1.0)
 
 
-def ask_all(claims: Sequence[Mapping[str, Any]], **options: Any) -> list[dict[str, Any]]:
-    """Return the answers of all accountants of plain claims, each once, as JSON holds them.
-
-    ``options`` are those of `ask`. An accountant that fails has a ``problem`` for a level.
-    """
-    answers: dict[str, dict[str, Any]] = {}
-    for level in (level for claim in claims for level in _function_levels(claim).values()):
-        if _key(level) in answers:
-            continue
-        try:
-            answer = ask(level["function"], level["given"], **options)
-            result = {"level": answer.value, "digest": dict(answer.digest)}
-        except (ArgumentError, MechanismError) as error:
-            result = {"problem": one_line(error)}
-        answers[_key(level)] = {"asked": level, **result}
-    return list(answers.values())
+def ask_all(claims: Sequence[Mapping[str, Any]], **options: Any) -> Answers:
+    """Ask for all levels of plain claims that name functions, each once, with options of `ask`."""
+    answers: dict[str, Answer | MechanismError] = {}
+    for level in (level for claim in claims for level in function_levels(claim).values()):
+        if _key(level) not in answers:
+            try:
+                answers[_key(level)] = ask(level["function"], level["given"], **options)
+            except (ArgumentError, MechanismError) as error:
+                answers[_key(level)] = MechanismError(one_line(error))
+    return answers
 
 
 def with_answers(
-    claim: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]
+    claim: Mapping[str, Any], answers: Answers
 ) -> tuple[dict[str, Any], dict[str, Answer]]:
     """Return a plain claim with the numbers of `ask_all`, and the answers by level.
 
     Raise `MechanismError` if an accountant failed.
     """
-    by_key = {_key(answer["asked"]): answer for answer in answers}
     by_name: dict[str, Answer] = {}
-    for name, level in _function_levels(claim).items():
-        answer = by_key[_key(level)]
-        if "problem" in answer:
-            raise MechanismError(answer["problem"])
-        by_name[name] = Answer(answer["level"], level["function"], answer["digest"])
-    return _replaced(claim, lambda name, *_: by_name[name].value), by_name
-
-
-def functions(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the functions of plain claims."""
-    levels = (level for claim in claims for level in _function_levels(claim).values())
-    return list(dict.fromkeys(level["function"] for level in levels))
+    for name, level in function_levels(claim).items():
+        answer = answers[_key(level)]
+        if isinstance(answer, MechanismError):
+            raise answer
+        by_name[name] = answer
+    return replaced(claim, lambda name, *_: by_name[name].value), by_name
 
 
 def without_levels(claim: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
     """Return a plain claim without its levels, as JSON and as text; None without functions."""
-    specs = {name: level["function"] for name, level in _function_levels(claim).items()}
+    specs = {name: level["function"] for name, level in function_levels(claim).items()}
     if not specs:
         return None
     notion = next(key for key in claim if key != "delta")
     return {"notion": notion, "from": specs}, f"{' and '.join(specs)} {_from(specs.values())}"
 
 
-def _function_levels(claim: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def function_levels(claim: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the levels of a plain claim that name functions, by name."""
     levels: dict[str, Mapping[str, Any]] = {}
-    _replaced(claim, lambda name, level, _: levels.setdefault(name, level))
+    replaced(claim, lambda name, level, _: levels.setdefault(name, level))
     return levels
 
 
-def _replaced(claim: Mapping[str, Any], number: Callable[..., Any]) -> dict[str, Any]:
+def replaced(claim: Mapping[str, Any], number: Callable[..., Any]) -> dict[str, Any]:
     """Return a plain claim with ``number(name, level, order)`` where it names functions."""
 
     def new(name: str, level: Any, order: float | None = None) -> Any:

@@ -108,15 +108,10 @@ class CallableSource:
 def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
     """Return the source of any callable; the names of its parameters decide how it is called.
 
-    Raise `ArgumentError` if it cannot be called, or needs more than these.
-
-    Parameters
-    ----------
-    function
-        ``(x)``, ``(x, rng)`` or ``(x, seed)``, one draw a call, or that many with a parameter
-        ``size``; others need defaults. An input annotated as ``np.ndarray`` is passed as one.
-    failures
-        Whether an exception is an outcome, a `Failure`, where a call is one draw.
+    They are ``(x)``, ``(x, rng)`` or ``(x, seed)``, one draw a call, or that many with a parameter
+    ``size``; others need defaults. An input annotated as ``np.ndarray`` is passed as one. With
+    ``failures`` an exception is an outcome, a `Failure`, where a call is one draw. Raise
+    `ArgumentError` if it cannot be called, or needs more than these.
     """
     inner = function
     while isinstance(inner, functools.partial):

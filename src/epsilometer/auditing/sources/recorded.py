@@ -32,16 +32,11 @@ _SHOWN = 12
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the outputs on x and on x' that files hold.
 
-    Raise `ArgumentError` if a file cannot be read or has other columns.
-
-    Parameters
-    ----------
-    paths
-        One file with two columns (npy: two rows or two columns), or two files with a column each,
-        or with several: vectors, in columns of equal names. A CSV file has a header or none; a
-        missing field is NaN among numbers and None among texts.
-    columns
-        Names: of the two columns of one file, or of the columns to take from each of two.
+    They are one file with two columns (npy: two rows or two columns), or two files with a column
+    each, or with several: vectors, in columns of equal names. A CSV file has a header or none; a
+    missing field is NaN among numbers and None among texts. ``columns`` names the two columns of
+    one file, or those to take from each of two. Raise `ArgumentError` if a file cannot be read or
+    has other columns.
     """
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
@@ -109,14 +104,9 @@ def _two(
 def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the scores of canaries and which were included, from two columns of a file.
 
-    Raise `ArgumentError` if a file cannot be read or has other columns.
-
-    Parameters
-    ----------
-    path
-        CSV, Parquet, or npy of shape (m, 2) or (2, m).
-    columns
-        Their names, in this order; by default ``score`` and ``included``, or the only two.
+    It is CSV, Parquet, or npy of shape (m, 2) or (2, m). ``columns`` has their names, in this
+    order; by default ``score`` and ``included``, or the only two. Raise `ArgumentError` if it
+    cannot be read or has other columns.
     """
     default = ["score", "included"]
     pair = _two(path, columns, ", SCORE and INCLUDED")

@@ -22,8 +22,7 @@ from epsilometer.auditing.serving.loading import parsed
 from epsilometer.auditing.serving.outputs import Failure, compact
 from epsilometer.auditing.serving.signatures import distinct_seeds, folded
 from epsilometer.auditing.sources.callables import Origin, Outputs, argument_errors
-from epsilometer.auditing.sources.processes import EndedError, Process
-from epsilometer.auditing.sources.replies import Reply, ReplyError
+from epsilometer.auditing.sources.processes import EndedError, Process, Reply
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 
 _FIELDS = ("input", "size", "seed")
@@ -116,7 +115,7 @@ class WorkerSource:
             self._exchange(f'{{"input": {text}, "size": {size}, "seed": {seed}}}\n', reply)
         try:
             return reply.outputs()
-        except ReplyError as error:
+        except MechanismError as error:
             self.close()
             raise MechanismError(f"{self.name}: {error}") from None
 
@@ -313,29 +312,26 @@ def _name(argv: Sequence[str]) -> str:
 
 def _program(word: str, folder: Path, search: str | None) -> Path:
     """Return the file of a program, or raise `ArgumentError`."""
-    if os.sep not in word:
-        file = shutil.which(word, path=search)
-        if file is None:
-            if (folder / word).is_file():
-                raise ArgumentError(
-                    "command", f"{word!r} is not a program; did you mean './{word}'?"
-                )
-            folders = [Path(entry) for entry in (search or "").split(os.pathsep) if entry]
-            names = {path.name for entry in folders if entry.is_dir() for path in entry.iterdir()}
-            near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=0.75)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ArgumentError("command", f"{word!r} is not a program{hint}")
-        return Path(file).absolute()
     path = folder / word
-    if path.is_dir():
-        raise ArgumentError("command", f"{word!r} is a folder")
-    if not path.is_file():
+    if os.sep not in word:
+        if found := shutil.which(word, path=search):
+            return Path(found).absolute()
+        folders = [Path(entry) for entry in (search or "").split(os.pathsep) if entry]
+        names = {file.name for entry in folders if entry.is_dir() for file in entry.iterdir()}
+        near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=0.75)
+        near = [f"./{word}"] if path.is_file() else near
+        problem = f"is not a program{f'; did you mean {near[0]!r}?' if near else ''}"
+    elif path.is_dir():
+        problem = "is a folder"
+    elif not path.is_file():
         start = word.rpartition(os.sep)[0]
         known = [f"{start}/{p.name}" for p in path.parent.glob("*") if p.is_file()]
-        raise ArgumentError("command", f"{word!r} is not there{suggest(word, known)}")
-    if not os.access(path, os.X_OK):
-        raise ArgumentError("command", f"{word!r} is not executable (chmod +x {word})")
-    return path.absolute()
+        problem = f"is not there{suggest(word, known)}"
+    elif not os.access(path, os.X_OK):
+        problem = f"is not executable (chmod +x {word})"
+    else:
+        return path.absolute()
+    raise ArgumentError("command", f"{word!r} {problem}")
 
 
 def _json(x: Any) -> str:

@@ -9,37 +9,18 @@ from __future__ import annotations
 import _random
 import contextlib
 import gc
-import importlib.abc
-import importlib.util
 import os
 import random
 import re
 import secrets
 import sys
-import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..optional import np
 from .recording import Recorder
 
 _NO_DRAWS = frozenset(("seed", "spawn", "get_state", "set_state", "getstate", "setstate"))
-_STATS = "scipy.stats._distn_infrastructure"
-
-
-class _Bytes:
-    """A replacement of the system's random bytes that follows from a seed."""
-
-    def __init__(self) -> None:
-        self._source = _random.Random(0)
-
-    def seed(self, seed: int) -> None:
-        self._source.seed(seed)
-
-    def __call__(self, size: int) -> bytes:
-        if size < 0:
-            raise ValueError("negative argument not allowed")
-        return self._source.getrandbits(8 * size).to_bytes(size, "little") if size else b""
 
 
 class Sources:
@@ -47,30 +28,29 @@ class Sources:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self._bytes = _Bytes()
-        self._created: list[weakref.ref[Any]] = []
-        self._known = self._generators()
+        self._system = _random.Random(0)  # in its place
+        self._kinds: tuple[Any, ...] = (random.Random,)
+        if np is not None:
+            self._kinds += (np.random.Generator, np.random.RandomState)
+        self._known: list[Any] = []  # generators
         self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
         self._replaced: dict[int, tuple[Any, Any]] = {}  # old and new objects, by the old one's id
         self._patch_system()
         self._patch_python()
         if np is not None:
             self._patch_numpy()
-        if _STATS in sys.modules:
-            self._patch_stats(sys.modules[_STATS])
-        else:
-            sys.meta_path.insert(0, _Waiting(_STATS, self._patch_stats))
+        self._stats: Any = None
+        self.refresh()
         self._patch_imported_names()
 
     def seed(self, seed: int) -> None:
-        """Put every source into a state that follows from a seed, also those created later."""
+        """Put every source into a state that follows from a seed."""
         with self.recorder.paused():
-            self._bytes.seed(seed)
+            self._system.seed(seed)
             random.seed(seed)
             if np is not None:
                 np.random.seed(seed % 2**32)
-            created = [source for ref in self._created if (source := ref()) is not None]
-            for i, source in enumerate([*self._known, *created], start=1):
+            for i, source in enumerate(self._known, start=1):
                 source_seed = (seed + 7919 * i) % 2**32
                 with contextlib.suppress(Exception):  # of the user's own kind
                     if hasattr(source, "seed"):
@@ -79,17 +59,17 @@ class Sources:
                         bits = source.bit_generator
                         bits.state = type(bits)(source_seed).state
 
-    def _generators(self) -> list[Any]:
-        """Return the generators that exist already."""
-        kinds: tuple[Any, ...] = (random.Random,)
-        if np is not None:
-            kinds += (np.random.Generator, np.random.RandomState)
-        fixed = random.SystemRandom
-        return [
+    def refresh(self) -> None:
+        """Find all generators, and record ``scipy.stats``; after modules have been loaded."""
+        self._known = [
             source
             for source in gc.get_objects()
-            if issubclass(type(source), kinds) and not isinstance(source, fixed)
+            if issubclass(type(source), self._kinds) and not isinstance(source, random.SystemRandom)
         ]
+        module = sys.modules.get("scipy.stats._distn_infrastructure")
+        if module is not self._stats:
+            self._stats = module
+            self._patch_stats(module)
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
         old = vars(owner).get(name)
@@ -113,6 +93,11 @@ class Sources:
 
     # --- Python's own -----------------------------------------------------------------------------
 
+    def _bytes(self, size: int) -> bytes:
+        if size < 0:
+            raise ValueError("negative argument not allowed")
+        return self._system.getrandbits(8 * size).to_bytes(size, "little") if size else b""
+
     def _patch_system(self) -> None:
         self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
@@ -123,34 +108,21 @@ class Sources:
             self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", names))
 
     def _patch_python(self) -> None:
-        hidden = random._inst
-
-        def titled(name: str) -> Callable[[Any], str]:
-            def title(source: Any) -> str:
-                if source is hidden:
-                    return f"random.{name}"
-                return f"SystemRandom.{name}" if isinstance(source, random.SystemRandom) else name
-
-            return title
-
+        hidden: Any = random._inst
+        hidden.title, random.SystemRandom.title = "random.", "SystemRandom."  # type: ignore[attr-defined]
         for kind in (random.Random, random.SystemRandom):
             for name in dir(random.Random) if kind is random.Random else list(vars(kind)):
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
-                    setattr(kind, name, self.recorder.wrapped(function, titled(name)))
-        plain, created_sources, fresh = random.Random.seed, self._created, self._bytes
+                    setattr(kind, name, self.recorder.wrapped(function, _titled(name)))
+        plain, fresh = random.Random.seed, self._bytes
 
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
-        recorded_seed = self.recorder.wrapped(seed, titled("seed"), "seed", "seed")
+        recorded_seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
         start = random.Random.__init__
-
-        def begin(source: Any, x: Any = None) -> None:
-            created_sources.append(weakref.ref(source))
-            start(source, x)
-
-        recorded_start = self.recorder.wrapped(begin, lambda _: "Random", "seed", "seed")
+        recorded_start = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
 
         def created(source: Any, x: Any = None) -> None:
             (start if isinstance(source, random.SystemRandom) else recorded_start)(source, x)
@@ -180,9 +152,7 @@ class Sources:
 
         def default(seed: Any = None) -> Any:
             kinds = (module.Generator, module.BitGenerator)
-            source = (default_rng if isinstance(seed, kinds) else recorded)(seed)
-            self._created.append(weakref.ref(source))
-            return source
+            return (default_rng if isinstance(seed, kinds) else recorded)(seed)
 
         for name in dir(module.mtrand):
             function = getattr(module, name, None)
@@ -200,29 +170,25 @@ class Sources:
 
     def _class(self, base: Any) -> Any:
         """Return a recorded subclass of a NumPy class, of which all objects count as instances."""
-        created, recorder = self._created, self.recorder
+        recorder = self.recorder
 
         class Kind(type):
             def __instancecheck__(cls, value: Any) -> bool:
                 return isinstance(value, base)
 
-        def titled(name: str) -> Callable[[Any], str]:
-            return lambda source: getattr(source, "title", "") + name
-
         members: dict[str, Any] = {
-            name: recorder.wrapped(method, titled(name), _parameters(method))
+            name: recorder.wrapped(method, _titled(name), _parameters(method))
             for name in dir(base)
             if name[0] != "_"
             and name not in (*_NO_DRAWS, "bit_generator")
             and callable(method := getattr(base, name))
         }
         if hasattr(base, "seed"):
-            members["seed"] = recorder.wrapped(base.seed, titled("seed"), "seed", "seed")
+            members["seed"] = recorder.wrapped(base.seed, _titled("seed"), "seed", "seed")
         start = recorder.wrapped(base.__init__, lambda _: base.__name__, "seed", "seed")
 
         def begin(source: Any, seed: Any = None) -> None:
             source.title = ""
-            created.append(weakref.ref(source))
             if isinstance(seed, np.random.BitGenerator):
                 with recorder.paused():
                     base.__init__(source, seed)
@@ -261,29 +227,12 @@ class Sources:
         module.rv_generic.rvs = call
 
 
+def _titled(name: str) -> Callable[[Any], str]:
+    """Return a function that names a method of a source, whose title may be that of a module."""
+    return lambda source: getattr(source, "title", "") + name
+
+
 def _parameters(method: Any) -> str:
     """Return the parameters of a method of NumPy, with which its docstring begins."""
     match = re.match(r"\w+\(([^)\n]*)", (method.__doc__ or "").strip())
     return match[1] if match and "..." not in match[1] else "size"
-
-
-class _Waiting(importlib.abc.MetaPathFinder):
-    """An import hook that finds nothing; it calls a function when a module has been loaded."""
-
-    def __init__(self, name: str, then: Callable[[Any], None]) -> None:
-        self._name, self._then = name, then
-
-    def find_spec(self, name: str, path: Iterable[str] | None = None, target: Any = None) -> Any:
-        if name != self._name or self not in sys.meta_path:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def loaded(module: Any) -> None:
-                load(module)
-                self._then(module)
-
-            spec.loader.exec_module = loaded  # type: ignore[method-assign]
-        return spec

@@ -45,7 +45,6 @@ class Recorder:
 
     def __init__(self) -> None:
         self.records: list[Record] = []
-        self.total = 0
         self._inside = 0
         self._sources = 0
 
@@ -89,7 +88,6 @@ class Recorder:
         frames = frames_of(sys._getframe(2), detailed=len(self.records) < _DETAILED)
         if frames is None or (kind == "seed" and not frames):
             return None  # a call by a library during its import, or by the audit itself
-        self.total += 1
         if len(self.records) >= _CALLS:
             return None
         values = {key: summary(value) for key, value in arguments.items()}

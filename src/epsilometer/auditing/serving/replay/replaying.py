@@ -7,7 +7,7 @@ the same seed gets the same noise.
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import json
 import os
 import signal
@@ -50,6 +50,7 @@ def replayed(
     recorder = sources.recorder
     recorder.records = []
     sampler = load()
+    sources.refresh()
     loaded = [] if sampler.per_draw else recorder.records  # else these are draws of a constructor
     runs: list[Record] = []
     until = time.monotonic() + seconds
@@ -57,10 +58,17 @@ def replayed(
     def record(x: Any, seed: int) -> Record:
         left = max(until - time.monotonic(), 0.0) + seconds
         result = forked(lambda: draw(sampler, sources, x, seed), left)
-        with recorder.paused():
+        before = len(sys.modules)
+        with recorder.paused():  # import the libraries that each draw would import; draw again
             for name in result.pop("imported", ()):
-                _imported(name)
-        return result
+                with contextlib.suppress(Exception):
+                    spec = importlib.util.find_spec(name.partition(".")[0])
+                    if spec is not None and is_library(spec.origin or ""):
+                        importlib.import_module(name)
+        if len(sys.modules) == before:
+            return result
+        sources.refresh()
+        return record(x, seed)
 
     for seed in seeds:
         if runs and time.monotonic() > until:
@@ -74,14 +82,13 @@ def replayed(
 def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
     """Return the record of a draw.
 
-    ``calls``, and their number ``total``; ``lines``, each as the number of its file in ``files``,
-    its own number, and the number of calls before its first run; ``output``, or how it ``failed``;
-    the output of a ``second`` draw after it, if that was quick, and whether the output ``changed``
-    in two more with the same noise; the ``imported`` modules.
+    ``calls``; ``lines``, each as its file and number; ``output``, or how it ``failed``; the output
+    of a ``second`` draw after it, if that was quick, and whether the output ``changed`` in two more
+    with the same noise; the ``imported`` modules.
     """
     recorder = sources.recorder
-    recorder.records, recorder.total = [], 0
-    before, lines = set(sys.modules), Lines(recorder)
+    recorder.records = []
+    before, lines = set(sys.modules), Lines()
     record: Record = {}
     sources.seed(seed)
     started = time.monotonic()
@@ -91,7 +98,7 @@ def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
         record["output"] = comparable(outputs[0])
     except Broken as error:
         record["failed"] = str(error)
-    calls, total = recorder.records, recorder.total
+    calls = recorder.records
     if time.monotonic() - started < _SLOW:
         with contextlib.suppress(Broken), recorder.paused():
             record["second"] = comparable(sampler.drawn(x, 1, seed + 1)[0])
@@ -101,24 +108,15 @@ def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
                 later.append(json.dumps(comparable(sampler.drawn(x, 1, seed)[0])))
             record["changed"] = later[0] != later[1]
     imported = [name for name in sys.modules if name not in before][:_MODULES]
-    record.update(calls=calls, total=total, imported=imported, **lines.to_plain())
+    record.update(calls=calls, imported=imported, lines=list(lines.ran))
     return record
 
 
 class Lines:
     """The lines of the mechanism and its callees that run, in order of their first run."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._first_runs: dict[tuple[str, int], int] = {}
-        self._importing = 0
-
-    def to_plain(self) -> Record:
-        """Return the files, and of each line: number of the file, of the line, of calls before."""
-        files = sorted({file for file, _ in self._first_runs})
-        number = {file: i for i, file in enumerate(files)}
-        lines = [[number[file], line, calls] for (file, line), calls in self._first_runs.items()]
-        return {"files": files, "lines": lines}
+    def __init__(self) -> None:
+        self.ran: dict[tuple[str, int], None] = {}
 
     def __enter__(self) -> None:
         sys.settrace(self._called)
@@ -127,22 +125,11 @@ class Lines:
         sys.settrace(None)
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") and code.co_name == "_find_and_load":
-            self._importing += 1
-            return self._import
-        return None if self._importing or not is_of_user(code.co_filename) else self._run
-
-    def _import(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "return":
-            self._importing -= 1
-        return self._import
+        return self._run if is_of_user(frame.f_code.co_filename) else None
 
     def _run(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and len(self._first_runs) < _LINES:
-            key = (frame.f_code.co_filename, frame.f_lineno)
-            if key not in self._first_runs:
-                self._first_runs[key] = self._recorder.total
+        if event == "line" and len(self.ran) < _LINES:
+            self.ran[frame.f_code.co_filename, frame.f_lineno] = None
         return self._run
 
 
@@ -173,14 +160,6 @@ def forked(function: Callable[[], Record], seconds: float) -> Record:
         here.close()
         os.kill(child, signal.SIGKILL)  # it may wait for its own children
         os.waitpid(child, 0)
-
-
-def _imported(name: str) -> None:
-    """Import a library that every draw would import again, but no module of a mechanism."""
-    with contextlib.suppress(Exception):
-        spec = importlib.util.find_spec(name.partition(".")[0])
-        if spec is not None and is_library(spec.origin or ""):
-            importlib.import_module(name)
 
 
 def comparable(value: Any) -> Any:
