@@ -68,7 +68,7 @@ def test_an_empty_folder_is_filled(tmp_path):
     [
         ([], "KIND: is missing; write epsilometer new audit FOLDER"),
         (["studdy", "mine"], "'studdy': is not a kind; did you mean 'study'"),
-        (["audit"], "FOLDER: must be one; write epsilometer new audit FOLDER"),
+        (["audit"], "FOLDER: is missing; write epsilometer new audit FOLDER"),
         (["audit", "--force"], "--force: is not an option; write epsilometer new audit FOLDER"),
         (["audit", "a", "b"], "FOLDER: must be one"),
         (["audit", "full"], "full: exists, and is not an empty folder"),

@@ -33,6 +33,7 @@ GRADIENT = 10.0  # of a canary, before it is clipped
 MICROBATCHES = 4
 STEP = 0.5  # the learning rate
 SCORES = ("model", "steps", "batch")
+FAULTS = ("none", "no clipping", "noise of one microbatch", "sampling not accounted for")
 _TOGETHER = 500  # trainings
 
 
@@ -87,6 +88,8 @@ def _trained(
     noise_multiplier: float,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield models, of shape ``(some, 31)``, and scores ``(some, canaries, 3)``."""
+    if fault not in FAULTS:
+        raise ValueError(f"unknown fault {fault!r} (known: {', '.join(FAULTS)})")
     rows, labels = table()
     batches = round(1 / rate)  # of an epoch, where they are slices
     sliced = fault == "sampling not accounted for"

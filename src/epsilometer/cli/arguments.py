@@ -27,16 +27,18 @@ they contradict a claim of differential privacy.
 SOURCE  file.py:function or package.module:function; or, in its place,
         --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO;
-        each a number, or file.py:function that answers it"""
+        each a number, or file.py:function, an accountant that computes it"""
 _EPILOG = """\
 exit codes:
   0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
   4 the mechanism failed, or its draws are invalid
 
 example:
-  epsilometer audit survey.py:noisy_mean --pair '[0, 0]' '[0, 1]' --epsilon 1"""
+  epsilometer audit release.py:noisy_count --pair '[0, 0, 1]' '[0, 1, 1]' --epsilon 1"""
 _NEEDED = """\
 epsilometer samples-needed CLAIM --detect LEVEL [options]
+
+Prints how many draws of each side find a true level, and how many any audit needs.
 
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
 _OF_A_CLAIM = """
@@ -49,45 +51,47 @@ the claim, one of
 """  # a star: may be repeated; dots: takes several
 _OF_AN_AUDIT = f"""
 the mechanism
---set NAME=VALUE* | give SOURCE a parameter: epsilon=0.5; VALUE is JSON, or else a string
+--set NAME=VALUE* | a parameter of the function, as in epsilon=0.5; VALUE is JSON, or else a string
 --python INTERPRETER | run SOURCE in another Python, such as ../venv/bin/python
 --command PROGRAM | any program: a worker that answers requests (docs/worker.md), or one that is \
 run with {{input}}, {{size}} and {{seed}} filled in
 --timeout SECONDS | wait at most this long for a batch of draws of a program (default 60)
 --failures | count an exception, or an exit code other than 0, as an output
---outputs FILE... | recorded outputs on x and x': two columns or two files (.csv, .parquet, .npy)
---columns NAME... | which columns of recorded outputs, or of --one-run: SCORE INCLUDED
+--outputs FILE... | recorded outputs: a file for x and one for x', or one file with two columns \
+(.csv, .parquet, .npy)
+--columns NAME... | the two columns: of x and x', or (--one-run) of score and inclusion
 the neighbouring inputs, any of
 --pair X X'* | two inputs, in JSON
 --domain DOMAIN | the possible inputs, in JSON or a file of it: up to 100 pairs (docs/audit.md)
 --patterns LENGTH | ten pairs of answers to this many counting queries
---remove-a-row TABLE | a table (.csv, .parquet) and the same without a row, for 100 of its rows
+--remove-a-row TABLE | a table (.csv, .parquet) and the same without a row, for up to 100 rows
 --replace-a-row TABLE | a table and the same with another row in place of one
 --frame | give tables as pandas data frames with column names, not as lists of rows
 {_OF_A_CLAIM}
-how long
+the number of draws
 --samples N | draws on each of x and x', over all pairs (default 100000)
---budget TIME | seconds for all of it, in place of --samples: 60s (or 60), 5m, 1h
+--budget TIME | time limit of the whole audit, in place of --samples: 60s (or 60), 5m, 1h
 --jobs N | processes that draw (default 1); the answer does not depend on N
 --stop | stop as soon as the claim is refuted; alpha does not change
---evidence FILE | go on from the evidence of earlier audits in this file, and add to it
+--evidence FILE | continue from the evidence of earlier audits in FILE, and add this audit
 the answer
---alpha A | probability of "violated" where the claim holds (default .05)
---detect LEVEL | "undecided" if a true level this high would have been missed (power .9)
---explain | if violated: which lines act differently on x and x' with the same noise
+--alpha A | largest probability of "violated" if the claim holds (default .05)
+--detect LEVEL | say "undecided" if these draws find this true level with probability below .9
+--explain | if violated or invalid: name the lines of code that act differently on x and x' \
+with the same noise
 --json FILE | write the verdict as JSON; -: to stdout, and nothing else there
 --junit FILE | write it as a test result in JUnit's XML, for continuous integration
 --output FOLDER | write it as a page with figures, beside the JSON
 --quiet | show no progress
 canaries: an audit of one training run (docs/training.md)
 --one-run FILE | recorded scores of canaries and whether each was included (.csv, .parquet, .npy)
---canaries M | run SOURCE once on this many coins, and audit the scores that it returns
---probability P | the probability of each canary's coin (default .5)
---guesses N... | how many canaries to guess; two numbers: of the highest scores, and of the lowest
+--canaries M | include each of M canaries by a coin, run SOURCE once, and audit its scores
+--probability P | probability that a canary is included (default .5)
+--guesses N... | number of guesses; two numbers: for the highest and the lowest scores
 advanced
 --seed S | the seed that all draws follow from (default 0)
 --exact | one exact binomial test at the end instead of a sequential test
---as-reals | outputs stand for real numbers: do not look at their lowest bits
+--as-reals | read outputs as real numbers: do not test their low bits
 --no-checks | do not test first whether draws are independent and follow the seed
 --outcomes K | you declare: only K outputs are possible; allows "holds"
 --support A B | you declare: densities on [A, B]; with --lipschitz, allows "holds"
@@ -95,22 +99,22 @@ advanced
 """
 _OF_DRAWS = f"""{_OF_A_CLAIM}
 power
---detect LEVEL | the true level, above the claim
+--detect LEVEL | the true level (epsilon, mu, rho or divergence) to find, above the claim
 --power P | probability of finding it (default .9)
---alpha A | probability of "violated" where the claim holds (default .05)
+--alpha A | largest probability of "violated" if the claim holds (default .05)
 --pairs N | how many pairs of inputs share the draws (default 1)
---event P | probability of the event that shows it, where that is rare
+--event P | probability of the event that shows the violation, if it is rare
 """
 _AUDITS = """\
 epsilometer audits FILE [FILE ...] [options]
 
-Audits all mechanisms of files of audits, in YAML (docs/audits.md), as the
+Audits all cases of files of audits, in YAML (docs/audits.md), as the
 workflow does, without Snakemake. All claims of a file share its alpha."""
 _OF_AUDITS = """
 how
 --only CASE | audit these cases only, at the same alpha: AUDIT, AUDIT/PARAMETERS or \
 AUDIT/PARAMETERS/PAIRS
---scale NAME | which number of draws, where a file has several by name
+--scale NAME | choose a number of draws by its name in `samples`
 --seed S | the seed that all draws follow from (default 2022, as in the workflow)
 --jobs N | cases at a time (default: as many as there are cores); the answer is the same
 the answer

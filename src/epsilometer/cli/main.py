@@ -41,13 +41,13 @@ usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
        epsilometer new audit FOLDER | new study FOLDER [CLONE]
        epsilometer --version
 
-Tests from outputs alone whether a mechanism keeps the privacy that it claims.
+Tests claims of differential privacy from outputs alone.
 
 commands:
   audit           a verdict on a claim of differential privacy; see epsilometer audit --help
   audits          verdicts on all mechanisms of files of audits
   samples-needed  how many draws find a violation
-  new             a folder with an audit and its test, or with a study, that runs at once
+  new             a folder with a first audit and its test, or with a study
 """
 _WRITTEN = ("--json", "--junit", "--output")
 _ALPHA = 0.05

@@ -1,4 +1,4 @@
-"""``epsilometer new``: a folder with a starting point, which runs at once."""
+"""``epsilometer new``: a folder with a starting point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _STARTERS = Path(__file__).parent / "starters"
 _CLONE = Path(__file__).parents[3]
 _NEXT = {
     "audit": "epsilometer audit {folder}/release.py:noisy_count --pair '[0, 1]' '[1, 1]' "
-    "--epsilon 1\n  pytest {folder}\n  epsilometer audits {folder}/audits.yaml",
+    "--epsilon 1\n  pytest {folder}\n  epsilometer audits {folder}/audits.yaml\n\n"
+    "pip install pytest for the second, pydantic and PyYAML for the third.",
     "study": "cd {folder}\n  snakemake --cores 2",
 }
 _USAGE = "epsilometer new audit FOLDER, or new study FOLDER [CLONE]"
@@ -30,11 +31,12 @@ def new(argv: Sequence[str]) -> str:
         raise ArgumentError(option, f"is not an option; write {_USAGE}")
     paths = [Path(argument).expanduser() for argument in rest if argument]
     if not 1 <= len(paths) <= 1 + (kind == "study"):
-        raise ArgumentError("FOLDER", f"must be one; write {_USAGE}")
+        text = "must be one" if paths else "is missing"
+        raise ArgumentError("FOLDER", f"{text}; write {_USAGE}")
     folder, clone = paths[0], paths[-1] if len(paths) > 1 else _CLONE
     workflow = (clone / "workflow/Snakefile").resolve()
     if kind == "study" and not workflow.is_file():
-        message = f"{clone} is not a clone of epsilometer, whose workflow runs a study; write one"
+        message = f"{clone} is not a clone of epsilometer, which a study needs; write its path"
         raise ArgumentError("CLONE", message)
     try:
         _write(_STARTERS / kind, folder, workflow)

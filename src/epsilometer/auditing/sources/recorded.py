@@ -132,7 +132,8 @@ def _file(path: str) -> Path:
         raise ArgumentError(str(path), "is a folder")
     if not file.is_file():
         known = [entry.name for entry in file.parent.glob("*") if entry.suffix in _ENDINGS]
-        near = suggest(file.name, known) if file.parent.is_dir() else ", nor is its folder"
+        near = suggest(file.name, known) if known else ""
+        near = near if file.parent.is_dir() else ", nor is its folder"
         raise ArgumentError(str(path), f"is not there{near}")
     if file.suffix not in _ENDINGS:
         known_kinds = ", ".join(_ENDINGS)

@@ -326,7 +326,7 @@ def _program(word: str, folder: Path, search: str | None) -> Path:
     elif not path.is_file():
         start = word.rpartition(os.sep)[0]
         known = [f"{start}/{p.name}" for p in path.parent.glob("*") if p.is_file()]
-        problem = f"is not there{suggest(word, known)}"
+        problem = f"is not there{suggest(word, known) if known else ''}"
     elif not os.access(path, os.X_OK):
         problem = f"is not executable (chmod +x {word})"
     else:
