@@ -39,12 +39,22 @@ def between_0_and_1(argument: str, value: object) -> float:
     return number
 
 
-def integer(argument: str, value: object, *, minimum: int = 1) -> int:
-    """Return an integer not below ``minimum``."""
+def within(argument: str, value: object, low: float, high: float) -> float:
+    """Return a finite number in the closed interval [low, high]."""
+    number = real(argument, value)
+    if not low <= number <= high:
+        raise ArgumentError(argument, f"must lie in [{low:g}, {high:g}], got {value!r}")
+    return number
+
+
+def integer(argument: str, value: object, *, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return an integer from ``minimum`` to ``maximum``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentError(argument, f"must be an integer, got {value!r}")
     if value < minimum:
         raise ArgumentError(argument, f"must be at least {minimum}, got {value!r}")
+    if maximum is not None and value > maximum:
+        raise ArgumentError(argument, f"must be at most {maximum}, got {value!r}")
     return int(value)
 
 

@@ -19,12 +19,12 @@ from epsilometer.densities.binned import quantiles
 from epsilometer.densities.histogram import interval_histogram, ladder
 from epsilometer.events.events import Event
 from epsilometer.events.tallies import Tally
-from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
+from epsilometer.mechanisms.finite import RandomizedBits
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.noisy_sum import NoisySum
-from epsilometer.mechanisms.randomized_bits import RandomizedBits
+from epsilometer.mechanisms.real_line import NoisyGradientDescent
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22

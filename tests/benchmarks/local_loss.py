@@ -14,7 +14,7 @@ import numpy as np
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.estimators.base import OutputEvidence
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, undersmoothed
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.mechanisms.sparse_vector import SparseVector
 
 FIRST, FRESH, FLOOR, POINTS = 20_000, 50_000, 1e-3, 1001

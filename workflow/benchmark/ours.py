@@ -16,7 +16,7 @@ from epsilometer.densities.histogram import interval_histogram
 from epsilometer.estimators.renyi_bound import divergence
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 Data = Mapping[str, Any]
 POINTS = 1000

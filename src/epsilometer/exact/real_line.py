@@ -16,10 +16,12 @@ from epsilometer.arrays import Floats
 from epsilometer.exact import quadrature
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
-from epsilometer.mechanisms.exponential import ExponentialHalfLine
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.real_line import (
+    ExponentialHalfLine,
+    Gaussian,
+    Laplace,
+    NoisyGradientDescent,
+)
 
 
 def distance_gain(z: Floats, x: Floats | float, x_prime: Floats | float) -> Floats:

@@ -15,9 +15,7 @@ from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature, real_line
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
-from epsilometer.mechanisms.interval import OnInterval
-from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import OnInterval, TruncatedGaussian, TruncatedLaplace
 
 
 class IntervalNoise(LineDistribution):

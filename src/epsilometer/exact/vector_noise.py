@@ -10,9 +10,7 @@ from scipy import fft
 
 from epsilometer.arrays import Floats
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace, NormalShift, laplace_deltas
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
+from epsilometer.mechanisms.real_line import Gaussian, GaussianVector, Laplace, LaplaceVector
 
 _CELLS = 1 << 18  # of the lattice on which losses are added
 

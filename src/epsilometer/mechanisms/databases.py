@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from epsilometer import checks
 from epsilometer.checks import Checked
 from epsilometer.errors import ArgumentError
 
 
-def _list(x: object, count: int, entries: str) -> Sequence[object]:
-    """Return ``x``; raise `ArgumentError` unless it is a list of ``count`` entries."""
-    if not isinstance(x, Sequence) or isinstance(x, str) or len(x) != count:
-        raise ArgumentError("input", f"must be a list of {count} {entries}, got {x!r}")
+def check_list(x: object, entries: str, count: int | None = None) -> Sequence[Any]:
+    """Return ``x``; raise `ArgumentError` unless it is a list of ``count`` entries, if given."""
+    if not isinstance(x, Sequence) or isinstance(x, str) or count not in (None, len(x)):
+        number = "" if count is None else f"{count} "
+        raise ArgumentError("input", f"must be a list of {number}{entries}, got {x!r}")
     return x
 
 
-def check_people(x: object, count: int) -> None:
-    """Raise `ArgumentError` unless ``x`` is a list of ``count`` numbers in [0, 1]."""
-    for person in _list(x, count, "people's numbers"):
+def check_people(x: object, count: int) -> Sequence[Any]:
+    """Return ``x``; raise `ArgumentError` unless it is a list of ``count`` numbers in [0, 1]."""
+    people = check_list(x, "people's numbers", count)
+    for person in people:
         if not 0 <= checks.real("input", person) <= 1:
             raise ArgumentError("input", f"must hold numbers in [0, 1], got {person!r}")
+    return people
 
 
 def check_answers(x: object, count: int) -> None:
     """Raise `ArgumentError` unless ``x`` is a list of ``count`` finite query answers."""
-    for answer in _list(x, count, "query answers"):
+    for answer in check_list(x, "query answers", count):
         checks.real("input", answer)
 
 
@@ -37,10 +41,3 @@ class QueryAnswers(Checked):
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` holds an answer for each query."""
         check_answers(x, self.queries)
-
-
-def check_bits(x: object, count: int) -> None:
-    """Raise `ArgumentError` unless ``x`` is a list of ``count`` zeros and ones."""
-    check_people(x, count)
-    if isinstance(x, Sequence) and not set(x) <= {0, 1}:
-        raise ArgumentError("input", f"must hold zeros and ones, got {x!r}")

@@ -18,10 +18,9 @@ from epsilometer.exact.finite import ExactRareMatch
 from epsilometer.exact.noisy_max import ExactNoisyMaxIndex, ExactNoisyMaxValue
 from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
 from epsilometer.exact.sparse_vector import ExactSparseVector
-from epsilometer.mechanisms.exponential import ExponentialHalfLine
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.finite import RareMatch
 from epsilometer.mechanisms.noisy_max import ContinuousNoisyMax, ReportNoisyMax
-from epsilometer.mechanisms.rare_match import RareMatch
+from epsilometer.mechanisms.real_line import ExponentialHalfLine, Laplace
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer_workflow.reports.points import Points, at, table_of
 

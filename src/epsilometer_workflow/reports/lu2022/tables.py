@@ -15,8 +15,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import accuracy, cones, epsilon_at
 from epsilometer.exact.base import spectrum
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.panels import Titles, in_order
 

@@ -1,0 +1,210 @@
+"""Laplace, Gaussian and exponential noise on a number or on each entry of a vector."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.arrays import Floats
+from epsilometer.checks import Checked, Count, Flag, Fractional, Positive
+from epsilometer.compiled import compiled
+from epsilometer.mechanisms.base import Outputs, dimension_of
+from epsilometer.mechanisms.databases import check_answers, check_people
+from epsilometer.mechanisms.noise import Noise, blocks, noisy
+
+
+class _Additive(Checked):
+    """Adds noise to an answer, or to each answer of a vector."""
+
+    outputs: ClassVar[Outputs]
+    epsilon: float
+    sensitivity: float = 1.0
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a finite number, or ``dimension`` of them."""
+        dimension = dimension_of(self)
+        if dimension is None:
+            checks.real("input", x)
+        else:
+            check_answers(x, dimension)
+
+
+class _LaplaceNoise(_Additive):
+    """Adds Laplace noise."""
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise, in the units of the input."""
+        return self.sensitivity / self.epsilon
+
+    def sample(self, x: float | Sequence[float], size: int, rng: np.random.Generator) -> Floats:
+        """Draw ``size`` outputs, of shape ``(size,)`` or ``(size, dimension)``."""
+        return noisy(x, Noise(rng).laplaces, self.scale, size)
+
+
+class _GaussianNoise(_Additive):
+    """Adds Gaussian noise."""
+
+    delta: float
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise, in the units of the input."""
+        return self.sensitivity * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
+
+    def sample(self, x: float | Sequence[float], size: int, rng: np.random.Generator) -> Floats:
+        """Draw ``size`` outputs, of shape ``(size,)`` or ``(size, dimension)``."""
+        return noisy(x, Noise(rng).normals, self.sigma, size)
+
+
+@dataclass(frozen=True)
+class Laplace(_LaplaceNoise):
+    """``x + Lap(sensitivity / epsilon)`` (askin2022, Section V, mechanism a)."""
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+    sensitivity: Positive = 1.0
+
+
+@dataclass(frozen=True)
+class LaplaceVector(_LaplaceNoise):
+    """Adds Lap(1 / epsilon) to each of ``dimension`` answers: pure where they differ by 1 in L1.
+
+    lu2022, Definition 17.
+    """
+
+    outputs: ClassVar[Outputs] = "vector"
+    epsilon: Positive
+    dimension: Count
+
+
+@dataclass(frozen=True)
+class NoisyHistogram(_LaplaceNoise):
+    """One bin of a histogram: a count plus Lap(1 / epsilon); or, ``wrong``, plus Lap(epsilon).
+
+    Ding et al. (2018), Algorithms 9 and 10. Other bins are the same on neighbouring databases.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+    wrong: Flag = False
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return self.epsilon if self.wrong else 1 / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` is a count."""
+        checks.integer("input", x, minimum=0)
+
+
+@dataclass(frozen=True)
+class Gaussian(_GaussianNoise):
+    """``x + N(0, sigma^2)``, calibrated as usual: sigma = sqrt(2 ln(1.25/delta)) / epsilon.
+
+    It is private only up to a delta. At every epsilon its pure level is infinite: the loss grows
+    without end in the tails.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+    delta: Fractional = 1e-5
+    sensitivity: Positive = 1.0
+
+
+@dataclass(frozen=True)
+class GaussianVector(_GaussianNoise):
+    """Adds N(0, sigma^2) to each answer, sigma as for one, where they differ by 1 in L2.
+
+    lu2022, Definition 18.
+    """
+
+    outputs: ClassVar[Outputs] = "vector"
+    epsilon: Positive
+    dimension: Count
+    delta: Fractional = 1e-5
+
+
+@dataclass(frozen=True)
+class ExponentialHalfLine(Checked):
+    """Outputs t >= 0 with density proportional to exp(-rate |x - t|), for inputs in [1, 2].
+
+    askin2022, Section V, mechanism d. The level of the pair (1, 2) is
+    rate + log(2 - e^(-2 rate)) - log(2 - e^(-rate)), which is solved for the rate that gives
+    epsilon.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+
+    @cached_property
+    def rate(self) -> float:
+        """lambda, at which the pair (1, 2) has level epsilon."""
+        from scipy.optimize import brentq  # slow to import, and rarely needed
+
+        def excess(rate: float) -> float:
+            ratio = math.log((2 - math.exp(-2 * rate)) / (2 - math.exp(-rate)))
+            return rate + ratio - self.epsilon
+
+        return float(brentq(excess, 0.0, self.epsilon, xtol=1e-15, rtol=1e-14))
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` lies in [1, 2]."""
+        checks.within("input", x, 1, 2)
+
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
+        """Draw ``size`` outputs by inverting the CDF."""
+        left = -math.expm1(-self.rate * x)  # mass of [0, x], in units of 1/rate; above x it is 1
+        mass = rng.random(size) * (left + 1) - left
+        outputs = x + np.copysign(-np.log1p(-np.abs(mass)) / self.rate, mass)
+        return np.maximum(outputs, 0.0)
+
+
+@dataclass(frozen=True)
+class NoisyGradientDescent(Checked):
+    """The last of ``steps`` iterates to a database's mean, from 0, with loss (theta - x_i)^2 / 2.
+
+    kutta2022, row i. Each step goes down the mean gradient at learning rate ``rate`` and adds
+    sqrt(2 rate) times Gaussian noise of standard deviation b = 1/epsilon.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+    steps: Count = 10
+    rate: Fractional = 0.2
+    people: Count = 10
+
+    @property
+    def step_noise(self) -> float:
+        """Standard deviation of the noise of one step."""
+        return math.sqrt(2 * self.rate) / self.epsilon
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] for each person."""
+        check_people(x, self.people)
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
+        """Draw ``size`` runs of the descent."""
+        noise, people = Noise(rng), np.asarray(x, np.float64)
+        outputs = np.zeros(size)
+        for block in blocks(size, self.steps):
+            theta = outputs[block]
+            steps = noise.normals(self.steps, theta.size)
+            _descend(theta, people.sum(), people.size, self.rate, self.step_noise, steps)
+        return outputs
+
+
+@compiled
+def _descend(theta, total, people, rate, noise, normals):  # type: ignore[no-untyped-def]
+    down = -rate / people
+    for step in range(len(normals)):
+        for i in range(theta.size):
+            gradient = people * theta[i] - total  # the sum of theta - x_i
+            theta[i] += down * gradient + noise * normals[step, i]
