@@ -43,7 +43,7 @@ def within(argument: str, value: object, low: float, high: float) -> float:
     """Return a finite number in the closed interval [low, high]."""
     number = real(argument, value)
     if not low <= number <= high:
-        raise ArgumentError(argument, f"must lie in [{low:g}, {high:g}], got {value!r}")
+        raise ArgumentError(argument, f"must lie in [{low}, {high}], got {value!r}")
     return number
 
 
@@ -51,11 +51,12 @@ def integer(argument: str, value: object, *, minimum: int = 1, maximum: int | No
     """Return an integer from ``minimum`` to ``maximum``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentError(argument, f"must be an integer, got {value!r}")
-    if value < minimum:
+    number = int(value)
+    if number < minimum:
         raise ArgumentError(argument, f"must be at least {minimum}, got {value!r}")
-    if maximum is not None and value > maximum:
+    if maximum is not None and number > maximum:
         raise ArgumentError(argument, f"must be at most {maximum}, got {value!r}")
-    return int(value)
+    return number
 
 
 def flag(argument: str, value: object) -> bool:

@@ -14,7 +14,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Count, Flag, Fractional, Positive
 from epsilometer.compiled import compiled
-from epsilometer.mechanisms.base import Outputs, dimension_of
+from epsilometer.mechanisms.base import Outputs
 from epsilometer.mechanisms.databases import check_answers, check_people
 from epsilometer.mechanisms.noise import Noise, blocks, noisy
 
@@ -25,14 +25,14 @@ class _Additive(Checked):
     outputs: ClassVar[Outputs]
     epsilon: float
     sensitivity: float = 1.0
+    dimension: int
 
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` is a finite number, or ``dimension`` of them."""
-        dimension = dimension_of(self)
-        if dimension is None:
+        if self.outputs == "scalar":
             checks.real("input", x)
         else:
-            check_answers(x, dimension)
+            check_answers(x, self.dimension)
 
 
 class _LaplaceNoise(_Additive):
