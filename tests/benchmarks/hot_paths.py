@@ -16,7 +16,7 @@ import pandas as pd
 import plain
 
 from epsilometer.densities.binned import quantiles
-from epsilometer.densities.histogram import interval_histogram, ladder
+from epsilometer.densities.histogram import histogram, ladder
 from epsilometer.events.events import Event
 from epsilometer.events.tallies import Tally
 from epsilometer.mechanisms.finite import RandomizedBits
@@ -151,7 +151,7 @@ def main() -> None:
             (
                 "count a search, 455 cells",
                 *best(
-                    lambda: interval_histogram(sample, (0.0, 1.0), 455, ladder(N)),
+                    lambda: histogram(sample, 455, (0.0, 1.0), ladder(N)),
                     lambda: textbook_search(sample, 455),
                 ),
             ),
