@@ -398,12 +398,11 @@ def test_towards_infinite_order_it_is_the_local_loss():
 
 
 def test_levels_of_several_pairs():
-    assert rb.maximum_confidence(3) == pytest.approx(0.95**3)
-    assert rb.bonferroni(10, 0.05) == pytest.approx(0.005)
-    assert rb.maximum_confidence(10, rb.independent(10)) == pytest.approx(0.95)
-    assert rb.independent(10) > rb.bonferroni(10)
-    both = rb.LargestRenyiBound(tau=1e-5, correction="independent")
-    assert both.level(10) == pytest.approx(rb.independent(10) / 2)
+    independent = rb.LargestRenyiBound(tau=1e-5, correction="independent").level(10)
+    assert (1 - 2 * independent) ** 10 == pytest.approx(0.95)  # both directions share it
+    bonferroni = rb.LargestRenyiBound(tau=1e-5).level(10)
+    assert bonferroni == pytest.approx(0.0025)
+    assert independent > bonferroni
 
 
 @pytest.mark.parametrize(

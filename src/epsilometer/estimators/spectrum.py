@@ -26,10 +26,11 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.checks import Checked, Flag, Fractional
+from epsilometer.checks import Flag, Fractional
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Classifier
 from epsilometer.errors import ArgumentError, UnknownNameError, suggest
+from epsilometer.estimators.base import Estimator, Guarantee, check_pure
 from epsilometer.proportions import clopper_pearson
 
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
@@ -191,7 +192,7 @@ def accuracy(
 
 
 @dataclass(frozen=True)
-class Spectrum(Checked):
+class Spectrum(Estimator):
     """A_C^B (lu2022, Figure 1): the whole curve for each pair, in both directions.
 
     Parameters
@@ -228,10 +229,9 @@ class Spectrum(Checked):
     (True, True)
     """
 
-    reads: ClassVar[Literal["verdicts"]] = "verdicts"
+    reads = "verdicts"
     TRAINING: ClassVar[tuple[str, ...]] = ("classifier", "options", "coin", "claims")
     """The parameters that verdicts depend on; the others concern the estimate only."""
-    precision: ClassVar[None] = None
 
     classifier: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -248,12 +248,12 @@ class Spectrum(Checked):
         _ = self.grid, self.method
 
     @property
-    def symmetric(self) -> bool:
+    def symmetric(self) -> bool:  # type: ignore[override]
         """Whether it answers for both directions at once."""
         return self.largest
 
     @property
-    def guarantee(self) -> Literal["finite-sample", "none"]:
+    def guarantee(self) -> Guarantee:  # type: ignore[override]
         """The promise of intervals: their level at every n; the bootstrap has none."""
         return "none" if self.interval == "bootstrap" else "finite-sample"
 
@@ -300,8 +300,7 @@ class Spectrum(Checked):
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
         self.method.check(outputs)
-        if not math.isinf(order):
-            raise ArgumentError("lambda", "must be inf: a spectrum ends at the pure level")
+        check_pure(order, "a spectrum ends at the pure level")
 
     @staticmethod
     def tested(verdicts: Mapping[str, Any]) -> Tested:
