@@ -10,8 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import Counting, value_counts
-from epsilometer.classifiers.hamming import HammingNeighbours
+from epsilometer.classifiers.discrete import Counting, HammingNeighbours, value_counts
 from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _options_from_source
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.errors import ArgumentError

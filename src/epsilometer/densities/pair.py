@@ -11,8 +11,7 @@ from epsilometer.arrays import Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import RealSample, bkde, dpik
-from epsilometer.densities.cells import cell_frequencies
-from epsilometer.densities.frequencies import frequencies
+from epsilometer.densities.frequencies import cell_frequencies, frequencies
 
 
 def reduce_pair(x: Sample, x_prime: Sample, reduction: Mapping[str, Any]) -> Densities:

@@ -126,7 +126,7 @@ class RenyiBound(_Bound):
     Parameters
     ----------
     cells
-        Cells between quantiles, at most; see `epsilometer.densities.cells`.
+        Cells between quantiles, at most; see `epsilometer.densities.frequencies`.
 
     A bit that is kept with probability 3/4, from frequencies of 10,000 draws of each side; the
     divergence of order 2 is log(7/3), .847:

@@ -200,8 +200,7 @@ class ExactSparseVectorMixed:
         """Return the masses of the atom, and of each query's density at nodes of a quadrature."""
         kinks = np.unique([*x, *x_prime, self._threshold])
         v, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
-        log_p, log_q, loss = self._released(v, x, x_prime)
-        areas = log_p + np.log(weights), log_q + np.log(weights), loss
+        areas = self._released(v, x, x_prime).times(weights)
         atom = self._nothing(x, x_prime)
         return Comparison(
             *(np.append(density, mass) for density, mass in zip(areas, atom, strict=True))

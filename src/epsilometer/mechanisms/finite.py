@@ -15,8 +15,7 @@ from epsilometer.arrays import Floats, Indices
 from epsilometer.checks import Checked, Count, Flag, Fractional, Order, Positive, Several
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import check_list, check_people
+from epsilometer.mechanisms.base import Outputs, check_list, check_people
 from epsilometer.mechanisms.noise import Noise, blocks
 
 

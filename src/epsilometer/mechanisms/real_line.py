@@ -14,8 +14,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Count, Flag, Fractional, Positive
 from epsilometer.compiled import compiled
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import check_answers, check_people
+from epsilometer.mechanisms.base import Outputs, check_answers, check_people
 from epsilometer.mechanisms.noise import Noise, blocks, noisy
 
 

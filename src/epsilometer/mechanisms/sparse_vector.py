@@ -33,8 +33,7 @@ from epsilometer.arrays import Floats, Indices, Sample
 from epsilometer.checks import Count, Flag, Positive, Real
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import QueryAnswers
+from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
 
 

@@ -22,8 +22,12 @@ from epsilometer.exact.finite import (
     ExactRandomizedBits,
     ExactRandomizedResponse,
 )
-from epsilometer.exact.real_line import gaussian_deltas, laplace_deltas
-from epsilometer.exact.vector_noise import ExactGaussianVector, ExactLaplaceVector
+from epsilometer.exact.real_line import (
+    ExactGaussianVector,
+    ExactLaplaceVector,
+    gaussian_deltas,
+    laplace_deltas,
+)
 from epsilometer.mechanisms.finite import (
     CountingExponential,
     NoiselessCount,
