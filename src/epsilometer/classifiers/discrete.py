@@ -40,24 +40,11 @@ class FittedCounts:
 
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every distinct output, and its count."""
-        values, counts = value_counts(outputs)
+        values, counts, _ = joint_counts(outputs, outputs[:0])
         index = _positions(self.outcomes, values)
         with np.errstate(divide="ignore"):
             odds: Floats = np.log(self.counts_prime) - np.log(self.counts)
         return Votes(np.where(index >= 0, odds[index], 0.0), counts)
-
-
-def value_counts(outputs: Sample) -> tuple[Sample, Counts]:
-    """Return the sorted distinct outputs, and the count of each.
-
-    Outputs have shape ``(n,)`` or ``(n, d)``, results ``(m,)`` or ``(m, d)`` and ``(m,)``.
-    """
-    dense = outputs.ndim == 1 and outputs.size and outputs.dtype.kind == "i"
-    if dense and outputs.min() >= 0 and outputs.max() < outputs.size:
-        counts = np.bincount(outputs)
-        return np.flatnonzero(counts), counts[counts > 0].astype(np.int64)
-    values, counts = np.unique(outputs, axis=0, return_counts=True)
-    return values, counts.astype(np.int64)
 
 
 def _positions(outcomes: Sample, values: Sample) -> Counts:
@@ -106,7 +93,7 @@ class FittedHamming:
 
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every distinct output, and its count."""
-        values, counts = value_counts(outputs)
+        values, counts, _ = joint_counts(outputs, outputs[:0])
         step = max(1, _BLOCK // len(self.points))
         blocks = [self._log_odds(values[i : i + step]) for i in range(0, len(values), step)]
         return Votes(np.concatenate(blocks), counts)
