@@ -52,10 +52,9 @@ def integer(argument: str, value: object, *, minimum: int = 1, maximum: int | No
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentError(argument, f"must be an integer, got {value!r}")
     number = int(value)
-    if number < minimum:
-        raise ArgumentError(argument, f"must be at least {minimum}, got {value!r}")
-    if maximum is not None and number > maximum:
-        raise ArgumentError(argument, f"must be at most {maximum}, got {value!r}")
+    if number < minimum or (maximum is not None and number > maximum):
+        known = f"at least {minimum}" if maximum is None else f"one of {minimum}, ..., {maximum}"
+        raise ArgumentError(argument, f"must be {known}, got {value!r}")
     return number
 
 
