@@ -98,7 +98,7 @@ class FittedHamming:
         blocks = [self._log_odds(values[i : i + step]) for i in range(0, len(values), step)]
         return Votes(np.concatenate(blocks), counts)
 
-    def _log_odds(self, queries: Counts) -> Floats:
+    def _log_odds(self, queries: Integers) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
         shape = len(queries), _BITS
