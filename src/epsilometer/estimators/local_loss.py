@@ -55,8 +55,22 @@ _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dim
 _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
+class _OfTheLoss(Estimator):
+    """Methods of the local loss: outputs are all discrete or continuous, at order infinity."""
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        if outputs == "mixed":
+            raise ArgumentError(
+                "outputs",
+                "are mixed, neither discrete nor continuous: the local loss does not apply "
+                "(askin2022, Section III)",
+            )
+        check_pure(order, "the local loss is the pure level")
+
+
 @dataclass(frozen=True)
-class LocalLoss(ScreeningMethod):
+class LocalLoss(_OfTheLoss, ScreeningMethod):
     """DPL (askin2022, Algorithm 3): the largest empirical loss of each pair, and its output.
 
     Parameters
@@ -83,10 +97,6 @@ class LocalLoss(ScreeningMethod):
     floor: Positive
     points: Several = 1001
     largest: Flag = False
-
-    def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
-        check_applies(outputs, order)
 
     def screen(
         self,
@@ -130,7 +140,7 @@ class LocalLoss(ScreeningMethod):
 
 
 @dataclass(frozen=True)
-class MaximumPrivacyLoss(Estimator):
+class MaximumPrivacyLoss(_OfTheLoss):
     """MPL (askin2022, Algorithm 4): the bound at t_hat, from fresh samples of DPL's pair.
 
     It is asymptotic. The loss has a sign, other than in the paper; see the module.
@@ -159,10 +169,6 @@ class MaximumPrivacyLoss(Estimator):
     after: str
     alpha: Fractional = 0.05
 
-    def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
-        check_applies(outputs, order)
-
     def bound(self, evidence: OutputEvidence) -> Floats:
         """Return (26), with the sign of the first sample in place of the absolute value.
 
@@ -174,17 +180,6 @@ class MaximumPrivacyLoss(Estimator):
         variance = np.add(evidence.log_variance, evidence.log_variance_prime)
         bound: Floats = np.multiply(evidence.sign, loss) + ndtri(self.alpha) * np.sqrt(variance)
         return bound
-
-
-def check_applies(outputs: str, order: float) -> None:
-    """Raise `ArgumentError` unless outputs are all discrete or continuous, at order infinity."""
-    if outputs == "mixed":
-        raise ArgumentError(
-            "outputs",
-            "are mixed, neither discrete nor continuous: the local loss does not apply "
-            "(askin2022, Section III)",
-        )
-    check_pure(order, "the local loss is the pure level")
 
 
 _Estimated = tuple[Sample, Floats, Floats]

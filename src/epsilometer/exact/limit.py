@@ -68,27 +68,24 @@ def cells(law: Distribution, x: Any, x_prime: Any, fineness: int = 1) -> tuple[F
 
 
 def _compared(law: Distribution, x: Any, x_prime: Any, fineness: int) -> Comparison:
-    if isinstance(law, Enumerated):
+    if isinstance(law, Enumerated | ExactSparseVectorMixed):
         return law.compare(x, x_prime)
     if isinstance(law, LineDistribution):
         z, weights = _nodes(*law.pieces(x, x_prime), fineness)
         return law.compare(z, x, x_prime).times(weights)
     if isinstance(law, ExactLaplaceVector) and np.count_nonzero(np.subtract(x, x_prime)) > 1:
         raise ArgumentError("law", "has no cells: its vectors differ in several entries")
-    if isinstance(law, ExactLaplace | ExactLaplaceVector):
-        distance = law.privacy_loss(x, x_prime)
-        z, weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
-        pair = levels.compared(*(-np.abs(z - at) - math.log(2) for at in (0.0, distance)))
-        return pair.times(weights)
-    if isinstance(law, NormalShift):
-        distance = math.sqrt(law.renyi(2.0, x, x_prime))
-        z, weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
-        half = math.log(2 * math.pi) / 2
-        pair = levels.compared(*(-((z - at) ** 2) / 2 - half for at in (0.0, distance)))
-        return pair.times(weights)
-    if isinstance(law, ExactSparseVectorMixed):
-        return law.compare(x, x_prime)
-    raise ArgumentError("law", f"{type(law).__name__} has no cells")
+    if not isinstance(law, ExactLaplace | ExactLaplaceVector | NormalShift):
+        raise ArgumentError("law", f"{type(law).__name__} has no cells")
+    # noise of scale 1 on answers at 0 and at a distance
+    normal = isinstance(law, NormalShift)
+    distance = math.sqrt(law.renyi(2.0, x, x_prime)) if normal else law.privacy_loss(x, x_prime)
+    z, weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
+    half = math.log(2 * math.pi) / 2
+    log_p, log_q = (
+        -(u**2) / 2 - half if normal else -np.abs(u) - math.log(2) for u in (z, z - distance)
+    )
+    return levels.compared(log_p, log_q).times(weights)
 
 
 def _nodes(kinks: Floats, scale: float, fineness: int) -> tuple[Floats, Floats]:
