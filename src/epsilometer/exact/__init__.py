@@ -12,7 +12,7 @@ EXACT = Registry(
         "bernoulli_pair": "epsilometer.exact.finite:ExactBernoulliPair",
         "continuous_noisy_max": "epsilometer.exact.noisy_max:ExactNoisyMaxValue",
         "counting_exponential": "epsilometer.exact.finite:ExactCountingExponential",
-        "exponential_half_line": "epsilometer.exact.real_line:ExactExponentialHalfLine",
+        "exponential_half_line": "epsilometer.exact.truncated:ExactExponentialHalfLine",
         "gaussian": "epsilometer.exact.real_line:ExactGaussian",
         "gaussian_vector": "epsilometer.exact.real_line:ExactGaussianVector",
         "laplace": "epsilometer.exact.real_line:ExactLaplace",

@@ -12,7 +12,7 @@ MECHANISMS = Registry(
         "bernoulli_pair": "epsilometer.mechanisms.finite:BernoulliPair",
         "continuous_noisy_max": "epsilometer.mechanisms.noisy_max:ContinuousNoisyMax",
         "counting_exponential": "epsilometer.mechanisms.finite:CountingExponential",
-        "exponential_half_line": "epsilometer.mechanisms.real_line:ExponentialHalfLine",
+        "exponential_half_line": "epsilometer.mechanisms.truncated:ExponentialHalfLine",
         "gaussian": "epsilometer.mechanisms.real_line:Gaussian",
         "gaussian_vector": "epsilometer.mechanisms.real_line:GaussianVector",
         "laplace": "epsilometer.mechanisms.real_line:Laplace",

@@ -1,11 +1,10 @@
-"""Laplace, Gaussian and exponential noise on a number or on each entry of a vector."""
+"""Laplace and Gaussian noise on a number, on a vector, or on each step of a descent."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -129,41 +128,6 @@ class GaussianVector(_GaussianNoise):
     epsilon: Positive
     dimension: Count
     delta: Fractional = 1e-5
-
-
-@dataclass(frozen=True)
-class ExponentialHalfLine(Checked):
-    """Outputs t >= 0 with density proportional to exp(-rate |x - t|), for inputs in [1, 2].
-
-    askin2022, Section V, mechanism d. The level of the pair (1, 2) is
-    rate + log(2 - e^(-2 rate)) - log(2 - e^(-rate)), which is solved for the rate that gives
-    epsilon.
-    """
-
-    outputs: ClassVar[Outputs] = "scalar"
-    epsilon: Positive
-
-    @cached_property
-    def rate(self) -> float:
-        """lambda, at which the pair (1, 2) has level epsilon."""
-        from scipy.optimize import brentq  # slow to import, and rarely needed
-
-        def excess(rate: float) -> float:
-            ratio = math.log((2 - math.exp(-2 * rate)) / (2 - math.exp(-rate)))
-            return rate + ratio - self.epsilon
-
-        return float(brentq(excess, 0.0, self.epsilon, xtol=1e-15, rtol=1e-14))
-
-    def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` lies in [1, 2]."""
-        checks.within("input", x, 1, 2)
-
-    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` outputs by inverting the CDF."""
-        left = -math.expm1(-self.rate * x)  # mass of [0, x], in units of 1/rate; above x it is 1
-        mass = rng.random(size) * (left + 1) - left
-        outputs = x + np.copysign(-np.log1p(-np.abs(mass)) / self.rate, mass)
-        return np.maximum(outputs, 0.0)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Noise conditioned on the interval of the inputs, sampled by inverting its CDF (gorla2022)."""
+"""Noise conditioned on an interval or a half line, sampled by inverting its CDF."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -38,8 +39,8 @@ class OnInterval(Checked):
 class TruncatedGaussian(OnInterval):
     """Truncated Gaussian mechanism on inputs and outputs in ``[lower, upper]``, of width W.
 
-    Section III-E and Table I: the loss between the two ends is linear in the output and at most
-    W^2 / (2 sigma^2); sigma = W / sqrt(2 epsilon) makes it epsilon.
+    gorla2022, Section III-E and Table I: the loss between the two ends is linear in the output and
+    at most W^2 / (2 sigma^2); sigma = W / sqrt(2 epsilon) makes it epsilon.
     """
 
     @property
@@ -61,8 +62,8 @@ class TruncatedGaussian(OnInterval):
 class TruncatedLaplace(OnInterval):
     """Truncated Laplace mechanism on inputs and outputs in ``[lower, upper]``.
 
-    Definition II.5 and appendix A: the density of the output at input x is K exp(-|z - x| / B).
-    With B = (upper - lower) / epsilon the mechanism is epsilon-LDP.
+    gorla2022, Definition II.5 and appendix A: the density of the output at input x is
+    K exp(-|z - x| / B). With B = (upper - lower) / epsilon the mechanism is epsilon-LDP.
     """
 
     @property
@@ -89,3 +90,38 @@ class TruncatedLaplace(OnInterval):
             block += x
             np.clip(block, self.lower, self.upper, out=block)  # rounding must not leave the ends
         return outputs
+
+
+@dataclass(frozen=True)
+class ExponentialHalfLine(Checked):
+    """Outputs t >= 0 with density proportional to exp(-rate |x - t|), for inputs in [1, 2].
+
+    askin2022, Section V, mechanism d. The level of the pair (1, 2) is
+    rate + log(2 - e^(-2 rate)) - log(2 - e^(-rate)), which is solved for the rate that gives
+    epsilon.
+    """
+
+    outputs: ClassVar[Outputs] = "scalar"
+    epsilon: Positive
+
+    @cached_property
+    def rate(self) -> float:
+        """lambda, at which the pair (1, 2) has level epsilon."""
+        from scipy.optimize import brentq  # slow to import, and rarely needed
+
+        def excess(rate: float) -> float:
+            ratio = math.log((2 - math.exp(-2 * rate)) / (2 - math.exp(-rate)))
+            return rate + ratio - self.epsilon
+
+        return float(brentq(excess, 0.0, self.epsilon, xtol=1e-15, rtol=1e-14))
+
+    def check_input(self, x: object) -> None:
+        """Raise `ArgumentError` unless ``x`` lies in [1, 2]."""
+        checks.within("input", x, 1, 2)
+
+    def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
+        """Draw ``size`` outputs by inverting the CDF."""
+        left = -math.expm1(-self.rate * x)  # mass of [0, x], in units of 1/rate; above x it is 1
+        mass = rng.random(size) * (left + 1) - left
+        outputs = x + np.copysign(-np.log1p(-np.abs(mass)) / self.rate, mass)
+        return np.maximum(outputs, 0.0)
