@@ -39,13 +39,23 @@ def between_0_and_1(argument: str, value: object) -> float:
     return number
 
 
-def integer(argument: str, value: object, *, minimum: int = 1) -> int:
-    """Return an integer not below ``minimum``."""
+def within(argument: str, value: object, low: float, high: float) -> float:
+    """Return a finite number in the closed interval [low, high]."""
+    number = real(argument, value)
+    if not low <= number <= high:
+        raise ArgumentError(argument, f"must lie in [{low}, {high}], got {value!r}")
+    return number
+
+
+def integer(argument: str, value: object, *, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return an integer from ``minimum`` to ``maximum``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentError(argument, f"must be an integer, got {value!r}")
-    if value < minimum:
-        raise ArgumentError(argument, f"must be at least {minimum}, got {value!r}")
-    return int(value)
+    number = int(value)
+    if number < minimum or (maximum is not None and number > maximum):
+        known = f"at least {minimum}" if maximum is None else f"one of {minimum}, ..., {maximum}"
+        raise ArgumentError(argument, f"must be {known}, got {value!r}")
+    return number
 
 
 def flag(argument: str, value: object) -> bool:

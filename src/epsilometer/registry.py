@@ -31,9 +31,6 @@ class Registry(Mapping[str, str]):
             return everything[name]
         raise UnknownNameError(self.kind, name, self)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._everything()
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._everything())
 

@@ -19,9 +19,9 @@ import plain
 from epsilometer.densities.binned import quantiles
 from epsilometer.events.events import Event
 from epsilometer.events.tallies import Tally
-from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
+from epsilometer.mechanisms.finite import RandomizedBits
 from epsilometer.mechanisms.noisy_sum import NoisySum
-from epsilometer.mechanisms.randomized_bits import RandomizedBits
+from epsilometer.mechanisms.real_line import NoisyGradientDescent
 from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22

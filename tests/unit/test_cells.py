@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.densities.cells import cell_frequencies
+from epsilometer.densities.frequencies import cell_frequencies
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 

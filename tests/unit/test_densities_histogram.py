@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilometer.densities.histogram import finite_histogram, interval_histogram, ladder
+from epsilometer.densities.histogram import histogram, ladder
 from epsilometer.errors import ArgumentError
 
 
@@ -29,7 +29,7 @@ def naive(sample, lower, upper, cells):
 def test_counts_are_the_naive_ones(seed, cells, n, ends):
     lower, upper = ends[0], ends[0] + ends[1]
     sample = np.random.default_rng(seed).uniform(lower, upper, n).clip(lower, upper)
-    counts = interval_histogram(sample, (lower, upper), cells)
+    counts = histogram(sample, cells, (lower, upper))
     assert counts.shape == (1, cells)
     assert counts[0].tolist() == naive(sample, lower, upper, cells)
 
@@ -37,20 +37,20 @@ def test_counts_are_the_naive_ones(seed, cells, n, ends):
 @pytest.mark.parametrize("cells", [1, 3, 7, 10, 91, 455, 2000])
 def test_ties_on_the_edges_fall_into_the_upper_cell(cells):
     edges = np.linspace(0, 1, cells + 1)
-    counts = interval_histogram(edges, (0.0, 1.0), cells)[0]
+    counts = histogram(edges, cells, (0.0, 1.0))[0]
     assert counts.tolist() == [1] * (cells - 1) + [2]
     below = np.nextafter(edges[1:], 0)
-    assert interval_histogram(below, (0.0, 1.0), cells)[0].tolist() == [1] * cells
+    assert histogram(below, cells, (0.0, 1.0))[0].tolist() == [1] * cells
 
 
 def test_every_prefix_is_counted():
     sample = np.random.default_rng(0).random(1000)
     stops = ladder(1000)
-    counts = interval_histogram(sample, (0.0, 1.0), 9, stops)
+    counts = histogram(sample, 9, (0.0, 1.0), stops)
     for row, stop in zip(counts, stops, strict=True):
         assert row.tolist() == np.histogram(sample[:stop], 9, (0, 1))[0].tolist()
     draws = np.random.default_rng(0).integers(0, 5, 1000, dtype=np.int32)
-    counts = finite_histogram(draws, 5, stops)
+    counts = histogram(draws, 5, None, stops)
     for row, stop in zip(counts, stops, strict=True):
         assert row.tolist() == np.bincount(draws[:stop], minlength=5).tolist()
 
@@ -75,16 +75,16 @@ def test_ladder_has_half_octaves_and_ends_at_n():
 )
 def test_bad_samples_are_refused(sample, message):
     with pytest.raises(ArgumentError, match=message):
-        interval_histogram(sample, (0.0, 1.0), 4)
+        histogram(sample, 4, (0.0, 1.0))
 
 
 def test_bad_outcomes_and_checkpoints_are_refused():
     with pytest.raises(ArgumentError, match="has 2 outputs outside the claimed outcomes"):
-        finite_histogram(np.array([0, 3, -1, 2], np.int32), 3)
+        histogram(np.array([0, 3, -1, 2], np.int32), 3, None)
     for stops in ([], [0], [5, 2], [3, 3], [11]):
         with pytest.raises(ArgumentError, match="checkpoints must increase"):
-            interval_histogram(np.zeros(10), (0.0, 1.0), 2, stops)
+            histogram(np.zeros(10), 2, (0.0, 1.0), stops)
     with pytest.raises(ArgumentError, match="cells must be at least 1"):
-        interval_histogram(np.zeros(10), (0.0, 1.0), 0)
+        histogram(np.zeros(10), 0, (0.0, 1.0))
     with pytest.raises(ArgumentError, match="lower < upper"):
-        interval_histogram(np.zeros(10), (1.0, 1.0), 2)
+        histogram(np.zeros(10), 2, (1.0, 1.0))

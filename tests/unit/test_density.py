@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from epsilometer.densities.pair import densities_of, reduce_pair
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import (
@@ -68,7 +68,7 @@ def by_hand(samples, method, pairs):
     answers = {}
     for run, sides in by_run(read_samples(samples, SAMPLES)):
         for i, j in ((0, 1), (2, 3), (4, 5)):
-            d = densities_of(sides[i], sides[j], points=101, power=1.1)
+            d = reduce_pair(sides[i], sides[j], {"points": 101, "power": 1.1})
             answers[run, i] = method.bounds(d, order=3.0, n=2000, pairs=pairs)
     return answers
 

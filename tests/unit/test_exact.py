@@ -351,7 +351,7 @@ def test_nothing_of_variant_3(epsilon):
         return (1 + t / 2) * (-t).exp() / 2
 
     expected = ((1 - above(1)) / (1 - above(2))).ln()
-    assert close(float(exact._nothing([1.0], [2.0]).loss), expected)
+    assert close(float(exact.nothing([1.0], [2.0]).loss), expected)
     whole = exact.renyi(1.0 + 1e-6, [1.0], [2.0])
     assert 0 < whole <= exact.privacy_loss([1.0], [2.0])
 

@@ -9,7 +9,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.histogram import histogram_estimate
 from epsilometer.exact.base import divergence
 from epsilometer.exact.finite import ExactBernoulliPair
-from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
+from epsilometer.mechanisms.finite import BernoulliPair
 
 
 @pytest.mark.parametrize("order", [1.5, 2.0, 8.0, math.inf])

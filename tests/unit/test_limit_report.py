@@ -14,8 +14,7 @@ from epsilometer.auditing.statistics.claims import pure
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.projections.draws import floor, least_draws
 from epsilometer.projections.project import project
 from epsilometer_workflow.configuration.study import Study
@@ -155,7 +154,7 @@ def drawn(tmp_path_factory):
     """Two runs of randomised response with two outcomes, at epsilon = log 3."""
     identity = {
         "mechanism": "response",
-        "registered": "epsilometer.mechanisms.randomized_response:RandomizedResponse",
+        "registered": "epsilometer.mechanisms.finite:RandomizedResponse",
         "parameters": {"outcomes": 2},
         "epsilon": math.log(3),
         "inputs": {"id": "both", "values": [0, 1]},

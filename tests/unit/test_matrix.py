@@ -17,7 +17,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms.base import OUTPUT_KINDS
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.seeds import generator
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.reports.matrix import figures
@@ -131,7 +131,7 @@ def drawn(tmp_path):
     """Two runs of randomised response with two outcomes, at epsilon = log 2."""
     identity = {
         "mechanism": "response",
-        "registered": "epsilometer.mechanisms.randomized_response:RandomizedResponse",
+        "registered": "epsilometer.mechanisms.finite:RandomizedResponse",
         "parameters": {"outcomes": 2},
         "epsilon": math.log(2),
         "inputs": {"id": "both", "values": [0, 1]},

@@ -153,7 +153,7 @@ def test_a_name_of_ours_cannot_be_taken(folder):
     forget()
     with pytest.raises(ConfigError, match=r"epsilometer-survey 1.0\] is the name of one of ours"):
         list(MECHANISMS)
-    assert MECHANISMS["laplace"] == "epsilometer.mechanisms.laplace:Laplace"
+    assert MECHANISMS["laplace"] == "epsilometer.mechanisms.real_line:Laplace"
     with pytest.raises(ConfigError, match=r"entry points epsilometer\.mechanisms: 'laplace' of"):
         checked()
 

@@ -10,7 +10,7 @@ from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.safety import SafetyCheck, steps_within
 from epsilometer.exact.truncated import ExactTruncatedLaplace
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 
 def share_passing(epsilon: float, tested: float, runs: int = 400) -> float:

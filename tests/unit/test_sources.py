@@ -21,16 +21,16 @@ def names(*starts):
     return {path.stem for path in sources.closure(*starts)}
 
 
-def test_a_mechanism_job_uses_its_mechanism_and_no_other():
+def test_a_mechanism_job_uses_its_family_and_no_other():
     modules = names(SCRIPTS / "sample.py", LAPLACE)
-    assert {"truncated_laplace", "seeds", "storage", "sample"} <= modules
-    assert not {"truncated_gaussian", "bernoulli_pair", "histogram", "study", "safety"} & modules
+    assert {"truncated", "seeds", "storage", "sample"} <= modules
+    assert not {"real_line", "finite", "histogram", "study", "safety"} & modules
 
 
 def test_an_estimator_job_uses_its_estimator_and_no_other():
     modules = names(SCRIPTS / "estimate.py", HISTOGRAM)
     assert {"histogram", "planner", "estimate"} <= modules
-    assert not {"safety", "truncated_laplace", "spectrum", "binned", "render"} & modules
+    assert not {"safety", "truncated", "spectrum", "binned", "render"} & modules
 
 
 @pytest.mark.parametrize("script", EVERY_SCRIPT)
@@ -144,7 +144,7 @@ def copy(copied, monkeypatch):
 SAMPLE = ("sample", LAPLACE)
 STAGE, MECHANISM = (
     "epsilometer_workflow/stages/sample.py",
-    "epsilometer/mechanisms/truncated_laplace.py",
+    "epsilometer/mechanisms/truncated.py",
 )
 DRAWN = "return np.asarray(outputs, kind.dtype)\n"
 DOCSTRING = (
@@ -172,7 +172,7 @@ def test_a_library_elsewhere_is_the_same_code(copy):
         ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
         ("epsilometer_workflow/runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
         ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
-        ("epsilometer/mechanisms/truncated_gaussian.py", "", "X = 1\n"),
+        ("epsilometer/mechanisms/noisy_sum.py", "", "X = 1\n"),
         ("epsilometer_workflow/stages/histogram.py", "", "X = 1\n"),
         ("epsilometer_workflow/products/products.py", "", "X = 1\n"),
     ],
@@ -234,7 +234,7 @@ def test_a_template_counts_where_its_module_is_imported(copy):
 
 
 def test_relative_and_late_imports_are_followed(copy):
-    copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import gaussian\n")
+    copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import noisy_sum\n")
     copy.edit(
         "epsilometer/seeds.py",
         "    digest =",
@@ -242,7 +242,7 @@ def test_relative_and_late_imports_are_followed(copy):
     )
     forget()
     modules = names(copy.scripts / "sample.py", LAPLACE)
-    assert {"proportions", "gaussian", "quadrature"} <= modules
+    assert {"proportions", "noisy_sum", "quadrature"} <= modules
 
 
 def test_imports_for_type_checkers_are_not_followed(copy):
@@ -259,7 +259,7 @@ def versions(*job):
 @pytest.mark.parametrize(
     ("job", "libraries"),
     [
-        (SAMPLE, {"numpy", "pyarrow"}),
+        (SAMPLE, {"numpy", "pyarrow", "scipy"}),
         (("histogram",), {"numba", "numpy", "pyarrow"}),
         (("classify", CLASSIFIERS.module("scikit_learn")), {"numpy", "pyarrow", "sklearn"}),
         (("page",), {"jinja2", "numpy", "pandas", "pyarrow"}),
@@ -276,7 +276,8 @@ def test_libraries_that_compute_count_where_they_are_imported(job, libraries):
 
 def test_another_version_of_a_library_is_other_code(monkeypatch):
     screen = "screen", ESTIMATORS.module("local_loss")
-    before = {job: sources.digest(*job) for job in (SAMPLE, screen)}
+    bits = "sample", MECHANISMS.module("randomized_bits")
+    before = {job: sources.digest(*job) for job in (bits, screen)}
     libraries = []
 
     def newer(library):
@@ -286,7 +287,7 @@ def test_another_version_of_a_library_is_other_code(monkeypatch):
     real = sources.version
     monkeypatch.setattr(sources, "version", newer)
     forget()
-    assert sources.digest(*SAMPLE) == before[SAMPLE]  # without SciPy
+    assert sources.digest(*bits) == before[bits]  # without SciPy
     assert sources.digest(*screen) != before[screen]
     assert versions(*screen)["scipy"] == "99"
     sources.digest("classify", CLASSIFIERS.module("scikit_learn"))

@@ -9,6 +9,7 @@ from scipy import stats
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import spectrum as sp
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer_workflow.reports.lu2022 import accuracy as theory
 
 KNN = {"classifier": "nearest_neighbours"}
 COUNTING = {"classifier": "counting"}
@@ -271,19 +272,19 @@ def test_the_curve_inverted():
 
 
 def test_error_bounds_by_hand():
-    assert sp.risk_error(800, 0.04) == pytest.approx(math.sqrt(math.log(100) / 800))
+    assert theory.risk_error(800, 0.04) == pytest.approx(math.sqrt(math.log(100) / 800))
     # (5) solved again: 2 exp(-(n/2) a^2 / (72 c^2)) = beta/2
-    a, n, beta = sp.neighbours_error(10**6, 0.1), 10**6, 0.1
-    assert 2 * math.exp(-(n / 2) * a**2 / (72 * sp.cones(1) ** 2)) == pytest.approx(beta / 2)
-    both = 2 * math.e * (a + sp.risk_error(n, beta))
-    assert sp.accuracy(1.0, n, beta) == pytest.approx(both)
+    a, n, beta = theory.neighbours_error(10**6, 0.1), 10**6, 0.1
+    assert 2 * math.exp(-(n / 2) * a**2 / (72 * theory.cones(1) ** 2)) == pytest.approx(beta / 2)
+    both = 2 * math.e * (a + theory.risk_error(n, beta))
+    assert theory.accuracy(1.0, n, beta) == pytest.approx(both)
     # Corollary 3: ln(8tm/beta), a union over 2tm directions
-    any_classifier = sp.estimate_error(lambda points, chance: points * chance, 0.0, 100, 0.2)
+    any_classifier = theory.estimate_error(lambda points, chance: points * chance, 0.0, 100, 0.2)
     assert any_classifier == pytest.approx(2 * (50 * 0.1 + math.sqrt(math.log(20) / 100)))
-    rows = sp.accuracy(0.0, n, beta, directions=2 * 3 * 5)
+    rows = theory.accuracy(0.0, n, beta, directions=2 * 3 * 5)
     logs = math.sqrt(math.log(8 * 15 / beta) / n)
-    assert rows == pytest.approx(2 * (12 * sp.cones(1) + 1) * logs)
-    assert sp.cones(2) == math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)
+    assert rows == pytest.approx(2 * (12 * theory.cones(1) + 1) * logs)
+    assert theory.cones(2) == math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)
 
 
 def test_claims_as_a_list_or_a_range():

@@ -425,7 +425,7 @@ def test_nothing_is_left_behind_by_a_failure(tmp_path):
 def test_damage_that_hides_the_kind_of_a_file_is_still_damage(tmp_path):
     """Only a file that never was ours is left for its owner to delete."""
     path = tmp_path / "densities.parquet"
-    identity = IDENTITY | {"registered": "epsilometer.mechanisms.laplace:Laplace"}
+    identity = IDENTITY | {"registered": "epsilometer.mechanisms.real_line:Laplace"}
     write_table(pd.DataFrame({"x": [1.0]}), str(path), "densities", identity)
     whole = path.read_bytes()
     for hidden in (b"epsilometer\x18", b'{"epsilon"'):  # the key, and the beginning of its value

@@ -13,8 +13,8 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.mechanisms.finite import RandomizedResponse
+from epsilometer.mechanisms.real_line import Laplace
 from tests.contract.examples import OUTSIDE, inputs, law, mechanism
 
 RESPONSE = RandomizedResponse(1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from epsilometer.densities.histogram import ladder
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 Arrays = dict[str, Any]
 Rng = np.random.Generator

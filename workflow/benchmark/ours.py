@@ -12,11 +12,11 @@ from epsilometer.auditing.audit import audit_outputs
 from epsilometer.auditing.statistics.claims import pure
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.densities.binned import bkde, dpik
-from epsilometer.densities.histogram import interval_histogram
+from epsilometer.densities.histogram import histogram
 from epsilometer.estimators.renyi_bound import divergence
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.sparse_vector import SparseVector
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 Data = Mapping[str, Any]
 POINTS = 1000
@@ -53,7 +53,7 @@ def sort(data: Data) -> Any:
 
 
 def count(data: Data) -> Any:
-    return interval_histogram(data["x"], (0.0, 1.0), 455, data["prefixes"])
+    return histogram(data["x"], 455, (0.0, 1.0), data["prefixes"])
 
 
 def truncated_laplace(data: Data) -> Any:

@@ -9,8 +9,8 @@ from epsilometer.registry import Registry
 CLASSIFIERS = Registry(
     "classifier",
     {
-        "counting": "epsilometer.classifiers.counting:Counting",
-        "hamming_neighbours": "epsilometer.classifiers.hamming:HammingNeighbours",
+        "counting": "epsilometer.classifiers.discrete:Counting",
+        "hamming_neighbours": "epsilometer.classifiers.discrete:HammingNeighbours",
         "nearest_neighbours": "epsilometer.classifiers.neighbours:NearestNeighbours",
         "scikit_learn": "epsilometer.classifiers.learned:ScikitLearn",
     },

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Indices, Sample
+from epsilometer.arrays import Counts, Sample
 from epsilometer.compiled import compiled
 from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
@@ -24,37 +24,30 @@ def histogram(
     support: Sequence[float] | None,
     checkpoints: ArrayLike | None = None,
 ) -> Counts:
-    """Count a sample of shape ``(n,)`` in cells of ``support``, or by outcome without one.
+    """Count a sample of shape ``(n,)`` in equal cells of the closed ``support``.
 
-    See `interval_histogram` and `finite_histogram`; counts have shape ``(checkpoints, cells)``.
+    Without a support, outputs are the integers 0, ..., ``cells`` - 1, counted by outcome
+    (gorla2022, Remark 2). Row i of the counts, of shape ``(len(checkpoints), cells)``, counts the
+    first ``checkpoints[i]`` draws; without checkpoints there is one row, for all n. Raise
+    `ArgumentError` for draws outside the support or outcomes, and for checkpoints that do not
+    increase within 1, ..., n.
     """
-    if support is None:
-        return finite_histogram(sample, cells, checkpoints)
-    return interval_histogram(sample, (support[0], support[1]), cells, checkpoints)
-
-
-def interval_histogram(
-    sample: Floats, support: tuple[float, float], cells: int, checkpoints: ArrayLike | None = None
-) -> Counts:
-    """Count a real sample of shape ``(n,)`` in ``cells`` equal cells of the closed ``support``.
-
-    Row i of the counts, of shape ``(len(checkpoints), cells)``, counts the first ``checkpoints[i]``
-    draws; without checkpoints there is one row, for all n. Raise `ArgumentError` for draws outside
-    the support, and for checkpoints that do not increase within 1, ..., n.
-    """
-    lower, upper = checks.interval("support", *support)
     checks.integer("cells", cells)
+    lower, upper = (0, cells - 1) if support is None else checks.interval("support", *support)
     stops = _stops(sample, checkpoints)
     used = sample[: stops[-1]]
     if not (used.min() >= lower and used.max() <= upper):  # or NaN
         outside = used.size - np.count_nonzero((used >= lower) & (used <= upper))
-        raise ArgumentError(
-            "sample", f"has {outside} outputs outside the claimed support [{lower:g}, {upper:g}]"
-        )
-    counts = np.zeros((stops.size, cells), np.int64)
-    edges = np.linspace(lower, upper, cells + 1)
-    for row, piece in zip(counts, np.split(np.ascontiguousarray(used), stops[:-1]), strict=True):
-        _count(row, piece, edges)
+        place = f"support [{lower:g}, {upper:g}]" if support else f"outcomes 0, ..., {upper}"
+        raise ArgumentError("sample", f"has {outside} outputs outside the claimed {place}")
+    pieces = np.split(np.ascontiguousarray(used), stops[:-1])
+    if support is None:
+        counts = np.stack([count_outcomes(piece, cells) for piece in pieces])
+    else:
+        counts = np.zeros((stops.size, cells), np.int64)
+        edges = np.linspace(lower, upper, cells + 1)
+        for row, piece in zip(counts, pieces, strict=True):
+            _count(row, piece, edges)
     return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
@@ -69,25 +62,6 @@ def _count(counts, sample, edges):  # type: ignore[no-untyped-def]
         elif x >= edges[cell + 1] and cell != last:
             cell += 1
         counts[cell] += 1
-
-
-def finite_histogram(
-    sample: Indices, outcomes: int, checkpoints: ArrayLike | None = None
-) -> Counts:
-    """Count a sample of the integers 0, ..., ``outcomes`` - 1 (gorla2022, Remark 2).
-
-    Counts have shape ``(len(checkpoints), outcomes)``; otherwise as `interval_histogram`.
-    """
-    checks.integer("outcomes", outcomes)
-    stops = _stops(sample, checkpoints)
-    used = sample[: stops[-1]]
-    outside = int(np.count_nonzero((used < 0) | (used >= outcomes)))
-    if outside:
-        raise ArgumentError(
-            "sample", f"has {outside} outputs outside the claimed outcomes 0, ..., {outcomes - 1}"
-        )
-    counts = [count_outcomes(piece, outcomes) for piece in np.split(used, stops[:-1])]
-    return np.cumsum(counts, axis=0, dtype=np.int64)
 
 
 def ladder(largest: int) -> list[int]:

@@ -76,7 +76,9 @@ def density_on_grid(
     low, high = checks.interval("grid", lower, upper)
     checks.integer("points", points, minimum=2)
     h = checks.positive("bandwidth", bandwidth)
-    x = _vector(sample)
+    x = np.asarray(sample, np.float64)
+    if x.ndim != 1 or x.size == 0:
+        raise ArgumentError("sample", f"must be a non-empty vector, got shape {x.shape}")
     spacing = (high - low) / (points - 1)
     parts = max(1, math.ceil(spacing * _FINEST / h))
     step = spacing / parts
@@ -118,13 +120,6 @@ def fast_length(least: int) -> int:
             threes *= 3
         fives *= 5
     return best
-
-
-def _vector(sample: ArrayLike) -> Floats:
-    x = np.asarray(sample, np.float64)
-    if x.ndim != 1 or x.size == 0:
-        raise ArgumentError("sample", f"must be a non-empty vector, got shape {x.shape}")
-    return x
 
 
 def _matrix(name: str, values: ArrayLike) -> Floats:

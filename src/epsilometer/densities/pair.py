@@ -11,36 +11,26 @@ from epsilometer.arrays import Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import RealSample, bkde, dpik
-from epsilometer.densities.cells import cell_frequencies
-from epsilometer.densities.frequencies import frequencies
+from epsilometer.densities.frequencies import cell_frequencies, frequencies
 
 
 def reduce_pair(x: Sample, x_prime: Sample, reduction: Mapping[str, Any]) -> Densities:
-    """Reduce a pair by an estimator's ``reduction``: to ``cells``, or to `densities_of`.
+    """Reduce a pair by an estimator's ``reduction``: to ``cells``, or by ``points`` and ``power``.
 
-    Samples have shape ``(n,)``; integers may have ``(n, d)`` and are counted by outcome.
-    """
-    if "cells" not in reduction:
-        return densities_of(x, x_prime, points=reduction["points"], power=reduction["power"])
-    if np.issubdtype(x.dtype, np.integer):
-        return Densities(*frequencies(x, x_prime)[1:])
-    return Densities(*cell_frequencies(x, x_prime, reduction["cells"]))
-
-
-def densities_of(x: Sample, x_prime: Sample, *, points: int, power: float) -> Densities:
-    """Estimate the densities of a pair of samples of shape ``(n,)``; integers also ``(n, d)``.
-
-    Floats are smoothed as in kutta2022: binned Gaussian kernels on an even grid over the range of
-    both samples, at each side's plug-in bandwidth to the ``power``. The effect of the power depends
-    on the unit of outputs; it narrows bandwidths below 1. Raise `ArgumentError` for floats with
-    atoms.
+    Samples have shape ``(n,)``; integers may have ``(n, d)`` and are counted by outcome. Without
+    cells, floats are smoothed as in kutta2022: binned Gaussian kernels at even points over the
+    range of both samples, at each side's plug-in bandwidth to the power. The effect of the power
+    depends on the unit of outputs; it narrows bandwidths below 1. Raise `ArgumentError` for floats
+    with atoms that would be smoothed.
     """
     if np.issubdtype(x.dtype, np.integer):
         return Densities(*frequencies(x, x_prime)[1:])
+    if "cells" in reduction:
+        return Densities(*cell_frequencies(x, x_prime, reduction["cells"]))
     refuse_atoms(x, x_prime)
     sides = RealSample.of(x), RealSample.of(x_prime)
     ends = min(side.low for side in sides), max(side.high for side in sides)
-    h, h_prime = (dpik(side) ** power for side in sides)
-    grid, p = bkde(sides[0], h, points=points, ends=ends)
-    _, q = bkde(sides[1], h_prime, points=points, ends=ends)
+    h, h_prime = (dpik(side) ** reduction["power"] for side in sides)
+    grid, p = bkde(sides[0], h, points=reduction["points"], ends=ends)
+    _, q = bkde(sides[1], h_prime, points=reduction["points"], ends=ends)
     return Densities(p, q, float(grid[1] - grid[0]), (h, h_prime))

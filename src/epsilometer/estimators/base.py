@@ -1,11 +1,13 @@
-"""Protocols of estimators, their claims and their results."""
+"""Bases of estimators, their claims and their results."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,41 +106,49 @@ class Loss:
     target: Mapping[str, Any] | None = None
 
 
-class Estimator(Protocol):
-    """The protocol of all methods; implementations are frozen dataclasses.
+Guarantee = Literal["finite-sample", "asymptotic", "none"]
+
+
+class Estimator(Checked, ABC):
+    """The base of all methods; implementations are frozen dataclasses.
 
     They raise `ArgumentError` for parameters out of range. Levels and bounds are in nats.
 
     ``reads`` names the reduction of the samples: ``histograms`` (`HistogramMethod`), ``densities``
-    (of each pair, by ``reduction``), ``losses`` (of every pair), ``evidence`` (fresh samples of the
-    pair that the entry ``after`` selects) or ``verdicts`` (of a classifier on every pair).
+    (`DensityMethod`), ``losses`` of every pair (`ScreeningMethod`), ``evidence`` (fresh samples of
+    the pair that the entry ``after`` selects) or ``verdicts`` (of a classifier on every pair).
     """
 
     reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts"]]
-    symmetric: ClassVar[bool]
+    symmetric: ClassVar[bool] = False
     """Whether it answers for both directions at once, by the larger of their levels."""
 
-    guarantee: ClassVar[Literal["finite-sample", "asymptotic", "none"]]
+    guarantee: ClassVar[Guarantee] = "none"
     """Whether the result, or its lower end, lies above the truth in a share alpha of the runs at
     most: at every n, for large n, or without a promise."""
 
     @property
     def precision(self) -> float | None:
         """The error that counts as a success; None for bounds and results that are not levels."""
+        return None
 
+    @abstractmethod
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` unless it applies to outputs of this kind, at this order."""
 
 
-class ScreeningMethod(Estimator, Protocol):
+class ScreeningMethod(Estimator):
     """A first stage: the loss of every pair, and the pair to draw fresh samples of."""
 
+    reads = "losses"
+    symmetric = True
     evidence: ClassVar[type]
     """The type of the evidence: `OutputEvidence` or `EventEvidence`."""
 
     largest: bool
     """Whether its result is that of the selected pair only."""
 
+    @abstractmethod
     def screen(
         self,
         pairs: Iterable[tuple[Sample, Sample]],
@@ -146,13 +156,14 @@ class ScreeningMethod(Estimator, Protocol):
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
-        """Return the position of the selected pair, and the `Loss` of each; see `local_loss`.
+        """Return the position of the selected pair, the first of ties, and the `Loss` of each.
 
-        Samples have shape ``(n,)`` or ``(n, d)``. ``draws`` is N, the number of fresh draws of each
-        side; ``region`` has the ends of the search, in the unit of outputs. Raise `ArgumentError`
-        where there is no pair.
+        Samples have shape ``(n,)`` or ``(n, d)``, of integers or floats; pairs are read once, in
+        order. ``draws`` is N, the number of fresh draws of each side; ``region`` has the ends of
+        the search, in the unit of outputs. Raise `ArgumentError` where there is no pair.
         """
 
+    @abstractmethod
     def weigh(
         self, x: Sample, x_prime: Sample, target: Mapping[str, Any]
     ) -> OutputEvidence | EventEvidence:
@@ -162,12 +173,16 @@ class ScreeningMethod(Estimator, Protocol):
         """
 
 
-class HistogramMethod(Estimator, Protocol):
+class HistogramMethod(Estimator):
     """A method that reads histograms; it raises `ArgumentError` where a claim is missing."""
 
+    reads = "histograms"
+
+    @abstractmethod
     def cells(self, claims: Claims, order: float) -> int:
         """Return m, the number of histogram cells."""
 
+    @abstractmethod
     def planned_samples(
         self, claims: Claims, order: float, delta: float, *, as_published: bool = False
     ) -> int:
@@ -176,30 +191,41 @@ class HistogramMethod(Estimator, Protocol):
         ``as_published`` gives the paper's number, also where it does not keep the promise.
         """
 
+    @abstractmethod
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
         """Estimate from histograms of both sides, of shape ``(..., cells)``."""
 
 
-class DensityMethod(Estimator, Protocol):
+class DensityMethod(Estimator):
     """A method that reads the densities of both sides of every pair."""
 
-    largest: ClassVar[bool]
+    reads = "densities"
+    largest: ClassVar[bool] = False
     """Whether a run has one result, the largest of its pairs."""
 
     @property
+    @abstractmethod
     def reduction(self) -> Mapping[str, float]:
         """The reduction of draws: ``cells``, or the ``points`` and ``power`` of kernels."""
 
     def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
         """Raise `ArgumentError` unless it applies to that many pairs, with own samples or not."""
 
+    @abstractmethod
     def bounds(
         self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
         """Return both directions' bounds for one of ``pairs``, from ``n`` draws of each side."""
 
+    @abstractmethod
     def trusted(self, densities: Densities, *, order: float, n: int) -> bool:
         """Return whether ``n`` draws of each side are enough for the bounds' approximations."""
+
+
+def check_pure(order: float, why: str) -> None:
+    """Raise `ArgumentError` unless the order is infinite."""
+    if not math.isinf(order):
+        raise ArgumentError("lambda", f"must be inf: {why}")
 
 
 def check_countable(outputs: str) -> None:

@@ -34,11 +34,10 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
-from epsilometer.checks import Checked, Fractional
+from epsilometer.checks import Fractional
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import EventEvidence
-from epsilometer.estimators.witness import check_pure
+from epsilometer.estimators.base import Estimator, EventEvidence, check_pure
 
 _GAMMA = 0.01  # share of alpha for the limit of q
 _BETWEEN = 0.03  # share of alpha for larger tails between the values of q
@@ -52,7 +51,7 @@ _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
 @dataclass(frozen=True)
-class BergerBoos(Checked):
+class BergerBoos(Estimator):
     """The lower bound for the events that a witness chose; at least 0, which every pair satisfies.
 
     Parameters
@@ -69,18 +68,17 @@ class BergerBoos(Checked):
     array([0.66])
     """
 
-    reads: ClassVar[str] = "evidence"
+    reads = "evidence"
     evidence: ClassVar[type] = EventEvidence
-    symmetric: ClassVar[bool] = True
-    precision: ClassVar[None] = None
-    guarantee: ClassVar[str] = "finite-sample"
+    symmetric = True
+    guarantee = "finite-sample"
 
     after: str
     alpha: Fractional = 0.05
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
-        check_pure(order)
+        check_pure(order, "an event bounds the pure level")
 
     def bound(self, evidence: EventEvidence) -> Floats:
         """Return the largest bound of each run's events, ``(runs,)``, in nats."""

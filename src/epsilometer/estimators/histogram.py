@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats
-from epsilometer.checks import Checked, Count, Positive
+from epsilometer.checks import Count, Positive
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, PairEstimates, check_countable
+from epsilometer.estimators.base import Claims, HistogramMethod, PairEstimates, check_countable
 
 MOST_CELLS = 10**7  # above it, a histogram is larger than its sample
 
 
 @dataclass(frozen=True)
-class HistogramEstimator(Checked):
+class HistogramEstimator(HistogramMethod):
     """Log ratios of cell frequencies (gorla2022, Algorithms 1 and 3).
+
+    Its precision has a guarantee at the planned n.
 
     Parameters
     ----------
@@ -50,11 +52,6 @@ class HistogramEstimator(Checked):
     >>> float(result.forward.round(3)), float(result.reverse.round(3)), bool(result.failed)
     (0.693, 1.386, False)
     """
-
-    reads: ClassVar[Literal["histograms"]] = "histograms"
-    symmetric: ClassVar[bool] = False
-    guarantee: ClassVar[Literal["none"]] = "none"
-    """Its precision has a guarantee at the planned n."""
 
     gamma: Positive
     unguaranteed_cells: Count | None = None

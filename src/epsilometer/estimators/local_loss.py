@@ -34,19 +34,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats, Sample
-from epsilometer.checks import Checked, Flag, Fractional, Positive, Several
+from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Loss, OutputEvidence
+from epsilometer.estimators.base import Estimator, Loss, OutputEvidence, ScreeningMethod, check_pure
 
 Region = tuple[float, float]
 
@@ -55,8 +55,22 @@ _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dim
 _TAIL = 0.01  # share of the draws beyond each end of the default region
 
 
+class _OfTheLoss(Estimator):
+    """Methods of the local loss: outputs are all discrete or continuous, at order infinity."""
+
+    def check(self, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` where the method does not apply."""
+        if outputs == "mixed":
+            raise ArgumentError(
+                "outputs",
+                "are mixed, neither discrete nor continuous: the local loss does not apply "
+                "(askin2022, Section III)",
+            )
+        check_pure(order, "the local loss is the pure level")
+
+
 @dataclass(frozen=True)
-class LocalLoss(Checked):
+class LocalLoss(_OfTheLoss, ScreeningMethod):
     """DPL (askin2022, Algorithm 3): the largest empirical loss of each pair, and its output.
 
     Parameters
@@ -78,19 +92,11 @@ class LocalLoss(Checked):
     (1, 0.8, -1)
     """
 
-    reads: ClassVar[Literal["losses"]] = "losses"
-    symmetric: ClassVar[bool] = True
-    precision: ClassVar[None] = None
-    guarantee: ClassVar[Literal["none"]] = "none"
     evidence: ClassVar[type] = OutputEvidence
 
     floor: Positive
     points: Several = 1001
     largest: Flag = False
-
-    def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
-        check_applies(outputs, order)
 
     def screen(
         self,
@@ -99,14 +105,12 @@ class LocalLoss(Checked):
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
-        """Run DPL on pairs of samples, and select the pair with the largest loss, first of ties.
+        """Run DPL on pairs of samples, and select the pair with the largest loss.
 
-        Samples have shape ``(n,)`` or ``(n, d)``, of integers or floats; pairs are read once, in
-        order. ``region`` is the closed region C of real outputs, in their unit, for each dimension;
-        without it `default_region`. ``draws`` has no effect. Return the selected position, and a
-        `Loss` for every pair, in nats; the selected one has the output t_hat and the ``sign``, 1
-        where x is likelier there, -1 where x' is. Raise `ArgumentError` where there is no pair, an
-        atom among floats, or no draw in the region.
+        ``region`` is the closed region C of real outputs for each dimension; without it
+        `default_region`. ``draws`` has no effect. The selected pair has the output t_hat and the
+        ``sign``, 1 where x is likelier there, -1 where x' is. Raise `ArgumentError` also for an
+        atom among floats, or where no draw is in the region.
         """
         ends = None if region is None else (region[0], region[1])
         losses = []
@@ -136,7 +140,7 @@ class LocalLoss(Checked):
 
 
 @dataclass(frozen=True)
-class MaximumPrivacyLoss(Checked):
+class MaximumPrivacyLoss(_OfTheLoss):
     """MPL (askin2022, Algorithm 4): the bound at t_hat, from fresh samples of DPL's pair.
 
     It is asymptotic. The loss has a sign, other than in the paper; see the module.
@@ -157,18 +161,13 @@ class MaximumPrivacyLoss(Checked):
     0.54
     """
 
-    reads: ClassVar[Literal["evidence"]] = "evidence"
+    reads = "evidence"
     evidence: ClassVar[type] = OutputEvidence
-    symmetric: ClassVar[bool] = True
-    precision: ClassVar[None] = None
-    guarantee: ClassVar[Literal["asymptotic"]] = "asymptotic"
+    symmetric = True
+    guarantee = "asymptotic"
 
     after: str
     alpha: Fractional = 0.05
-
-    def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
-        check_applies(outputs, order)
 
     def bound(self, evidence: OutputEvidence) -> Floats:
         """Return (26), with the sign of the first sample in place of the absolute value.
@@ -181,18 +180,6 @@ class MaximumPrivacyLoss(Checked):
         variance = np.add(evidence.log_variance, evidence.log_variance_prime)
         bound: Floats = np.multiply(evidence.sign, loss) + ndtri(self.alpha) * np.sqrt(variance)
         return bound
-
-
-def check_applies(outputs: str, order: float) -> None:
-    """Raise `ArgumentError` unless outputs are all discrete or continuous, at order infinity."""
-    if outputs == "mixed":
-        raise ArgumentError(
-            "outputs",
-            "are mixed, neither discrete nor continuous: the local loss does not apply "
-            "(askin2022, Section III)",
-        )
-    if not math.isinf(order):
-        raise ArgumentError("lambda", "must be inf: the local loss is the pure level")
 
 
 _Estimated = tuple[Sample, Floats, Floats]

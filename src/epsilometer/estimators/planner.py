@@ -99,20 +99,18 @@ def input_buckets(
     lipschitz: float,
     lipschitz_input: float,
     width: float = 1.0,
-    input_width: float = 1.0,
     order: float = PURE,
 ) -> int:
-    """Return k, the grid points on the inputs (Algorithm 2, step 3; (18) at a finite order).
+    """Return k, the grid points on inputs in [0, 1] (Algorithm 2, step 3; (18) at finite order).
 
     >>> input_buckets(gamma=0.5, lipschitz=1.58198, lipschitz_input=3.16395)
     91
     """
     checks.positive("gamma", gamma)
     checks.positive("lipschitz_input", lipschitz_input)
-    checks.positive("input_width", input_width)
     tau_0, tau_1 = _density_bounds(lipschitz, width)
     with localcontext(prec=60):
-        base = 3 * _decimal(lipschitz_input) * _decimal(input_width) / (tau_0 * _decimal(gamma))
+        base = 3 * _decimal(lipschitz_input) / (tau_0 * _decimal(gamma))
         if math.isinf(checks.order("order", order)):
             return _ceil(base)
         a = _decimal(order)

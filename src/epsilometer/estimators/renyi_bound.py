@@ -30,9 +30,10 @@ from scipy.special import expit, gammaln, log_expit, ndtri
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.checks import Checked, Fractional, Positive, Several
+from epsilometer.checks import Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.base import DensityMethod, Guarantee
 
 # limits beyond which a bound is not trusted:
 _LEAST_DRAWS = 10  # draws of a side, over the order's square
@@ -43,7 +44,7 @@ _BIAS = 0.5  # bias of a published bound, over the quantile's margin
 
 
 @dataclass(frozen=True)
-class _Bound(Checked):
+class _Bound(DensityMethod):
     """The base of both kinds.
 
     Parameters
@@ -59,11 +60,7 @@ class _Bound(Checked):
         The share of runs in which the bound may lie above the truth, asymptotically.
     """
 
-    reads: ClassVar[Literal["densities"]] = "densities"
-    symmetric: ClassVar[bool] = False
-    precision: ClassVar[None] = None
-    largest: ClassVar[bool] = False
-    guarantee: ClassVar[Literal["asymptotic"]] = "asymptotic"
+    guarantee: ClassVar[Guarantee] = "asymptotic"
 
     tau: Positive | None = None
     draws_at_floor: Positive | None = None
@@ -81,9 +78,6 @@ class _Bound(Checked):
             raise ArgumentError("outputs", f"must be scalar, index, bits or tuple, not {outputs}")
         if math.isinf(order):
             raise ArgumentError("lambda", "must be finite: the pure level has the local loss")
-
-    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
-        """Raise `ArgumentError` where the method does not apply to pairs that share samples."""
 
     def floor(self, n: int) -> tuple[float, float]:
         """Return tau and beta at ``n`` draws a side.
@@ -132,7 +126,7 @@ class RenyiBound(_Bound):
     Parameters
     ----------
     cells
-        Cells between quantiles, at most; see `epsilometer.densities.cells`.
+        Cells between quantiles, at most; see `epsilometer.densities.frequencies`.
 
     A bit that is kept with probability 3/4, from frequencies of 10,000 draws of each side; the
     divergence of order 2 is log(7/3), .847:
@@ -244,8 +238,9 @@ class _Largest(_Bound):
 
     def level(self, pairs: int) -> float:
         """Return the alpha of each bound."""
-        each = independent if self.correction == "independent" else bonferroni
-        return each(pairs, self.alpha) / 2
+        if self.correction == "independent":
+            return -math.expm1(math.log1p(-self.alpha) / pairs) / 2
+        return self.alpha / pairs / 2
 
 
 @dataclass(frozen=True)
@@ -269,26 +264,6 @@ class LargestRenyiBoundAsPublished(_Largest, RenyiBoundAsPublished):
     >>> f"{estimator.level(100):.6f}"
     '0.000256'
     """
-
-
-def maximum_confidence(pairs: int, alpha: float = 0.05) -> float:
-    """Return the confidence (1 - alpha)^N of the largest of N independent pairs' bounds (8)."""
-    alpha = checks.between_0_and_1("alpha", alpha)
-    return float((1 - alpha) ** checks.integer("pairs", pairs))
-
-
-def independent(pairs: int, alpha: float = 0.05) -> float:
-    """Return the level 1 - (1 - alpha)^(1/N) of each of N independent bounds, by (8)."""
-    alpha = checks.between_0_and_1("alpha", alpha)
-    return -math.expm1(math.log1p(-alpha) / checks.integer("pairs", pairs))
-
-
-def bonferroni(pairs: int, alpha: float = 0.05) -> float:
-    """Return the level alpha / N of each of N bounds, at which their largest holds as a whole.
-
-    Unlike (8) it needs no independence between the pairs' samples.
-    """
-    return checks.between_0_and_1("alpha", alpha) / checks.integer("pairs", pairs)
 
 
 @dataclass(frozen=True)

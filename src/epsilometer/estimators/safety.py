@@ -10,21 +10,25 @@ inequality gives exp(-2 n c^2) for any c, so the theorem holds as stated for eve
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from epsilometer.arrays import Counts
-from epsilometer.checks import Checked, Fractional, Positive, Several
+from epsilometer.checks import Fractional, Positive, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims, PairEstimates, check_countable
+from epsilometer.estimators.base import (
+    Claims,
+    HistogramMethod,
+    PairEstimates,
+    check_countable,
+    check_pure,
+)
 
 
 @dataclass(frozen=True)
-class SafetyCheck(Checked):
+class SafetyCheck(HistogramMethod):
     """Answers 1 where event (9) holds and 0 where it does not, with c = C w^2 / 2.
 
     Parameters
@@ -48,10 +52,6 @@ class SafetyCheck(Checked):
     0.0
     """
 
-    reads: ClassVar[Literal["histograms"]] = "histograms"
-    symmetric: ClassVar[bool] = False
-    guarantee: ClassVar[Literal["none"]] = "none"
-
     gamma: Positive
     lipschitz: Positive | None = None
     cells_given: Several | None = None
@@ -66,8 +66,7 @@ class SafetyCheck(Checked):
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
         check_countable(outputs)
-        if not math.isinf(order):
-            raise ArgumentError("lambda", "must be inf: the safety check has no order")
+        check_pure(order, "the safety check has no order")
 
     def cells(self, claims: Claims, order: float) -> int:
         """Return m of (6) for the constant under test, unless given."""
@@ -80,10 +79,6 @@ class SafetyCheck(Checked):
         if cells < 2:
             raise ArgumentError("gamma", "asks for one cell, which has no neighbour to check")
         return cells
-
-    @property
-    def precision(self) -> None:
-        """None: the answer is yes or no."""
 
     def planned_samples(
         self, claims: Claims, order: float, delta: float, *, as_published: bool = False

@@ -25,7 +25,6 @@ density or relative frequencies exist.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -34,9 +33,9 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Sample
-from epsilometer.checks import Checked, Flag, Several
+from epsilometer.checks import Flag, Several
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import EventEvidence, Loss
+from epsilometer.estimators.base import EventEvidence, Loss, ScreeningMethod, check_pure
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
 from epsilometer.events.events import Event, View, added, entries_of
 
@@ -44,7 +43,7 @@ _BOLD_SHARE = 0.15  # of alpha
 
 
 @dataclass(frozen=True)
-class Witness(Checked):
+class Witness(ScreeningMethod):
     """The events of each pair, and their promise; see the module.
 
     Parameters
@@ -68,18 +67,14 @@ class Witness(Checked):
     (True, 1)
     """
 
-    reads: ClassVar[str] = "losses"
     evidence: ClassVar[type] = EventEvidence
-    symmetric: ClassVar[bool] = True
-    precision: ClassVar[None] = None
-    guarantee: ClassVar[str] = "none"
 
     cells: Several = 64
     largest: Flag = False
 
     def check(self, outputs: str, order: float) -> None:
         """Raise `ArgumentError` where the method does not apply."""
-        check_pure(order)
+        check_pure(order, "an event bounds the pure level")
 
     def screen(
         self,
@@ -88,11 +83,11 @@ class Witness(Checked):
         draws: int,
         region: Sequence[float] | None = None,
     ) -> tuple[int, list[Loss]]:
-        """Choose the events of each pair, and the pair that promises most, the first of ties.
+        """Choose the events of each pair, and the pair that promises most.
 
-        Samples are integers or reals, NaN where there is none. A loss is the promise of a pair, in
-        nats and at least 0. ``region`` has no effect. Raise `ArgumentError` where there is no pair,
-        a side is empty, or the sides differ in kind.
+        Reals are NaN where there is none. A loss is the promise of a pair, at least 0. ``region``
+        has no effect. Raise `ArgumentError` also where a side is empty, or the sides differ in
+        kind.
         """
         checks.integer("draws", draws)
         chosen, losses = -1, []
@@ -120,12 +115,6 @@ class Witness(Checked):
             sign=[plain["sign"] for plain in target["events"]],
             share=[plain["share"] for plain in target["events"]],
         )
-
-
-def check_pure(order: float) -> None:
-    """Raise `ArgumentError` unless the order is infinite; outputs may be of any kind."""
-    if not math.isinf(order):
-        raise ArgumentError("lambda", "must be inf: an event bounds the pure level")
 
 
 def _choose(x: Sample, x_prime: Sample, draws: int, cells: int) -> list[Candidate]:

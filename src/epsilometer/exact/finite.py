@@ -12,15 +12,16 @@ from scipy.special import gammaln, softmax
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels
 from epsilometer.exact.levels import Comparison
-from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
-from epsilometer.mechanisms.counting_exponential import CountingExponential
-from epsilometer.mechanisms.random_rows import NoiselessCount
-from epsilometer.mechanisms.randomized_bits import RandomizedBits
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.mechanisms.rare_match import RareMatch
+from epsilometer.mechanisms.finite import (
+    BernoulliPair,
+    CountingExponential,
+    NoiselessCount,
+    RandomizedBits,
+    RandomizedResponse,
+    RareMatch,
+)
 
 _MOST_PEOPLE = 20  # 2^20 vectors are enumerated
 
@@ -91,8 +92,7 @@ class ExactRandomizedBits(Enumerated):
     """
 
     def __init__(self, mechanism: RandomizedBits) -> None:
-        if mechanism.people > _MOST_PEOPLE:
-            raise ArgumentError("people", f"must be at most {_MOST_PEOPLE} for exact values")
+        checks.integer("people", mechanism.people, maximum=_MOST_PEOPLE)
         self._mechanism = mechanism
 
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
@@ -31,6 +32,11 @@ class Comparison(NamedTuple):
     def reversed(self) -> Comparison:
         """Return the comparison of x' with x."""
         return Comparison(self.log_q, self.log_p, -self.loss)
+
+    def times(self, weights: ArrayLike) -> Comparison:
+        """Return the masses of densities at nodes with these weights."""
+        log_weights = np.log(weights)
+        return Comparison(self.log_p + log_weights, self.log_q + log_weights, self.loss)
 
 
 def compared(log_p: Floats, log_q: Floats) -> Comparison:

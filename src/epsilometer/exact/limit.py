@@ -25,9 +25,8 @@ from epsilometer.exact.base import Distribution
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
-from epsilometer.exact.real_line import ExactLaplace, NormalShift
+from epsilometer.exact.real_line import ExactLaplace, ExactLaplaceVector, NormalShift
 from epsilometer.exact.sparse_vector import ExactSparseVectorMixed
-from epsilometer.exact.vector_noise import ExactLaplaceVector
 from epsilometer.projections.draws import coins, floor, least_draws
 from epsilometer.projections.project import Claimed, Projection, project
 
@@ -69,38 +68,30 @@ def cells(law: Distribution, x: Any, x_prime: Any, fineness: int = 1) -> tuple[F
 
 
 def _compared(law: Distribution, x: Any, x_prime: Any, fineness: int) -> Comparison:
-    if isinstance(law, Enumerated):
+    if isinstance(law, Enumerated | ExactSparseVectorMixed):
         return law.compare(x, x_prime)
     if isinstance(law, LineDistribution):
-        z, log_weights = _nodes(*law.pieces(x, x_prime), fineness)
-        return _weighted(law.compare(z, x, x_prime), log_weights)
+        z, weights = _nodes(*law.pieces(x, x_prime), fineness)
+        return law.compare(z, x, x_prime).times(weights)
     if isinstance(law, ExactLaplaceVector) and np.count_nonzero(np.subtract(x, x_prime)) > 1:
         raise ArgumentError("law", "has no cells: its vectors differ in several entries")
-    if isinstance(law, ExactLaplace | ExactLaplaceVector):
-        distance = law.privacy_loss(x, x_prime)
-        z, log_weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
-        pair = levels.compared(*(-np.abs(z - at) - math.log(2) for at in (0.0, distance)))
-        return _weighted(pair, log_weights)
-    if isinstance(law, NormalShift):
-        distance = math.sqrt(law.renyi(2.0, x, x_prime))
-        z, log_weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
-        half = math.log(2 * math.pi) / 2
-        pair = levels.compared(*(-((z - at) ** 2) / 2 - half for at in (0.0, distance)))
-        return _weighted(pair, log_weights)
-    if isinstance(law, ExactSparseVectorMixed):
-        return law.compare(x, x_prime)
-    raise ArgumentError("law", f"{type(law).__name__} has no cells")
+    if not isinstance(law, ExactLaplace | ExactLaplaceVector | NormalShift):
+        raise ArgumentError("law", f"{type(law).__name__} has no cells")
+    # noise of scale 1 on answers at 0 and at a distance
+    normal = isinstance(law, NormalShift)
+    distance = math.sqrt(law.renyi(2.0, x, x_prime)) if normal else law.privacy_loss(x, x_prime)
+    z, weights = _nodes(np.array([0.0, distance]), 1.0, fineness)
+    half = math.log(2 * math.pi) / 2
+    log_p, log_q = (
+        -(u**2) / 2 - half if normal else -np.abs(u) - math.log(2) for u in (z, z - distance)
+    )
+    return levels.compared(log_p, log_q).times(weights)
 
 
 def _nodes(kinks: Floats, scale: float, fineness: int) -> tuple[Floats, Floats]:
     low, high = kinks.min() - _REACH * scale, kinks.max() + _REACH * scale
     parts = np.linspace(low, high, math.ceil((high - low) / scale * 2**fineness) + 1)
-    z, weights = quadrature.nodes(np.concatenate([kinks, parts]), scale)
-    return z, np.log(weights)
-
-
-def _weighted(pair: Comparison, log_weights: Floats) -> Comparison:
-    return Comparison(pair.log_p + log_weights, pair.log_q + log_weights, pair.loss)
+    return quadrature.nodes(np.concatenate([kinks, parts]), scale)
 
 
 def limit(
@@ -113,7 +104,7 @@ def limit(
     Examples
     --------
     >>> from epsilometer.auditing.statistics.claims import pure
-    >>> from epsilometer.mechanisms.laplace import Laplace
+    >>> from epsilometer.mechanisms.real_line import Laplace
     >>> law = ExactLaplace(Laplace(1.0))
     >>> round(floor(limit(law, 0.0, 1.0, pure(0.5)).kl_inf, alpha=0.05), 1)
     76.7

@@ -33,8 +33,7 @@ class ExactNoisyMaxIndex(Enumerated):
         p, q = np.asarray(x, float), np.asarray(x_prime, float)
         z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
         largest = Largest(self._noise, z, p, q, self._scale)
-        log_p, log_q, loss = largest.each
-        totals = levels.total(log_p + np.log(weights), log_q + np.log(weights), loss)
+        totals = levels.total(*largest.each.times(weights))
         return Comparison(*(values[largest.group] for values in totals))
 
 

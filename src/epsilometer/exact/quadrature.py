@@ -94,6 +94,4 @@ class LineDistribution(ABC):
     def _nodes(self, kinks: Floats, scale: float, x: Any, x_prime: Any) -> Comparison:
         """Return the masses at the nodes of a quadrature."""
         z, weights = nodes(kinks, scale)
-        log_p, log_q, loss = self.compare(z, x, x_prime)
-        log_weights = np.log(weights)
-        return Comparison(log_p + log_weights, log_q + log_weights, loss)
+        return self.compare(z, x, x_prime).times(weights)

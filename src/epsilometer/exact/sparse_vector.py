@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
@@ -36,10 +35,9 @@ class _GivenRho(Enumerated):
         m = self._mechanism
         p, q = (np.asarray(y, float) - m.threshold for y in (x, x_prime))
         rho_scale, nu_scale = m.noise_scales
-        rho, weights = quadrature.nodes(np.concatenate([p, q, [0.0]]), max(rho_scale, nu_scale))
-        mass = _LAPLACE.log_pdf(rho / rho_scale) + np.log(weights / rho_scale)
+        rho, mass = _threshold_noise(p, q, rho_scale, nu_scale)
         above, below = (_chances(side, p, q, rho, nu_scale) for side in (1, -1))
-        return Comparison(mass, mass, np.zeros_like(mass)), above, below
+        return mass, above, below
 
 
 class ExactSparseVector(_GivenRho):
@@ -138,23 +136,14 @@ class ExactSparseVectorMixed:
         self._threshold = mechanism.threshold
         self._rho, self._nu = mechanism.noise_scales
 
-    def nothing(self, x: Sequence[float]) -> float:
-        """Return the probability that no answer is released."""
-        return math.exp(float(self._nothing(x, x).log_p))
-
-    def _nothing(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
+    def nothing(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
+        """Return both log probabilities and the loss where no answer is released."""
         p, q = (np.asarray(y, float) - self._threshold for y in (x, x_prime))
-        kinks = np.concatenate([p, q, [0.0]])
-        rho, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
-        mass = _LAPLACE.log_pdf(rho / self._rho) + np.log(weights / self._rho)
-        log_p, log_q, loss = (c.sum(axis=0) for c in _chances(-1, p, q, rho, self._nu))
-        return levels.total(mass + log_p, mass + log_q, loss)
+        rho, mass = _threshold_noise(p, q, self._rho, self._nu)
+        below = _chances(-1, p, q, rho, self._nu)
+        return levels.total(*_both(mass, Comparison(*(c.sum(axis=0) for c in below))))
 
-    def pdf(self, v: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the density of releasing ``v`` (rising), a row for every query j."""
-        return np.asarray(np.exp(self._released(np.asarray(v, float), x, x).log_p))
-
-    def _released(self, v: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
+    def released(self, v: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log densities and the loss of releasing ``v``, of shape (queries, len(v))."""
         p, q = np.asarray(x, float)[:, None], np.asarray(x_prime, float)[:, None]
         u_p, u_q, shift = (v - p) / self._nu, (v - q) / self._nu, (p - q) / self._nu
@@ -189,8 +178,8 @@ class ExactSparseVectorMixed:
         kinks = np.unique([*x, *x_prime, self._threshold])
         scale = max(self._rho, self._nu)
         v = np.unique(np.append(np.linspace(kinks[0] - 1, kinks[-1] + 40 * scale, 4001), kinks))
-        losses = self._released(v, x, x_prime).loss
-        return max(float(losses.max()), float(self._nothing(x, x_prime).loss))
+        losses = self.released(v, x, x_prime).loss
+        return max(float(losses.max()), float(self.nothing(x, x_prime).loss))
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the divergence: one atom, and a density for every query."""
@@ -200,12 +189,20 @@ class ExactSparseVectorMixed:
         """Return the masses of the atom, and of each query's density at nodes of a quadrature."""
         kinks = np.unique([*x, *x_prime, self._threshold])
         v, weights = quadrature.nodes(kinks, max(self._rho, self._nu))
-        log_p, log_q, loss = self._released(v, x, x_prime)
-        areas = log_p + np.log(weights), log_q + np.log(weights), loss
-        atom = self._nothing(x, x_prime)
+        areas = self.released(v, x, x_prime).times(weights)
+        atom = self.nothing(x, x_prime)
         return Comparison(
             *(np.append(density, mass) for density, mass in zip(areas, atom, strict=True))
         )
+
+
+def _threshold_noise(
+    p: Floats, q: Floats, scale: float, query_scale: float
+) -> tuple[Floats, Comparison]:
+    """Return nodes of rho for both inputs' gaps, and their masses."""
+    rho, weights = quadrature.nodes(np.concatenate([p, q, [0.0]]), max(scale, query_scale))
+    mass = _LAPLACE.log_pdf(rho / scale) + np.log(weights / scale)
+    return rho, Comparison(mass, mass, np.zeros_like(mass))
 
 
 def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Comparison:

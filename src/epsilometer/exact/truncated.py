@@ -1,4 +1,4 @@
-"""Exact distributions of truncated noise (gorla2022, Sections II and III, Table I)."""
+"""Exact distributions of noise on an interval (gorla2022, Table I) and on a half line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature, real_line
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
-from epsilometer.mechanisms.interval import OnInterval
-from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import (
+    ExponentialHalfLine,
+    OnInterval,
+    TruncatedGaussian,
+    TruncatedLaplace,
+)
 
 
 class IntervalNoise(LineDistribution):
@@ -256,3 +259,62 @@ def _log_integral(rate: float, width: float) -> float:
         return math.log(width)
     steepest = max(rate, 0.0) * width  # taken out, so that nothing overflows at high orders
     return steepest + math.log(-math.expm1(-abs(rate) * width) / abs(rate))
+
+
+class ExactExponentialHalfLine(LineDistribution):
+    """Density rate exp(-rate |t - x|) / (2 - exp(-rate x)) on t >= 0."""
+
+    def __init__(self, mechanism: ExponentialHalfLine) -> None:
+        self._rate = mechanism.rate
+
+    def window(self, x: float) -> tuple[float, float]:
+        """Return an interval outside of which there is less than 1e-12 of the mass."""
+        return 0.0, x + 30 / self._rate
+
+    def _mass(self, x: float) -> float:
+        return 2 - math.exp(-self._rate * x)
+
+    def _tail_loss(self, x: float, x_prime: float) -> float:
+        """Return the loss above both inputs, log (1 - s'^2) / (1 - s^2) with s = 1 - exp(-rate x).
+
+        To first order in the rate the masses make up for the distance; this has the second order.
+        """
+        s, s_prime = -math.expm1(-self._rate * x), -math.expm1(-self._rate * x_prime)
+        gap = math.exp(-self._rate * x) * math.expm1(self._rate * (x - x_prime))
+        rise = gap * (s + s_prime)
+        left = math.exp(-self._rate * x) * (1 + s)  # 1 - s^2
+        if abs(rise) < 0.5 * left:
+            return math.log1p(rise / left)
+        return self._rate * (x - x_prime) + math.log((1 + s_prime) / (1 + s))
+
+    def log_pdf(self, z: Floats, x: float) -> Floats:
+        """Return the log density at ``z``."""
+        density = math.log(self._rate / self._mass(x)) - self._rate * np.abs(z - x)
+        return np.where(z >= 0, density, -np.inf)
+
+    def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
+        """Return both inputs and the end."""
+        return np.array([0.0, x, x_prime]), 1 / self._rate
+
+    def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
+        """Return both log densities, and the loss by its difference from that above both."""
+        gain = real_line.distance_gain(z, x, x_prime) - (x - x_prime)
+        loss = self._rate * gain + self._tail_loss(x, x_prime)
+        return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
+
+    def pdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the density at ``z``."""
+        z = np.asarray(z, float)
+        density = self._rate * np.exp(-self._rate * np.abs(z - x)) / self._mass(x)
+        return np.where(z >= 0, density, 0.0)
+
+    def cdf(self, z: ArrayLike, x: float) -> Floats:
+        """Return the distribution function at ``z``."""
+        t = np.maximum(np.asarray(z, float), 0.0)
+        below = np.exp(-self._rate * np.maximum(x - t, 0)) - math.exp(-self._rate * x)
+        values: Floats = below - np.expm1(-self._rate * np.maximum(t - x, 0))
+        return values / self._mass(x)
+
+    def privacy_loss(self, x: float, x_prime: float) -> float:
+        """Return the loss, reached on the far side of x."""
+        return 2 * self._rate * max(x_prime - x, 0.0) + self._tail_loss(x, x_prime)

@@ -171,13 +171,14 @@ def _decide(draws, words, positions, done, spare):  # type: ignore[no-untyped-de
     return positions.size
 
 
-def noisy(x: Any, draws: Callable[[int], Floats], scale: float, shape: tuple[int, ...]) -> Floats:
-    """Return answers plus noise; ``draws(n)`` returns n draws of scale 1.
+def noisy(x: Any, draws: Callable[[int], Floats], scale: float, size: int) -> Floats:
+    """Return ``size`` times the answers plus noise; ``draws(n)`` returns n draws of scale 1.
 
-    Answers are one number for outputs of shape ``(n,)``, or d for ``(n, d)``.
+    Answers are one number for outputs of shape ``(size,)``, or d for ``(size, d)``.
     """
-    outputs, answers = np.empty(shape), np.asarray(x, np.float64)
-    for block in blocks(shape[0], answers.size):
+    answers = np.asarray(x, np.float64)
+    outputs = np.empty((size, *answers.shape))
+    for block in blocks(size, answers.size):
         part = outputs[block]
         part[...] = draws(part.size).reshape(part.shape)
         part *= scale

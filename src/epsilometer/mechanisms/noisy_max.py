@@ -14,8 +14,7 @@ import numpy as np
 from epsilometer.arrays import Floats, Indices
 from epsilometer.checks import Count, Positive, Several
 from epsilometer.compiled import compiled
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import QueryAnswers
+from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
 
 

@@ -16,8 +16,7 @@ from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Count, Positive
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import check_people
+from epsilometer.mechanisms.base import Outputs, check_people
 from epsilometer.mechanisms.noise import Noise, blocks
 
 

@@ -28,12 +28,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from epsilometer import checks
 from epsilometer.arrays import Floats, Indices, Sample
 from epsilometer.checks import Count, Flag, Positive, Real
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.mechanisms.base import Outputs
-from epsilometer.mechanisms.databases import QueryAnswers
+from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
 
 
@@ -55,9 +55,7 @@ class SparseVector(QueryAnswers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.queries > self.most_queries:
-            message = f"must be at most {self.most_queries}, got {self.queries}"
-            raise ArgumentError("queries", message)
+        checks.integer("queries", self.queries, maximum=self.most_queries)
         if self.corrected and self.variant != 4:
             raise ArgumentError("corrected", "applies to variant 4 only")
 

@@ -18,11 +18,12 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import LocalLoss, undersmoothed
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.noisy_max import ExactNoisyMaxIndex
-from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
-from epsilometer.mechanisms.exponential import ExponentialHalfLine
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.exact.real_line import ExactLaplace
+from epsilometer.exact.truncated import ExactExponentialHalfLine
+from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.mechanisms.real_line import Laplace
+from epsilometer.mechanisms.truncated import ExponentialHalfLine
 
 _REGIONS = {"laplace": (-1.0, 2.0), "exponential-half-line": (0.0, 2.0)}
 _LAWS: dict[str, tuple[Any, Any]] = {

@@ -16,13 +16,14 @@ from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, und
 from epsilometer.exact.base import spectrum
 from epsilometer.exact.finite import ExactRareMatch
 from epsilometer.exact.noisy_max import ExactNoisyMaxIndex, ExactNoisyMaxValue
-from epsilometer.exact.real_line import ExactExponentialHalfLine, ExactLaplace
+from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.exact.sparse_vector import ExactSparseVector
-from epsilometer.mechanisms.exponential import ExponentialHalfLine
-from epsilometer.mechanisms.laplace import Laplace
+from epsilometer.exact.truncated import ExactExponentialHalfLine
+from epsilometer.mechanisms.finite import RareMatch
 from epsilometer.mechanisms.noisy_max import ContinuousNoisyMax, ReportNoisyMax
-from epsilometer.mechanisms.rare_match import RareMatch
+from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.mechanisms.sparse_vector import SparseVector
+from epsilometer.mechanisms.truncated import ExponentialHalfLine
 from epsilometer_workflow.reports.points import Points, at, table_of
 
 _LEVELS = (0.2, 0.7, 1.5)

@@ -17,9 +17,8 @@ from epsilometer.exact.base import ContinuousDistribution
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.mechanisms.finite import RandomizedResponse
+from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.panels import Titles, of_panels

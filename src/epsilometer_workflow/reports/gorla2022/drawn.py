@@ -12,7 +12,7 @@ from pydantic import PositiveFloat
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
 from epsilometer.exact.truncated import ExactTruncatedLaplace
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 _KEYS = ["mechanism", "epsilon", "lambda", "estimator", "n"]
 

@@ -21,10 +21,9 @@ from epsilometer.estimators.histogram import histogram_estimate
 from epsilometer.exact.base import IntervalDistribution
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
-from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
-from epsilometer.mechanisms.laplace import Laplace
-from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.finite import BernoulliPair
+from epsilometer.mechanisms.real_line import Laplace
+from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from epsilometer_workflow.reports.points import Points, at, table_of
 
 _LEVELS = (0.2, 0.5, 0.7, 1.0)  # those of tables III and V at which C < 2

@@ -20,9 +20,8 @@ from epsilometer.estimators import planner
 from epsilometer.exact.base import IntervalDistribution, divergence
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
-from epsilometer.mechanisms.bernoulli_pair import BernoulliPair
-from epsilometer.mechanisms.truncated_gaussian import TruncatedGaussian
-from epsilometer.mechanisms.truncated_laplace import TruncatedLaplace
+from epsilometer.mechanisms.finite import BernoulliPair
+from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon, Order
 

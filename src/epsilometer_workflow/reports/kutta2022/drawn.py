@@ -19,7 +19,7 @@ from epsilometer.densities.kernel import nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, divergence
 from epsilometer.exact.finite import ExactRandomizedResponse
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
+from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer_workflow.files.options import Order
 from epsilometer_workflow.reports.kutta2022.pairs import FIRST, NOBODY, distributions, floored
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
 from epsilometer.mechanisms.noisy_sum import NoisySum
+from epsilometer.mechanisms.real_line import NoisyGradientDescent
 from epsilometer_workflow.reports.kutta2022.pairs import FIRST, NOBODY, distributions, floored
 from epsilometer_workflow.reports.points import Points, at, table_of
 

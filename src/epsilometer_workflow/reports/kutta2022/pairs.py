@@ -17,9 +17,9 @@ from epsilometer.estimators.renyi_bound import Divergence, divergence
 from epsilometer.exact.finite import ExactRandomizedBits
 from epsilometer.exact.noisy_sum import ExactNoisySum
 from epsilometer.exact.real_line import ExactNoisyGradientDescent
-from epsilometer.mechanisms.gradient_descent import NoisyGradientDescent
+from epsilometer.mechanisms.finite import RandomizedBits
 from epsilometer.mechanisms.noisy_sum import NoisySum
-from epsilometer.mechanisms.randomized_bits import RandomizedBits
+from epsilometer.mechanisms.real_line import NoisyGradientDescent
 
 FIRST, NOBODY = [1] + [0] * 9, [0] * 10
 """The databases."""

@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field, PositiveInt
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished, maximum_confidence
+from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.reports.panels import Titles, in_order, of_panels
 
@@ -120,7 +120,7 @@ def maxima(
                         "estimator": group["estimator"].iloc[0],
                         "pairs": count,
                         "runs": bound.size,
-                        "promised": 1 - alpha if corrected else maximum_confidence(count, alpha),
+                        "promised": 1 - alpha if corrected else (1 - alpha) ** count,
                         "covered": covered / bound.size,
                         "covered_low": float(low),
                         "covered_high": float(high),

@@ -12,8 +12,8 @@ import pandas as pd
 import scipy
 
 from epsilometer.classifiers.base import neighbours
-from epsilometer.estimators.spectrum import (
-    Spectrum,
+from epsilometer.estimators.spectrum import Spectrum
+from epsilometer_workflow.reports.lu2022.accuracy import (
     accuracy,
     cones,
     estimate_error,

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.spectrum import cones, estimate_error
+from epsilometer_workflow.reports.lu2022.accuracy import cones, estimate_error
 
 _CELL = ["mechanism", "epsilon", "inputs", "estimator", "n", "claim"]
 

@@ -22,14 +22,19 @@ from epsilometer.exact.finite import (
     ExactRandomizedBits,
     ExactRandomizedResponse,
 )
-from epsilometer.exact.real_line import gaussian_deltas, laplace_deltas
-from epsilometer.exact.vector_noise import ExactGaussianVector, ExactLaplaceVector
-from epsilometer.mechanisms.counting_exponential import CountingExponential
-from epsilometer.mechanisms.gaussian import Gaussian
-from epsilometer.mechanisms.random_rows import NoiselessCount
-from epsilometer.mechanisms.randomized_bits import RandomizedBits
-from epsilometer.mechanisms.randomized_response import RandomizedResponse
-from epsilometer.mechanisms.vector_noise import GaussianVector, LaplaceVector
+from epsilometer.exact.real_line import (
+    ExactGaussianVector,
+    ExactLaplaceVector,
+    gaussian_deltas,
+    laplace_deltas,
+)
+from epsilometer.mechanisms.finite import (
+    CountingExponential,
+    NoiselessCount,
+    RandomizedBits,
+    RandomizedResponse,
+)
+from epsilometer.mechanisms.real_line import Gaussian, GaussianVector, LaplaceVector
 from epsilometer_workflow.reports.points import Points, at, table_of
 
 _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)

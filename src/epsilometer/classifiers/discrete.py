@@ -1,4 +1,4 @@
-"""k nearest neighbours of bit vectors by Hamming distance, as lu2022 used them."""
+"""Classifiers of discrete outputs, by the counts of both sides: exact, or of near bit vectors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,51 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Integers, Sample
 from epsilometer.checks import Checked, Count
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.classifiers.counting import value_counts
 from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 
 _BITS = 64
 _BLOCK = 1 << 22  # distances held at once
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The odds of an output are those of its counts in training; unseen outputs are even."""
+
+    def check(self, outputs: str) -> None:
+        """Raise `ArgumentError` unless outputs are discrete."""
+        if outputs not in ("index", "bits", "tuple"):
+            raise ArgumentError("outputs", f"must be index, bits or tuple to count, not {outputs}")
+
+    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedCounts:
+        """Count the training points."""
+        return FittedCounts(*joint_counts(x, x_prime))
+
+
+@dataclass(frozen=True)
+class FittedCounts:
+    """Outcomes of shape ``(m,)`` or ``(m, d)``, and their counts for x and for x', ``(m,)``."""
+
+    outcomes: Sample
+    counts: Counts
+    counts_prime: Counts
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Return the odds of every distinct output, and its count."""
+        values, counts, _ = joint_counts(outputs, outputs[:0])
+        index = _positions(self.outcomes, values)
+        with np.errstate(divide="ignore"):
+            odds: Floats = np.log(self.counts_prime) - np.log(self.counts)
+        return Votes(np.where(index >= 0, odds[index], 0.0), counts)
+
+
+def _positions(outcomes: Sample, values: Sample) -> Counts:
+    """Return the position of each value among distinct outcomes; -1 where it is none of them."""
+    pooled, index = np.unique(np.concatenate([outcomes, values]), axis=0, return_inverse=True)
+    index, size = index.ravel(), len(outcomes)
+    positions = np.full(len(pooled), -1)
+    positions[index[:size]] = np.arange(size)
+    return positions[index[size:]]
 
 
 @dataclass(frozen=True)
@@ -54,12 +93,12 @@ class FittedHamming:
 
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every distinct output, and its count."""
-        values, counts = value_counts(outputs)
+        values, counts, _ = joint_counts(outputs, outputs[:0])
         step = max(1, _BLOCK // len(self.points))
         blocks = [self._log_odds(values[i : i + step]) for i in range(0, len(values), step)]
         return Votes(np.concatenate(blocks), counts)
 
-    def _log_odds(self, queries: Counts) -> Floats:
+    def _log_odds(self, queries: Integers) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
         shape = len(queries), _BITS
