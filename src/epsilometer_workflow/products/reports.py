@@ -35,7 +35,6 @@ from epsilometer_workflow.products.reductions import (
     PairDensities,
     Samples,
     Verdicts,
-    drawn_for,
 )
 from epsilometer_workflow.reports.scorecard import outcomes
 from epsilometer_workflow.runtime.provenance import refuse_foreign
@@ -98,7 +97,7 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         if kind in ("samples", "draws"):
             drawn: dict[Samples, None] = {}
             for c in self.study.combinations(self.report, experiment):
-                drawn |= {drawn_for(self.study, c, b): None for b in self.study.batches(c)}
+                drawn |= {Samples.of(self.study, c, b): None for b in self.study.batches(c)}
             yield from drawn
         else:
             product = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
