@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-Points = Iterable[tuple[str, float, float]]
+Points = Iterable[tuple[Any, ...]]
+"""What a point is called, a value, and what bounds it."""
 
 
 def table_of(checks: Mapping[str, Points]) -> pd.DataFrame:
@@ -33,12 +34,10 @@ def at(**where: object) -> str:
     return " ".join(parts)
 
 
-def refuses(
-    error: type[Exception], function: Callable[..., Any], *values: Any, **named: Any
-) -> bool:
+def refuses(error: type[Exception], function: Callable[..., Any], *x: Any, **named: Any) -> bool:
     """Tell whether a function raises an error with these arguments."""
     try:
-        function(*values, **named)
+        function(*x, **named)
     except error:
         return True
     return False

@@ -195,7 +195,7 @@ def _lines(level: float) -> list[tuple[str, Any, Any, Any, Floats]]:
 
 
 def _losses(law: Any, z: Floats, x: Any, x_prime: Any) -> Floats:
-    return np.abs(np.log(law.pdf(z, x)) - np.log(law.pdf(z, x_prime)))
+    return np.asarray(np.abs(np.log(law.pdf(z, x)) - np.log(law.pdf(z, x_prime))))
 
 
 def _worst(law: Any, x: Any, others: Any) -> float:
