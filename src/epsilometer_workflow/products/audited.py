@@ -29,11 +29,27 @@ from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
 _BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
+
+
+@dataclass(frozen=True)
+class Environment(Product, rule="environment", template=paths.ENVIRONMENT):
+    """A folder with an interpreter and the packages of a lock; or the reason why there is none.
+
+    Its name holds a digest of the lock, so that another lock is another environment.
+    """
+
+    environment: str
+
+    def check(self) -> None:
+        entry(self.study.locks_like(self.environment), "environment", self.environment)
+
+    def spec(self) -> Spec:
+        requirements = list(self.study.locks_like(self.environment)[self.environment].statements)
+        return {"requirements": requirements, "python": platform.python_version()}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
-from epsilometer_workflow.configuration.study import Study, listed
+from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
@@ -175,16 +175,15 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
     def _grid(self, experiment: str) -> Spec:
         """Return the values of an experiment's grid, each once."""
         combinations = self.study.combinations(self.report, experiment)
-        fields = {
-            "mechanism": [c.mechanism for c in combinations],
-            "epsilon": [f"{c.epsilon:.6g}" for c in combinations],
-            "inputs": [c.inputs for c in combinations],
-            "order": [spell(c.order) for c in combinations],
-            "estimator": [c.estimator for c in combinations],
-            "n": [str(c.n) for c in combinations],
-            "runs": [str(c.runs) for c in combinations],
+        written = {"epsilon": "{:.6g}".format, "order": spell}
+        values_of = {
+            field.name: list(
+                dict.fromkeys(
+                    written.get(field.name, str)(getattr(c, field.name)) for c in combinations
+                )
+            )
+            for field in fields(Combination)
         }
-        values_of = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
         return {"experiment": experiment, **values_of, "estimates": len(combinations)}
 
 
