@@ -159,16 +159,12 @@ def _image(path: str) -> dict[str, Any]:
 
 def _table(frame: pd.DataFrame) -> dict[str, Any]:
     """Return column names, which of them are a paper's, and rows of (text, class)."""
-    names = [str(name) for name in frame]
-    numeric = [
-        pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-        for kind in frame.dtypes
-    ]
+    numbers = set(frame.select_dtypes("number"))
     rows = [
-        [_cell(value, number=number) for value, number in zip(row, numeric, strict=True)]
-        for row in frame.itertuples(index=False, name=None)
+        [_cell(value, number=name in numbers) for name, value in row.items()]
+        for row in frame.to_dict("records")
     ]
-    return {"columns": list(zip(names, numeric, strict=True)), "rows": rows}
+    return {"columns": [(str(name), name in numbers) for name in frame], "rows": rows}
 
 
 def cell(value: object) -> str:
