@@ -208,12 +208,10 @@ def planned_samples(
     fixed: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     fixed["union"] = False
     varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
-    rows = []
-    for name, values in varied.items():
-        for value in values:
-            n = planner.sample_size(**(fixed | {name: value}))
-            rows.append({"varied": name, "value": value, "n": float(n), "log_n": math.log(n)})
-    return pd.DataFrame(rows)  # n as a float: at high orders it is beyond 64 bits
+    rows = [(name, value) for name, values in varied.items() for value in values]
+    n = [planner.sample_size(**fixed | {name: value}) for name, value in rows]
+    table = pd.DataFrame(rows, columns=["varied", "value"])
+    return table.assign(n=list(map(float, n)), log_n=list(map(math.log, n)))  # beyond 64 bits
 
 
 def cell_means(
@@ -244,25 +242,22 @@ def bernoulli_pair(
     *, gamma: PositiveFloat, delta: Fractional, budget: PositiveInt, order: Order
 ) -> pd.DataFrame:
     """Figure 5: the two coins of the impossibility proof, for an estimator that answers 0."""
-    rows = []
+    parts = []
     for which in (math.inf, order):
         pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=which)
         law = ExactBernoulliPair(pair)
-        for x in (0, 1):
-            for outcome, probability in enumerate(law.probabilities(x)):
-                rows.append(
-                    {
-                        "order": which,
-                        "x": x,
-                        "outcome": outcome,
-                        "probability": probability,
-                        "log_h": pair.epsilon,
-                        "level": divergence(law, which, 0, 1),
-                        "budget": budget,
-                        "zeros_only": float(np.prod((1 - np.array(pair.chances)) ** (budget / 2))),
-                    }
-                )
-    return pd.DataFrame(rows)
+        coins = {
+            "order": which,
+            "x": [0, 0, 1, 1],
+            "outcome": [0, 1, 0, 1],
+            "probability": [*law.probabilities(0), *law.probabilities(1)],
+            "log_h": pair.epsilon,
+            "level": divergence(law, which, 0, 1),
+            "budget": budget,
+            "zeros_only": float(np.prod((1 - np.array(pair.chances)) ** (budget / 2))),
+        }
+        parts.append(pd.DataFrame(coins))
+    return pd.concat(parts, ignore_index=True)
 
 
 def safety_check(
@@ -303,5 +298,4 @@ def _smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
     The search looks at half octaves (`epsilometer.densities.histogram`), each run's prefixes of one
     sample, so the answer is at most a factor of 1.5 above the smallest n there is.
     """
-    enough = summary.loc[summary["share_within"] >= delta, "n"]
-    return float(enough.min()) if len(enough) else float("nan")
+    return float(summary.loc[summary["share_within"] >= delta, "n"].min())
