@@ -147,30 +147,27 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     95 % interval; ``share_above_epsilon`` those that refute the promise epsilon; ``median_ratio``
     the median of LB / level.
     """
-    rows = []
     frame = _chosen(runs, panels)
-    for (panel, epsilon, estimator), group in frame.groupby(["panel", "epsilon", "estimator"]):
-        covered = int((group["bound"] <= group["violation"]).sum())
-        low, high = clopper_pearson(covered, len(group))
-        level = group["level"].iloc[0]
-        rows.append(
-            {
-                "panel": panel,
-                "epsilon": epsilon,
-                "estimator": estimator,
-                "runs": len(group),
-                "level": level,
-                "covered": covered / len(group),
-                "covered_low": float(low),
-                "covered_high": float(high),
-                "median": group["bound"].median(),
-                "median_ratio": group["bound"].median() / level,
-                "sd": group["bound"].std(),
-                "share_above_epsilon": (group["bound"] > epsilon).mean(),
-                "best_pair_selected": (group["violation"] > level - 1e-9).mean(),
-            }
-        )
-    return pd.DataFrame(rows)
+    frame = frame.assign(
+        covered=frame["bound"] <= frame["violation"],
+        above=frame["bound"] > frame["epsilon"],
+        best=frame["violation"] > frame["level"] - 1e-9,
+    )
+    table = frame.groupby(["panel", "epsilon", "estimator"], as_index=False).agg(
+        runs=("run", "size"),
+        level=("level", "first"),
+        covered=("covered", "mean"),
+        hits=("covered", "sum"),
+        median=("bound", "median"),
+        sd=("bound", lambda bound: bound.std()),
+        share_above_epsilon=("above", "mean"),
+        best_pair_selected=("best", "mean"),
+    )
+    low, high = clopper_pearson(table.pop("hits"), table["runs"])
+    table.insert(6, "covered_low", low)
+    table.insert(7, "covered_high", high)
+    table.insert(9, "median_ratio", table["median"] / table["level"])
+    return table
 
 
 def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:

@@ -73,51 +73,38 @@ def all_pairs(
     The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
-    frame = pd.DataFrame(
-        {
-            "x": summary["x"].astype(float),
-            "x_prime": summary["x_prime"].astype(float),
-            "estimate": summary[["mean", "mean_reverse"]].max(axis=1),
-            "truth": summary[["truth", "truth_reverse"]].max(axis=1),
-            "n": summary["n"],
-            "cells": summary["cells"],
-        }
-    ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
+    frame = summary[["x", "x_prime"]].astype(float)
+    keys = [frame[key].round(2) for key in frame]
+    frame["estimate"] = summary[["mean", "mean_reverse"]].max(axis=1)
+    frame["truth"] = summary[["truth", "truth_reverse"]].max(axis=1)
+    frame = frame.join(summary[["n", "cells"]]).set_index(keys)
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
     answered = frame["estimate"].notna()
     best = frame[answered].sort_values("estimate").iloc[-1:]  # nothing if every pair failed
     maximum = best.iloc[0] if len(best) else frame.iloc[0].where(frame.columns.isin(["n", "cells"]))
-    rows = [maximum.to_dict() | {"pair": "maximum"}]
+    rows = [{"pair": "maximum"} | maximum.to_dict()]
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
             raise ArgumentError("pairs", f"has {[x, x_prime]}, which is not a pair of the grid")
-        row = frame.loc[key].to_dict()
+        row = {"pair": f"{x:.2f} {x_prime:.2f}"} | frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
-        rows.append(row | {"pair": f"{x:.2f} {x_prime:.2f}"})
+        rows.append(row)
     law = _laplace(float(summary["epsilon"].iloc[0]))
-    table = pd.DataFrame(rows)
-    table.insert(0, "pair", table.pop("pair"))
-    table = table.astype({"n": int, "cells": int})
-    return table.assign(
-        grid_points=len({*frame["x"], *frame["x_prime"]}),
-        planned_grid_points=planner.input_buckets(
-            gamma=gamma,
-            lipschitz=law.lipschitz_output,
-            lipschitz_input=law.lipschitz_input,
-            order=order,
-        ),
-        pairs=len(frame),
-        failures=int(summary["failures"].sum()),
-        planned_n=planner.sample_size(
-            gamma=gamma,
-            delta=delta,
-            lipschitz=law.lipschitz_output,
-            order=order,
-            union=False,  # as the paper plans
-        ),
+    goal: dict[str, Any] = {"gamma": gamma, "lipschitz": law.lipschitz_output, "order": order}
+    buckets = planner.input_buckets(**goal, lipschitz_input=law.lipschitz_input)
+    return (
+        pd.DataFrame(rows)
+        .astype({"n": int, "cells": int})
+        .assign(
+            grid_points=len({*frame["x"], *frame["x_prime"]}),
+            planned_grid_points=buckets,
+            pairs=len(frame),
+            failures=int(summary["failures"].sum()),
+            planned_n=planner.sample_size(**goal, delta=delta, union=False),  # as the paper plans
+        )
     )
 
 
