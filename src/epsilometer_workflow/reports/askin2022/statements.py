@@ -268,8 +268,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iv-a/prop1-discrete": number(
         rows("scorecard/askin2022-rates", mechanism="report-noisy-max-6"),
         lambda t: slope(t.rmse, t.n),
-        low=-0.6,
-        high=-0.4,
+        between=(-0.6, -0.4),
     ),
     "sec-iv-a/prop1-discrete-t": number(
         rows("scorecard/askin2022-locations", mechanism="report-noisy-max-6"),
@@ -325,12 +324,11 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iv-b/variance-discrete": number(
         rows(_POINTWISE, mechanism="randomized-response-5"),
         lambda t: np.mean(t.sd),
-        low=0.95,
-        high=1.05,
+        between=(0.95, 1.05),
         because="mean over five outputs of the deviation, as a share of the formula's",
     ),
     "sec-iv-b/variance-continuous": number(
-        rows(_POINTWISE, mechanism="laplace"), "sd", low=0.9, high=1.1
+        rows(_POINTWISE, mechanism="laplace"), "sd", between=(0.9, 1.1)
     ),
     "sec-iv-b/pointwise-interval": holds(
         rows(_POINTWISE), lambda t: np.all(abs(t.covered - 0.95) <= allowance(0.95, t.runs))
@@ -427,7 +425,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-v/exp-at-least": number(exact("exponential-promise"), largest_ratio, high=1),
     "sec-v/exp-formula": number(exact("exponential-formula"), error, high=1e-9),
     "sec-v/exp-small": number(
-        exact("small-exponential"), lambda t: last(t.value), low=0.99, high=1
+        exact("small-exponential"), lambda t: last(t.value), between=(0.99, 1)
     ),
     "sec-v/calibrated-*": number(
         rows("coverage", _correct, estimator="MPL", epsilon=key("eps0")),
@@ -442,8 +440,7 @@ CRITERIA: dict[str, Criterion] = {
         because="corrected at 7/4 of epsilon it is the published one",
     ),
     "sec-v/incorrect-infinite-g": holds(
-        rows("coverage", panel="(g) SVT5", estimator="MPL"),
-        lambda t: np.all(t.level == np.inf),
+        rows("coverage", panel="(g) SVT5", estimator="MPL"), lambda t: np.all(t.level == np.inf)
     ),
     "sec-v/incorrect-infinite-h": holds(
         rows("coverage", panel="(h) SVT6", estimator="MPL"),
@@ -542,8 +539,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-v/effort-share-small sec-v/effort-share-large": number(
         exact("effort"),
         lambda t: first(t.bound) / last(t.bound),
-        low=0.9,
-        high=1.1,
+        between=(0.9, 1.1),
         because="both shares are of one total, 9.4e8 to 1e9 draws",
     ),
     # Figure 5

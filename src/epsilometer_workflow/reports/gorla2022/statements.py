@@ -182,7 +182,7 @@ CRITERIA: dict[str, Criterion] = {
         ),
     ),
     "sec-i-a/factor-400 fig3b/factor-400": number(
-        rows("table3", epsilon=1, gamma=0.5), lambda t: t.n_th / t.n_pr, low=200, high=800
+        rows("table3", epsilon=1, gamma=0.5), lambda t: t.n_th / t.n_pr, between=(200, 800)
     ),
     "sec-i-a/safety-check-useful": holds(
         _CLAIMED,
@@ -192,7 +192,7 @@ CRITERIA: dict[str, Criterion] = {
         ),
     ),
     "sec-i-a/renyi-gap-1e5": number(
-        rows("table5"), lambda t: scipy.stats.gmean(t.n_th / t.n_pr), low=10**3.5, high=10**6.5
+        rows("table5"), lambda t: scipy.stats.gmean(t.n_th / t.n_pr), between=(10**3.5, 10**6.5)
     ),
     # Section II
     "sec-ii-c/infinite-order": holds(
@@ -334,16 +334,14 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iii-d/midpoints": number(
         rows("table2", lambda t: t.pair != "maximum"),
         lambda t: np.min([t.x, t.x_prime]),
-        low=0.5 / 91 - 1e-9,
-        high=0.5 / 91 + 1e-9,
+        between=(0.5 / 91 - 1e-9, 0.5 / 91 + 1e-9),
         instead=lambda t: t.ours == 0,
         erratum="Tables II and IV show the inputs 0 and 1, which are not mid-points of buckets",
     ),
     "sec-iii-d/steps": number(
         exact("algorithm2-n"),
         lambda t: t.value / t.bound,
-        low=25,
-        high=35,
+        between=(25, 35),
         because="n of (gamma/3, sqrt(delta)) over that of (gamma, delta)",
     ),
     "sec-iii-d/theorem4": number(
@@ -452,7 +450,7 @@ CRITERIA: dict[str, Criterion] = {
         because="share of the cells in which ours and the print are within a factor of 3",
     ),
     "sec-iii-e/alg1-nth": number(
-        rows("table3", epsilon=1, gamma=0.5), "n_th", low=1.5e6, high=2.5e6
+        rows("table3", epsilon=1, gamma=0.5), "n_th", between=(1.5e6, 2.5e6)
     ),
     # Figure 3
     "fig3a/setting-runs": setting("reports.gorla2022.scales.paper.search-1.runs"),
@@ -536,7 +534,7 @@ CRITERIA: dict[str, Criterion] = {
         low=lambda t: 0.9 - allowance(0.9, len(t.within)),
     ),
     "sec-iv-d/lrdp-1e5": number(
-        rows("table5"), lambda t: np.median(t.n_th / t.n_pr), low=1e4, high=1e6
+        rows("table5"), lambda t: np.median(t.n_th / t.n_pr), between=(1e4, 1e6)
     ),
     "sec-iv-d/ldp-1e3": number(rows("table3"), lambda t: np.max(_defined_gaps(t)), below=1000),
     "fig6/setting-fixed": settings(
@@ -567,7 +565,7 @@ CRITERIA: dict[str, Criterion] = {
     "fig7/runs": setting("reports.gorla2022.scales.paper.search-renyi.runs"),
     "fig7/mean": holds(rows("fig7", failures=0), _approaches_level),
     "fig7/factor-8000": number(
-        rows("fig7"), lambda t: first(t.n_th / t.n_pr), low=2700, high=24000
+        rows("fig7"), lambda t: first(t.n_th / t.n_pr), between=(2700, 24000)
     ),
     "fig7/practical-small": number(rows("fig7"), lambda t: first(t.n_pr), high=1000),
     "fig7/caption": holds(

@@ -256,8 +256,7 @@ CRITERIA: dict[str, Criterion] = {
     "appendix-2/claim4": number(
         rows("scorecard/lu2022-risks"),
         largest("largest"),
-        low=1 - 1e-9,
-        high=1 + 1e-9,
+        between=(1 - 1e-9, 1 + 1e-9),
         instead=lambda t: np.max(t.largest) < 1,
         erratum="an inequality is meant; errors are smaller than the right-hand side",
     ),
@@ -469,8 +468,7 @@ CRITERIA: dict[str, Criterion] = {
     "fig9a/setting-gaps": number(
         rows("scorecard/settings", setting="mechanisms.svt1-first.inputs.five-below"),
         lambda t: np.max(abs(numbers(t.value))),
-        low=1,
-        high=2,
+        between=(1, 2),
         because="half a unit, as the authors' published experiment has it; no integer",
         differs="with integers an answer would tie with its threshold, or be twice as far from it",
     ),
