@@ -64,9 +64,8 @@ class Study:
         self.main = self._overridden(main)
         self.scale = self.main.scale
         if self.scale not in self.main.scales:
-            file = "--config" if "scale" in self.overrides else str(self.file("config.yaml"))
             message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
-            raise ConfigError(file, "scale", message)
+            raise ConfigError(self.place_of("scale"), "scale", message)
         self._collections: dict[str, dict[str, Audits]] = {}
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
@@ -84,6 +83,10 @@ class Study:
     def file(self, name: str) -> Path:
         """Return a file of the configuration."""
         return self._folder / name
+
+    def place_of(self, key: str) -> str:
+        """Return where a key of ``config.yaml`` has its value from, for messages."""
+        return "--config" if key in self.overrides else str(self.file("config.yaml"))
 
     def _or_ours(self, name: str) -> Path:
         """Return a file of the configuration, or of this repository's if the folder has none."""
@@ -474,5 +477,5 @@ def placed(file: str, key: str) -> Iterator[None]:
     """Turn errors of a formula into errors that name the place in the configuration."""
     try:
         yield
-    except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:
+    except (ArgumentError, ArithmeticError, TypeError, ValueError, UnknownNameError) as error:
         raise ConfigError(file, key, one_line(error)) from None
