@@ -41,13 +41,18 @@ def exact() -> pd.DataFrame:
         "infinite-order": ((at(order=o), law.renyi(o, 0.0, 1.0), level) for o in _ORDERS),
         "laplace-level": (
             (at(B=1 / e), np.log(noise.pdf(z, 0.0) / noise.pdf(z, 1.0)).max(), e)
-            for e, noise in ((e, ExactLaplace(Laplace(e))) for e in (0.5, 1.0, 2.0))
+            for e in (0.5, 1.0, 2.0)
+            for noise in [ExactLaplace(Laplace(e))]
         ),
         "laplace-quantile": _laplace_quantile(),
         "normaliser": _normaliser(),
         "lemma1-low": ((name, p.min(), 1 - c / 2) for name, p, c in _densities()),
         "lemma1-high": ((name, p.max(), 1 + c / 2) for name, p, c in _densities()),
-        "zeros": _zeros(),
+        "zeros": (
+            (at(delta=delta, n0=n), (1 - pair.chances[0]) ** n, (1 - delta) ** (1 / 3))
+            for delta, n in product((0.1, 0.5, 0.8, 0.99), (1, 10, 1000, 10**6))
+            for pair in [BernoulliPair(epsilon=2.0, budget=n, delta=delta)]
+        ),
         "tau": (  # whether the planner has a number of cells, and whether C < 2/W^2
             (
                 at(W=w, C=c),
@@ -132,12 +137,6 @@ def _densities() -> list[tuple[str, Floats, float]]:
         for name, law in _smooth_laws()
         for x in np.linspace(0, 1, 11).tolist()
     ]
-
-
-def _zeros() -> Points:
-    for delta, budget in product((0.1, 0.5, 0.8, 0.99), (1, 10, 1000, 10**6)):
-        likely, _ = BernoulliPair(epsilon=2.0, budget=budget, delta=delta).chances
-        yield at(delta=delta, n0=budget), (1 - likely) ** budget, (1 - delta) ** (1 / 3)
 
 
 def _f(x: float, y: float, z: float) -> float:

@@ -39,7 +39,8 @@ def bounds() -> pd.DataFrame:
     checks: dict[str, Points] = {
         "small-delta": (  # delta = 1e-7, twice the standard deviation of its estimate
             (at(claim=e), 4 * math.exp(2 * e) * risk * (1 - risk) * (2 / 1e-7) ** 2, 1e13)
-            for e, risk in ((e, (1 - 1e-7) / (2 * math.exp(e))) for e in (0.1, 0.5, 1.0))
+            for e in (0.1, 0.5, 1.0)
+            for risk in [(1 - 1e-7) / (2 * math.exp(e))]
         ),
         "hoeffding": _hoeffding(),
         "cones": ((at(d=d), cones(d), base**d - 1) for d in range(1, 9)),
