@@ -44,20 +44,14 @@ def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     ]
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
-        laws.append(
-            ("truncated Gaussian", sigma, gaussian.epsilon, ExactTruncatedGaussian(gaussian))
-        )
-    return pd.DataFrame(
-        {
-            "mechanism": mechanism,
-            "parameter": parameter,
-            "D": law.lipschitz_input,
-            "C": law.lipschitz_output,
-            "epsilon": epsilon,
-            "guaranteed": law.lipschitz_output < 2,
-        }
-        for mechanism, parameter, epsilon, law in laws
-    )
+        law = ExactTruncatedGaussian(gaussian)
+        laws.append(("truncated Gaussian", sigma, gaussian.epsilon, law))
+    rows = [
+        (*names, law.lipschitz_input, law.lipschitz_output, epsilon)
+        for *names, epsilon, law in laws
+    ]
+    table = pd.DataFrame(rows, columns=["mechanism", "parameter", "D", "C", "epsilon"])
+    return table.assign(guaranteed=table["C"] < 2)
 
 
 def all_pairs(

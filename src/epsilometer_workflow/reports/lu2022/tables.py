@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -138,18 +139,10 @@ def accuracies(
 ) -> pd.DataFrame:
     """Figure 4c: alpha of kNN with n points, but for beta (Corollary 2, logarithm corrected)."""
     rows = [
-        {
-            "dimension": d,
-            "cones": cones(d),
-            "n": size,
-            "claim": claim,
-            "beta": beta,
-            "alpha": accuracy(claim, size, beta, d),
-        }
-        for d in dimensions
-        for size in n
+        (d, cones(d), size, claim, beta, accuracy(claim, size, beta, d))
+        for d, size in product(dimensions, n)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["dimension", "cones", "n", "claim", "beta", "alpha"])
 
 
 def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
