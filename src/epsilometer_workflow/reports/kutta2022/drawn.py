@@ -52,18 +52,12 @@ def moments(runs: list[pd.DataFrame], *, panels: dict[str, str]) -> pd.DataFrame
         exact = floored(key["panel"], float(key["lambda"]), tau)
         standard = (estimate - estimate.mean()) / estimate.std()
         normal = scipy.stats.kstest(standard, "norm").pvalue if len(wide) > 2 else math.nan
-        rows.append(
-            key
-            | {
-                "runs": len(wide),
-                "floored": exact.value,
-                "mean": estimate.mean(),
-                "scaled_sd": estimate.std() * math.sqrt(n / exact.variance),
-                "scaled_sigma": (sigma**2).mean() / exact.variance,
-                "p_value": normal,
-            }
-        )
-    return pd.DataFrame(rows).astype({"lambda": float})
+        scaled_sd = estimate.std() * math.sqrt(n / exact.variance)
+        scaled_sigma = (sigma**2).mean() / exact.variance
+        moments = (len(wide), exact.value, estimate.mean(), scaled_sd, scaled_sigma, normal)
+        rows.append((*names, *moments))
+    columns = ["runs", "floored", "mean", "scaled_sd", "scaled_sigma", "p_value"]
+    return pd.DataFrame(rows, columns=[*_CELL, *columns]).astype({"lambda": float})
 
 
 def _sides(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Floats]]:
