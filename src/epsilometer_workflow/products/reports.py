@@ -43,7 +43,8 @@ from epsilometer_workflow.stages import tabulate
 EVERY = "report"
 """In place of a report's name: all of them."""
 
-_TEMPLATES = Path(__file__).parents[3] / "workflow/report"
+_FOLDER = Path(__file__).parents[3] / "workflow/report"
+_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css", "page.js")]
 _BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
     "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
     **{name: (paths.COLLECTION, f"make {name} SCALE={{scale}}") for name in paths.COLLECTIONS},
@@ -256,7 +257,7 @@ class Page(Product, rule="page", template=paths.PAGE):
     def spec(self) -> Spec:
         return {
             **self.common,
-            "template": _template("page.html.j2", "page.css", "page.js"),
+            "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
             "reports": [
                 {
                     "id": name,
@@ -372,8 +373,3 @@ def _identity(product: Product) -> Any:
     if isinstance(product, Table):
         return product.spec()["identity"]
     return product.identity() if isinstance(product, OfExperiment) else product.spec()
-
-
-def _template(*names: str) -> str:
-    """Return a digest of files that a page is made from."""
-    return digest_of([(_TEMPLATES / name).read_text(encoding="utf-8") for name in names])
