@@ -35,6 +35,7 @@ def _rising(ends: list[float]) -> list[float]:
 
 Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
+# What an entry of the configuration that begins so is called in a legend.
 _KINDS = {"mpl": "MPL", "berger-boos": "Berger-Boos", "largest-loss": "estimate"}
 
 
@@ -130,14 +131,10 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
     frame = of_panels(runs, panels).rename(columns={"estimate": "bound", "truth": "violation"})
-    frame["estimator"] = frame["estimator"].map(_kind)
+    for start, kind in _KINDS.items():
+        frame.loc[frame["estimator"].str.startswith(start), "estimator"] = kind
     columns = ["panel", "mechanism", "epsilon", "estimator", "run", "bound"]
     return frame[[*columns, "pair", "violation", "level", "n", "fresh"]]
-
-
-def _kind(estimator: str) -> str:
-    """Return what an entry of the configuration is called in a legend."""
-    return next((kind for start, kind in _KINDS.items() if estimator.startswith(start)), estimator)
 
 
 def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
