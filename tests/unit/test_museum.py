@@ -15,9 +15,8 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import write_columns
-from epsilometer_workflow.products.audited import Conclusion, made_of, verdict_lines
+from epsilometer_workflow.products.audited import Conclusion, Environment, made_of, verdict_lines
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.exhibition import (
     Exhibition,
     collection_lines,

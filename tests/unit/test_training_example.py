@@ -12,7 +12,7 @@ import epsilometer as em
 from epsilometer.auditing.canaries.one_run import draw_canaries
 from epsilometer.auditing.serving.loading import find
 from epsilometer.auditing.sources.callables import callable_source
-from epsilometer_workflow.configuration.files_of_audits import read_audits
+from epsilometer_workflow.configuration.study import read_audits
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}

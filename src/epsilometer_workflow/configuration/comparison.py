@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -73,16 +72,12 @@ def check_comparisons(comparisons: Comparisons, file: Path, scale: str) -> None:
     for name, task in comparisons.tasks.items():
         if scale in comparisons.scales and scale not in task.n:
             raise ConfigError(str(file), f"tasks.{name}.n.{scale}", "is missing")
-        for key, call in _calls(task):
+        calls = {"data": f"data:{task.data}"}
+        calls |= {f"implementations.{key}": part.call for key, part in task.implementations.items()}
+        for key, call in calls.items():
             module, _, function = call.partition(":")
             program = PROGRAMS / f"{module}.py"
             known = public_functions(program) if program.is_file() else []
             if function not in known:
                 message = f"{module}.py has no {function!r}{suggest(function, known)}"
                 raise ConfigError(str(file), f"tasks.{name}.{key}", message)
-
-
-def _calls(task: Task) -> Iterator[tuple[str, str]]:
-    yield "data", f"data:{task.data}"
-    for name, implementation in task.implementations.items():
-        yield f"implementations.{name}", implementation.call

@@ -7,17 +7,18 @@ every grid into combinations of mechanism x epsilon x inputs x lambda x estimato
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
-from itertools import product
+from functools import cache, cached_property, partial
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
 
 from epsilometer.auditing.grids.cases import Audits
-from epsilometer.auditing.grids.options import ModelType, parse
+from epsilometer.auditing.grids.options import ID, ModelType, parse
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
@@ -27,7 +28,6 @@ from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import Comparisons
-from epsilometer_workflow.configuration.files_of_audits import read_audits
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 from epsilometer_workflow.reports import auditors
@@ -64,9 +64,8 @@ class Study:
         self.main = self._overridden(main)
         self.scale = self.main.scale
         if self.scale not in self.main.scales:
-            file = "--config" if "scale" in self.overrides else str(self.file("config.yaml"))
             message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
-            raise ConfigError(file, "scale", message)
+            raise ConfigError(self.place_of("scale"), "scale", message)
         self._collections: dict[str, dict[str, Audits]] = {}
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
@@ -84,6 +83,10 @@ class Study:
     def file(self, name: str) -> Path:
         """Return a file of the configuration."""
         return self._folder / name
+
+    def place_of(self, key: str) -> str:
+        """Return where a key of ``config.yaml`` has its value from, for messages."""
+        return "--config" if key in self.overrides else str(self.file("config.yaml"))
 
     def _or_ours(self, name: str) -> Path:
         """Return a file of the configuration, or of this repository's if the folder has none."""
@@ -240,10 +243,8 @@ class Study:
                 lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
                 raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
         if kind.outputs not in OUTPUT_KINDS:
-            message = (
-                f"{entry.mechanism} has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
-            )
-            raise ConfigError(file, f"{name}.mechanism", message)
+            wrong = f"has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
+            raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} {wrong}")
         self._check_parameters(file, name, kind, entry.parameters)
         with placed(file, f"{name}.parameters"):
             mechanism: Mechanism = kind(epsilon=epsilon, **entry.parameters)
@@ -279,9 +280,8 @@ class Study:
         known = {field.name for field in fields(kind)} - {"epsilon"}
         for parameter in parameters:
             if parameter not in known:
-                raise ConfigError(
-                    file, f"{name}.parameters", f"unknown {parameter!r}{suggest(parameter, known)}"
-                )
+                unknown = f"unknown {parameter!r}{suggest(parameter, known)}"
+                raise ConfigError(file, f"{name}.parameters", unknown)
         for field in fields(kind):
             required = field.default is MISSING and field.default_factory is MISSING
             if required and field.name in known - set(parameters):
@@ -296,11 +296,8 @@ class Study:
         file, key = str(self.file("estimators.yaml")), f"{name}.parameters.after"
         screen = name if reads == "losses" else self.estimators[name].parameters["after"]
         kind = self.estimator(name).evidence
-        screens = [
-            n
-            for n in self.estimators
-            if (method := self.estimator(n)).reads == "losses" and method.evidence is kind
-        ]
+        built = {name: self.estimator(name) for name in self.estimators}
+        screens = [n for n, m in built.items() if m.reads == "losses" and m.evidence is kind]
         check_known(file, key, "first stage", str(screen), screens)
         return str(screen)
 
@@ -319,11 +316,7 @@ class Study:
     def pair_names(self, mechanism: str, inputs: str) -> list[str] | None:
         """Return the names of the pairs, if they have names."""
         entry = self.mechanisms[mechanism].inputs[inputs]
-        return (
-            entry.names()
-            if isinstance(entry, config.Pairs | config.Neighbourhood | config.RowsRemoved)
-            else None
-        )
+        return entry.names() if hasattr(entry, "names") else None
 
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:
@@ -331,11 +324,9 @@ class Study:
         entry = self.mechanisms[name]
         file, key = str(self.file("mechanisms.yaml")), f"{name}.claims"
         values = entry.claims.model_dump()
-        for claim, attribute in [
-            ("lipschitz", "lipschitz_output"),
-            ("smallest_probability", "smallest_probability"),
-        ]:
+        for claim in ("lipschitz", "smallest_probability"):
             if values[claim] == "exact":
+                attribute = {"lipschitz": "lipschitz_output"}.get(claim, claim)
                 law = load_entry(EXACT, entry.mechanism, file, f"{key}.{claim}")
                 if not hasattr(law, attribute):
                     raise ConfigError(file, f"{key}.{claim}", "has no exact value, give a number")
@@ -351,32 +342,17 @@ class Study:
         """Expand an experiment's grid."""
         definition = self.reports[report].experiments[experiment]
         size = self.reports[report].scales[self.scale][experiment]
-        result = []
-        for block in definition.grid:
-            for mechanism, epsilon, inputs, order, estimator, n in product(
-                block.mechanism,
-                block.epsilon,
-                block.inputs,
-                block.order,
-                block.estimator,
-                size.draws(),
-            ):
-                if (draws := n) is None:
-                    draws = self._planned(report, experiment, mechanism, epsilon, order, estimator)
-                result.append(
-                    Combination(mechanism, epsilon, inputs, order, estimator, draws, size.runs)
-                )
-        return result
+        points: Iterator[Any] = chain.from_iterable(
+            product(b.mechanism, b.epsilon, b.inputs, b.order, b.estimator, size.draws())
+            for b in definition.grid
+        )
+        planned = partial(self._planned, report, experiment)
+        values = ([*point, n or planned(*point), size.runs] for *point, n in points)
+        return [Combination(*point) for point in values]
 
-    def _planned(
-        self,
-        report: str,
-        experiment: str,
-        mechanism: str,
-        epsilon: float,
-        order: float,
-        estimator_name: str,
-    ) -> Draws:
+    def _planned(self, report: str, experiment: str, *point: Any) -> Draws:
+        """Return the n of a theorem at a point of an experiment's grid."""
+        mechanism, epsilon, _, order, estimator_name = point
         file, key = self.report_file(report), f"experiments.{experiment}.plan"
         plan = self.reports[report].experiments[experiment].plan
         if plan is None:
@@ -410,9 +386,8 @@ class Study:
                 expected = "two sizes, n+N" if two_stages else "one size"
                 raise ArgumentError("n", f"must be {expected}, got {combination.n}")
             if estimator.reads != "histograms" and combination.n.searched:
-                raise ArgumentError(
-                    "n", "cannot be searched: only histograms are made of every prefix"
-                )
+                wrong = "cannot be searched: only histograms are made of every prefix"
+                raise ArgumentError("n", wrong)
         self.cells(combination)
 
     @cache  # noqa: B019
@@ -446,6 +421,33 @@ class Study:
         return dimension_of(calibrated) or 1, OUTPUT_KINDS[calibrated.outputs].bytes
 
 
+def read_audits(
+    path: Path, scale: str, scales: Collection[str], locks: Path, *, explicit: bool
+) -> dict[str, Audits]:
+    """Return the files of audits of a folder, or the one that is named, by their names.
+
+    Unless ``explicit``, files that are not made at this scale are left out. Raise `ConfigError` if
+    ``path`` does not exist, or a file is invalid.
+    """
+    files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
+    if explicit and not path.exists():
+        known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
+        near = suggest(str(path), known)
+        near = near if "did you mean" in near else ""
+        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{near}")
+    if explicit and not files:
+        raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
+    for file in files:
+        if not re.fullmatch(ID, file.stem):
+            raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
+
+    def lock_of(name: str, folder: Path) -> Lock:
+        return find_lock(name, [folder / "envs", locks])
+
+    by_name = {file.stem: Audits(file, scale, scales, lock_of) for file in files}
+    return {name: read for name, read in by_name.items() if explicit or read.has_sizes}
+
+
 def listed(files: Mapping[str, str | list[str]]) -> list[str]:
     """Return the paths of all options that name files."""
     return [
@@ -475,5 +477,5 @@ def placed(file: str, key: str) -> Iterator[None]:
     """Turn errors of a formula into errors that name the place in the configuration."""
     try:
         yield
-    except (ArgumentError, ArithmeticError, TypeError, ValueError) as error:
+    except (ArgumentError, ArithmeticError, TypeError, ValueError, UnknownNameError) as error:
         raise ConfigError(file, key, one_line(error)) from None

@@ -30,11 +30,27 @@ from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.environments import Environment
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 _TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
 _BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
+
+
+@dataclass(frozen=True)
+class Environment(Product, rule="environment", template=paths.ENVIRONMENT):
+    """A folder with an interpreter and the packages of a lock; or the reason why there is none.
+
+    Its name holds a digest of the lock, so that another lock is another environment.
+    """
+
+    environment: str
+
+    def check(self) -> None:
+        entry(self.study.locks_like(self.environment), "environment", self.environment)
+
+    def spec(self) -> Spec:
+        requirements = list(self.study.locks_like(self.environment)[self.environment].statements)
+        return {"requirements": requirements, "python": platform.python_version()}
 
 
 @dataclass(frozen=True)
@@ -85,10 +101,10 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
 
     def load(self) -> Load:
-        kinds = {"outputs": "recorded", "command": "command", "python": "function"}
-        kind = next((kinds[key] for key in kinds if key in self.case.mechanism), "function")
-        if kind == "command" and "{input}" in str(self.case.mechanism["command"]):
-            kind = "program" if "{size}" not in str(self.case.mechanism["command"]) else kind
+        mechanism, command = self.case.mechanism, str(self.case.mechanism.get("command"))
+        kind = "recorded" if "outputs" in mechanism else "function"
+        if "command" in mechanism and kind == "function":
+            kind = "program" if "{input}" in command and "{size}" not in command else "command"
         n = self.case.samples
         return Load(name=kind, numbers=2 * n, side=n)
 
@@ -194,19 +210,16 @@ def line_of(row: Mapping[str, str]) -> str:
 def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     """Return digests of a mechanism's code and of files, relative to a folder, on one line.
 
-    Missing files are named: an audit of them fails until they exist.
-
-    Parameters
-    ----------
-    place
-        The mechanism as its case has it, in JSON.
+    The mechanism is given in JSON, as its case has it. Missing files are named: an audit of them
+    fails until they exist.
     """
     parts: dict[str, str] = {}
     try:
         parts |= _code(json.loads(mechanism), folder)
     except (EpsilometerError, OSError) as error:
         parts["missing"] = one_line(error)
-    parts |= _files(files, folder)
+    paths = {file: Path(folder, file) for file in files}
+    parts |= {file: sha256(p) if p.is_file() else "missing" for file, p in paths.items()}
     return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
 
 
@@ -258,14 +271,6 @@ def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
         for path in python.parent.parent.glob(f"lib/python*/site-packages/{kind}")
     )
     return {"interpreter": interpreter, "installed": digest_of(installed)}
-
-
-def _files(files: tuple[str, ...], folder: str) -> dict[str, str]:
-    result = {}
-    for file in files:
-        path = Path(folder, file)
-        result[file] = sha256(path) if path.is_file() else "missing"
-    return result
 
 
 def _short(text: str) -> str:

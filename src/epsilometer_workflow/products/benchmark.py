@@ -13,8 +13,7 @@ from epsilometer_workflow.configuration.comparison import OURS, PROGRAMS, Compar
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import digest_of, rows_of
-from epsilometer_workflow.products.environments import Environment
+from epsilometer_workflow.products.audited import Environment, digest_of, rows_of
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 from epsilometer_workflow.reports.benchmark.figures import STEEPEST
 

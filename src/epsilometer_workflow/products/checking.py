@@ -14,14 +14,14 @@ from typing import Any
 from epsilometer import checks
 from epsilometer.auditing.grids.options import ID
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.errors import ConfigError, UnknownNameError, suggest
+from epsilometer.errors import ConfigError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
-from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS, Functions
+from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
@@ -33,7 +33,7 @@ from epsilometer_workflow.stages import tabulate
 def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None = None) -> Study:
     """Return the study of a folder; raise `ConfigError` unless all of it is valid."""
     study = Study(folder, overrides)
-    file = "--config" if "reports" in study.overrides else str(study.file("config.yaml"))
+    file = study.place_of("reports")
     for name, report in study.every_report.items():
         _check_scales(study, name, report)
     for name, times in Counter(study.wanted).items():
@@ -43,7 +43,8 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         if times > 1:
             raise ConfigError(file, "reports", f"names {name!r} twice")
     _check_mechanisms(study)
-    _check_estimators(study)
+    for name in study.estimators:
+        study.screen(name)
     for registry in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS, REPORTS):
         _ = len(registry)  # a name of ours in an installed package is an error
     _check_rates(str(study.file("rates.yaml")), study.rates)
@@ -93,14 +94,12 @@ def _check_collections(study: Study) -> None:
     for audits in study.collection("museum").values():
         for exhibit in audits.file.audits:
             if exhibit in exhibits:
-                raise ConfigError(
-                    str(audits.path), f"audits.{exhibit}", f"is also in {exhibits[exhibit]}"
-                )
+                also = f"is also in {exhibits[exhibit]}"
+                raise ConfigError(str(audits.path), f"audits.{exhibit}", also)
             exhibits[exhibit] = audits.path
-    file = "--config" if "exhibits" in study.overrides else str(study.file("config.yaml"))
     for exhibit in study.main.exhibits or ():
-        check_known(file, "exhibits", "exhibit", exhibit, exhibits)
-    file = "--config" if "census" in study.overrides else str(study.file("config.yaml"))
+        check_known(study.place_of("exhibits"), "exhibits", "exhibit", exhibit, exhibits)
+    file = study.place_of("census")
     files = [path.stem for path in study.file("audits/census").glob("*.yaml")]
     for name in study.main.census or ():
         stem, _, entry = name.partition("/")
@@ -120,13 +119,6 @@ def _check_mechanisms(study: Study) -> None:
         for inputs in mechanism.inputs:  # also where no grid uses it
             study.check_inputs(name, 1.0, inputs)
         study.claims(name, 1.0)
-
-
-def _check_estimators(study: Study) -> None:
-    for name in study.estimators:
-        study.estimator(name)
-    for name in study.estimators:
-        study.screen(name)
 
 
 def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
@@ -208,9 +200,11 @@ def _check_statements(files: Sequence[str], tables: Sequence[str]) -> None:
 def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
     file, entry = study.report_file(report), study.reports[report]
     table = artifact.table
-    builder = _check_function(file, f"{key}.table.builder", BUILDERS, report, table.builder)
+    with placed(file, f"{key}.table.builder"):
+        builder = BUILDERS.target(report, table.builder)
     if artifact.figure is not None:
-        _check_function(file, f"{key}.figure", RENDERERS, report, artifact.figure)
+        with placed(file, f"{key}.figure"):
+            RENDERERS.target(report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
     files = study.files(table.files)
@@ -225,25 +219,13 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
     if "statements" in files:
         _check_statements(files["statements"], tables)
-    drawn = [
-        name
-        for experiment in table.data
-        for block in entry.experiments[experiment].grid
-        for name in block.mechanism
-    ]
+    blocks = [block for name in table.data for block in entry.experiments[name].grid]
+    drawn = [name for block in blocks for name in block.mechanism]
     for name in table.options.get("panels", {}):
         mechanism = str(name).partition(" ")[0]  # its inputs may follow
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
-    if artifact.paper is not None:
-        for part, message in _wrong_numbers(artifact.paper):
-            raise ConfigError(file, f"{key}.paper.{part}", message)
-
-
-def _check_function(file: str, key: str, modules: Functions, report: str, name: str) -> str:
-    try:
-        return modules.target(report, name)
-    except UnknownNameError as error:
-        raise ConfigError(file, key, str(error)) from None
+    for part, message in _wrong_numbers(artifact.paper) if artifact.paper else ():
+        raise ConfigError(file, f"{key}.paper.{part}", message)
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:

@@ -53,7 +53,10 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
             for case in file.all_cases()
             if self._is_wanted(name, case.entry)
         ]
-        return sorted(audits, key=_place)
+        return sorted(
+            audits,
+            key=lambda a: (_ORDER.index(a.case.expected), (a.case.about["package"] or "").lower()),
+        )
 
     def _is_wanted(self, name: str, entry: str) -> bool:
         main, stem = self.study.main, _stem(name)
@@ -91,11 +94,6 @@ class Exhibition(Product, rule="exhibit", template=paths.COLLECTION):
 def _stem(name: str) -> str:
     """Return the name of a file in its collection."""
     return name.partition("-")[2]
-
-
-def _place(audit: Audit) -> tuple[int, str]:
-    case = audit.case
-    return _ORDER.index(case.expected), (case.about["package"] or "").lower()
 
 
 def rows_made(study: Study, collection: str) -> list[dict[str, str]]:

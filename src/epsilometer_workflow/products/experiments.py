@@ -15,7 +15,7 @@ from epsilometer_workflow.files.parsing import Batch
 from epsilometer_workflow.products.audited import digest_of
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
-from epsilometer_workflow.products.reductions import Verdicts, drawn_for
+from epsilometer_workflow.products.reductions import Samples, Verdicts
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Timings(OfExperiment, rule="time", template=paths.TIMING):
         """Return the samples and the estimator of each combination."""
         return [
             {
-                "samples": drawn_for(self.study, c, Batch(0, c.runs - 1)).spec(),
+                "samples": Samples.of(self.study, c, Batch(0, c.runs - 1)).spec(),
                 "estimates": Estimates.of(self.study, c).identity(),
                 "fresh": c.n.fresh,
             }
@@ -110,4 +110,4 @@ class Timings(OfExperiment, rule="time", template=paths.TIMING):
 
     def load(self) -> Load:
         runs = [(c, Batch(0, c.runs - 1)) for c in self.combinations]
-        return Load.together([drawn_for(self.study, c, batch).load() for c, batch in runs])
+        return Load.together([Samples.of(self.study, c, batch).load() for c, batch in runs])

@@ -49,23 +49,21 @@ def report(study: Study, fold: int = 1, cores: int = 2) -> str:
     kept = not study.temporary_samples
     heads = ("jobs", "CPU hours", "memory MB", "GB drawn", "at once")
     lines = [f"{'rule':<10} {heads[0]:>9} " + " ".join(f"{head:>10}" for head in heads[1:])]
-    for rule, total in by_rule.items():
-        line = f"{rule:<10} {fold * total.jobs:>9} {fold * total.seconds / 3600:>10.2f}"
-        line += f" {total.megabytes:>10.0f}"
-        if total.bytes:
-            drawn, peak = fold * sum(total.bytes), _at_once(total.bytes, fold, cores)
-            line += f" {drawn / 1e9:>10.1f} {(drawn if kept else peak) / 1e9:>10.1f}"
+    parts = by_rule.values()
+    files = [size for total in parts for size in total.bytes]
+    jobs, seconds = sum(total.jobs for total in parts), sum(total.seconds for total in parts)
+    for rule, total in {**by_rule, "all": Total(jobs, seconds, bytes=files)}.items():
+        memory = f"{total.megabytes:.0f}" if rule in by_rule else ""
+        line = (
+            f"{rule:<10} {fold * total.jobs:>9} {fold * total.seconds / 3600:>10.2f} {memory:>10}"
+        )
+        if total.bytes or rule == "all":
+            drawn = fold * sum(total.bytes)
+            most = drawn if kept else _at_once(total.bytes, fold, cores)
+            line += f" {drawn / 1e9:>10.1f} {most / 1e9:>10.1f}"
         lines.append(line)
-    files = [size for total in by_rule.values() for size in total.bytes]
-    seconds = fold * sum(total.seconds for total in by_rule.values())
-    drawn, peak = fold * sum(files), _at_once(files, fold, cores)
-    jobs = fold * sum(total.jobs for total in by_rule.values())
-    lines.append(
-        f"{'all':<10} {jobs:>9} {seconds / 3600:>10.2f} {'':>10} {drawn / 1e9:>10.1f} "
-        f"{(drawn if kept else peak) / 1e9:>10.1f}"
-    )
     fate = "kept" if kept else "deleted as they are read"
-    lines.append(f"on {cores} cores: {seconds / cores / 3600:.1f} hours; samples are {fate}")
+    lines.append(f"on {cores} cores: {fold * seconds / cores / 3600:.1f} hours; samples are {fate}")
     return "\n".join(lines)
 
 

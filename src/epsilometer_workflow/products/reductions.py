@@ -8,9 +8,8 @@ evidence of fresh samples.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError
@@ -21,6 +20,8 @@ from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+
+Screened = TypeVar("Screened", bound="_Screened")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ class _Drawn(Product):
     n: Draws
     batch: Batch
 
+    @classmethod
+    def of(cls, study: Study, c: Combination, batch: Batch) -> Self:
+        """Return the product that a combination's estimates need of one batch of runs."""
+        return cls(study, c.mechanism, c.epsilon, c.inputs, c.n, batch, *cls.further(study, c))
+
+    @staticmethod
+    def further(_study: Study, _c: Combination, /) -> tuple[Any, ...]:
+        """Return the fields beyond those of all products of draws."""
+        return ()
+
     def check(self) -> None:
         if self.n.fresh and not self.two_stages:
             message = f"n={self.n} must be one size: fresh samples are confirmations"
@@ -52,13 +63,15 @@ class _Drawn(Product):
     @property
     def samples(self) -> Samples:
         """The samples that it is made of."""
-        drawn = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, self.batch)
-        return Samples(self.study, *drawn)
+        return Samples.of(self.study, self, self.batch)
 
     @property
     def pairing(self) -> str:
         """The pairs of sides."""
         return self.study.pairing(self.mechanism, self.inputs)
+
+    def needs(self) -> Needs:
+        return {"samples": [self.samples]}
 
     def provided(self) -> Spec:
         """Return the provider's claims about the mechanism, as numbers."""
@@ -87,6 +100,13 @@ class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
     """One batch of samples, of every side."""
 
     searchable: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, study: Study, c: Combination | _Drawn, batch: Batch) -> Self:
+        return cls(study, c.mechanism, c.epsilon, c.inputs, c.n.first_stage, batch)
+
+    def needs(self) -> Needs:
+        return {}
 
     def spec(self) -> Spec:
         mechanism = self.study.mechanisms[self.mechanism]
@@ -117,30 +137,16 @@ class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
 
 
 @dataclass(frozen=True)
-class _Reduced(_Drawn):
-    """A reduction of samples, for estimators of one kind."""
-
-    def needs(self) -> Needs:
-        return {"samples": [self.samples]}
-
-    @classmethod
-    @abstractmethod
-    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return the reduction that a combination's estimates read of one batch."""
-
-
-@dataclass(frozen=True)
-class Histograms(_Reduced, rule="histogram", template=paths.HISTOGRAM):
+class Histograms(_Drawn, rule="histogram", template=paths.HISTOGRAM):
     """Counts of every side; of every prefix, in a search."""
 
     searchable: ClassVar[bool] = True
 
     cells: int
 
-    @classmethod
-    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return the histograms with the cells that the estimator wants."""
-        return cls(study, *_keys(combination, batch), study.cells(combination))
+    @staticmethod
+    def further(study: Study, c: Combination, /) -> tuple[int]:
+        return (study.cells(c),)
 
     def spec(self) -> Spec:
         claims = self.study.claims(self.mechanism, self.epsilon)
@@ -153,16 +159,14 @@ class Histograms(_Reduced, rule="histogram", template=paths.HISTOGRAM):
 
 
 @dataclass(frozen=True)
-class PairDensities(_Reduced, rule="density", template=paths.DENSITY):
+class PairDensities(_Drawn, rule="density", template=paths.DENSITY):
     """The densities of both sides of every pair."""
 
     reduction: Reduction
 
-    @classmethod
-    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return the densities that the estimator reads."""
-        reduction = Reduction.of(study.estimator(combination.estimator).reduction)
-        return cls(study, *_keys(combination, batch), reduction)
+    @staticmethod
+    def further(study: Study, c: Combination, /) -> tuple[Reduction]:
+        return (Reduction.of(study.estimator(c.estimator).reduction),)
 
     def spec(self) -> Spec:
         samples = {"samples": self.samples.spec(), "pairing": self.pairing}
@@ -170,15 +174,14 @@ class PairDensities(_Reduced, rule="density", template=paths.DENSITY):
 
 
 @dataclass(frozen=True)
-class Verdicts(_Reduced, rule="classify", template=paths.VERDICTS):
+class Verdicts(_Drawn, rule="classify", template=paths.VERDICTS):
     """The verdicts of a classifier on test draws of every pair."""
 
     classifier: str
 
-    @classmethod
-    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return the verdicts of the estimator's own classifier."""
-        return cls(study, *_keys(combination, batch), combination.estimator)
+    @staticmethod
+    def further(_study: Study, c: Combination, /) -> tuple[str]:
+        return (c.estimator,)
 
     def check(self) -> None:
         super().check()
@@ -222,11 +225,9 @@ class _Screened(_Drawn):
 
     screen: str
 
-    @classmethod
-    def of(cls, study: Study, combination: Combination, batch: Batch) -> Self:
-        """Return the product of the entry that screens pairs for the estimator."""
-        screen = str(study.screen(combination.estimator))
-        return cls(study, *_keys(combination, batch), screen)
+    @staticmethod
+    def further(study: Study, c: Combination, /) -> tuple[str]:
+        return (str(study.screen(c.estimator)),)
 
     def check(self) -> None:
         super().check()
@@ -238,8 +239,11 @@ class _Screened(_Drawn):
     @property
     def losses(self) -> Losses:
         """The losses that select a pair."""
+        return self._as(Losses)
+
+    def _as(self, kind: type[Screened]) -> Screened:
         drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
-        return Losses(self.study, *drawn, self.screen)
+        return kind(self.study, *drawn, self.screen)
 
     def modules(self) -> list[str]:
         return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
@@ -248,9 +252,6 @@ class _Screened(_Drawn):
 @dataclass(frozen=True)
 class Losses(_Screened, rule="screen", template=paths.LOSSES):
     """The local loss of every pair, and which pair is selected."""
-
-    def needs(self) -> Needs:
-        return {"samples": [self.samples]}
 
     def spec(self) -> Spec:
         screen = self.study.estimators[self.screen]
@@ -264,9 +265,8 @@ class Losses(_Screened, rule="screen", template=paths.LOSSES):
         }
 
     def load(self) -> Load:
-        return self._numbers(
-            self.samples.sides, self.n.first, self.study.estimators[self.screen].estimator
-        )
+        registered = self.study.estimators[self.screen].estimator
+        return self._numbers(self.samples.sides, self.n.first, registered)
 
 
 @dataclass(frozen=True)
@@ -298,13 +298,11 @@ class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
     """The evidence of fresh samples about the selected pairs."""
 
     def check(self) -> None:
-        super().check()
         self._confirmation.check()
 
     @property
     def _confirmation(self) -> Confirmation:
-        drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
-        return Confirmation(self.study, *drawn, self.screen)
+        return self._as(Confirmation)
 
     def needs(self) -> Needs:
         return {"samples": [self._confirmation], "losses": [self.losses]}
@@ -316,7 +314,7 @@ class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
         return self._numbers(2, self.n.fresh)
 
 
-REDUCTIONS: dict[str, type[_Reduced | _Screened]] = {
+REDUCTIONS: dict[str, type[_Drawn]] = {
     "histograms": Histograms,
     "densities": PairDensities,
     "verdicts": Verdicts,
@@ -324,17 +322,6 @@ REDUCTIONS: dict[str, type[_Reduced | _Screened]] = {
     "evidence": Evidence,
 }
 """By the attribute ``reads`` of estimators."""
-
-
-def drawn_for(study: Study, combination: Combination, batch: Batch) -> Samples:
-    """Return the first samples that a combination needs in one batch of runs."""
-    mechanism, epsilon, inputs, n, _ = _keys(combination, batch)
-    return Samples(study, mechanism, epsilon, inputs, n.first_stage, batch)
-
-
-def _keys(c: Combination, batch: Batch) -> tuple[str, float, str, Draws, Batch]:
-    """Return the common fields of all products of draws."""
-    return c.mechanism, c.epsilon, c.inputs, c.n, batch
 
 
 def region_of(study: Study, mechanism: str) -> list[float] | None:

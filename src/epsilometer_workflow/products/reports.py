@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
-from epsilometer_workflow.configuration.study import Study, listed
+from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
@@ -35,7 +35,6 @@ from epsilometer_workflow.products.reductions import (
     PairDensities,
     Samples,
     Verdicts,
-    drawn_for,
 )
 from epsilometer_workflow.reports.scorecard import outcomes
 from epsilometer_workflow.runtime.provenance import refuse_foreign
@@ -44,7 +43,8 @@ from epsilometer_workflow.stages import tabulate
 EVERY = "report"
 """In place of a report's name: all of them."""
 
-_TEMPLATES = Path(__file__).parents[3] / "workflow/report"
+_FOLDER = Path(__file__).parents[3] / "workflow/report"
+_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css", "page.js")]
 _BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
     "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
     **{name: (paths.COLLECTION, f"make {name} SCALE={{scale}}") for name in paths.COLLECTIONS},
@@ -98,7 +98,7 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         if kind in ("samples", "draws"):
             drawn: dict[Samples, None] = {}
             for c in self.study.combinations(self.report, experiment):
-                drawn |= {drawn_for(self.study, c, b): None for b in self.study.batches(c)}
+                drawn |= {Samples.of(self.study, c, b): None for b in self.study.batches(c)}
             yield from drawn
         else:
             product = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
@@ -176,16 +176,15 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
     def _grid(self, experiment: str) -> Spec:
         """Return the values of an experiment's grid, each once."""
         combinations = self.study.combinations(self.report, experiment)
-        fields = {
-            "mechanism": [c.mechanism for c in combinations],
-            "epsilon": [f"{c.epsilon:.6g}" for c in combinations],
-            "inputs": [c.inputs for c in combinations],
-            "order": [spell(c.order) for c in combinations],
-            "estimator": [c.estimator for c in combinations],
-            "n": [str(c.n) for c in combinations],
-            "runs": [str(c.runs) for c in combinations],
+        written = {"epsilon": "{:.6g}".format, "order": spell}
+        values_of = {
+            field.name: list(
+                dict.fromkeys(
+                    written.get(field.name, str)(getattr(c, field.name)) for c in combinations
+                )
+            )
+            for field in fields(Combination)
         }
-        values_of = {name: list(dict.fromkeys(values)) for name, values in fields.items()}
         return {"experiment": experiment, **values_of, "estimates": len(combinations)}
 
 
@@ -258,7 +257,7 @@ class Page(Product, rule="page", template=paths.PAGE):
     def spec(self) -> Spec:
         return {
             **self.common,
-            "template": _template("page.html.j2", "page.css", "page.js"),
+            "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
             "reports": [
                 {
                     "id": name,
@@ -374,8 +373,3 @@ def _identity(product: Product) -> Any:
     if isinstance(product, Table):
         return product.spec()["identity"]
     return product.identity() if isinstance(product, OfExperiment) else product.spec()
-
-
-def _template(*names: str) -> str:
-    """Return a digest of files that a page is made from."""
-    return digest_of([(_TEMPLATES / name).read_text(encoding="utf-8") for name in names])

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 (figures name it, too)
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area

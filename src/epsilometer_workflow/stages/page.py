@@ -21,34 +21,16 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
+from epsilometer_workflow.reports.scorecard import outcomes as card
 from epsilometer_workflow.reports.scorecard.measures import as_number
-from epsilometer_workflow.reports.scorecard.outcomes import (
-    ERRATUM,
-    NO,
-    NOT_HERE,
-    UNDECIDED,
-    VERDICTS,
-    YES,
-    counted,
-)
 
 _SCORECARD = "scorecard/scorecard"
 _LONG = 28  # characters; a longer cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
 _AUDITS = (  # the columns of a table of verdicts that the page shows, if they exist
-    *(
-        "package",
-        "version",
-        "relation",
-        "feature",
-        "fault",
-        "audit",
-        "parameters",
-        "pairs",
-        "claim",
-        "verdict",
-    ),
+    *("package", "version", "relation", "feature", "fault", "audit", "parameters", "pairs"),
+    *("claim", "verdict"),
     *("expected", "quantity", "claimed_level", "bound", "upper", "detectable", "witness"),
     *("draws_a_side", "seconds", "error"),
 )
@@ -60,11 +42,11 @@ _WORDS = {  # verdicts and their style, the most urgent first
     "undecided": "open",
     "not refuted": "good",
     "holds": "good",
-    YES: "good",
-    ERRATUM: "fair",
-    NO: "bad",
-    UNDECIDED: "open",
-    NOT_HERE: "none",
+    card.YES: "good",
+    card.ERRATUM: "fair",
+    card.NO: "bad",
+    card.UNDECIDED: "open",
+    card.NOT_HERE: "none",
 }
 
 
@@ -99,7 +81,7 @@ def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> Non
         statements=statements,
         shares=[shares(paper, statements) for paper in ["all", *papers]] if statements else [],
         words=_WORDS,
-        verdicts=VERDICTS,
+        verdicts=card.VERDICTS,
         beside=beside,
         jobs=jobs,
         total=total(jobs),
@@ -159,16 +141,12 @@ def _image(path: str) -> dict[str, Any]:
 
 def _table(frame: pd.DataFrame) -> dict[str, Any]:
     """Return column names, which of them are a paper's, and rows of (text, class)."""
-    names = [str(name) for name in frame]
-    numeric = [
-        pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-        for kind in frame.dtypes
-    ]
+    numbers = set(frame.select_dtypes("number"))
     rows = [
-        [_cell(value, number=number) for value, number in zip(row, numeric, strict=True)]
-        for row in frame.itertuples(index=False, name=None)
+        [_cell(value, number=name in numbers) for name, value in row.items()]
+        for row in frame.to_dict("records")
     ]
-    return {"columns": list(zip(names, numeric, strict=True)), "rows": rows}
+    return {"columns": [(str(name), name in numbers) for name in frame], "rows": rows}
 
 
 def cell(value: object) -> str:
@@ -224,7 +202,7 @@ def _ours(text: str) -> str:
 def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the verdicts of a paper, or of ``all``; the share is that of the decided."""
     chosen = (row["agrees"] for row in statements if paper in ("all", row["paper"]))
-    return {"paper": paper, **counted(chosen)}
+    return {"paper": paper, **card.counted(chosen)}
 
 
 # --- audits, collections and benchmark ------------------------------------------------------------

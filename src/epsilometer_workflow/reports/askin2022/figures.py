@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _COLUMNS = 4  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
 _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
 
-def density_estimate(table: pd.DataFrame) -> Figure:
+def density_estimate(table: pd.DataFrame) -> style.Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
     figure, ax = style.panel()
     curve, draws = table[table["kind"] == "curve"], table[table["kind"] == "draw"]
@@ -31,7 +28,7 @@ def density_estimate(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def losses(table: pd.DataFrame) -> Figure:
+def losses(table: pd.DataFrame) -> style.Figure:
     """Figure 2: densities above, losses below."""
     names = list(dict.fromkeys(table["mechanism"]))
     figure, axes = style.panels(2, len(names))
@@ -55,7 +52,7 @@ def losses(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def empirical_loss(table: pd.DataFrame) -> Figure:
+def empirical_loss(table: pd.DataFrame) -> style.Figure:
     """Figure 3: the loss, the empirical loss, and its maximum; blue and red, as in the paper."""
     figure, ax = style.panel()
     first = table.iloc[0]
@@ -78,7 +75,7 @@ def empirical_loss(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def bounds(table: pd.DataFrame) -> Figure:
+def bounds(table: pd.DataFrame) -> style.Figure:
     """Figures 4 and 5: empirical distribution functions of the lower bounds."""
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
     for ax, panel, rows in panels:
@@ -114,7 +111,7 @@ def _hues(count: int) -> list[str]:
     return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
 
 
-def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
+def _name_lines(figure: style.Figure, table: pd.DataFrame) -> None:
     """Name what the lines are, apart from their colours."""
     ax = figure.axes[0]
     for estimator in dict.fromkeys(table["estimator"]):
@@ -123,7 +120,7 @@ def _name_lines(figure: Figure, table: pd.DataFrame) -> None:
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
 
 
-def errors(table: pd.DataFrame) -> Figure:
+def errors(table: pd.DataFrame) -> style.Figure:
     """Figure 6: mean squared errors against n."""
     figure, panels = style.by_panel(table, "panel")
     for ax, name, rows in panels:
@@ -135,7 +132,7 @@ def errors(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def rare_match(table: pd.DataFrame) -> Figure:
+def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()
     names = list(dict.fromkeys(table["estimator"]))

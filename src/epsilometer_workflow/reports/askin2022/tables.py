@@ -34,6 +34,7 @@ def _rising(ends: list[float]) -> list[float]:
 
 Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
+# What an entry of the configuration that begins so is called in a legend.
 _KINDS = {"mpl": "MPL", "berger-boos": "Berger-Boos", "largest-loss": "estimate"}
 
 
@@ -129,14 +130,10 @@ def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     """Return the runs of the mechanisms that have a panel, under its title."""
     frame = of_panels(runs, panels).rename(columns={"estimate": "bound", "truth": "violation"})
-    frame["estimator"] = frame["estimator"].map(_kind)
+    for start, kind in _KINDS.items():
+        frame.loc[frame["estimator"].str.startswith(start), "estimator"] = kind
     columns = ["panel", "mechanism", "epsilon", "estimator", "run", "bound"]
     return frame[[*columns, "pair", "violation", "level", "n", "fresh"]]
-
-
-def _kind(estimator: str) -> str:
-    """Return what an entry of the configuration is called in a legend."""
-    return next((kind for start, kind in _KINDS.items() if estimator.startswith(start)), estimator)
 
 
 def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
@@ -146,30 +143,27 @@ def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     95 % interval; ``share_above_epsilon`` those that refute the promise epsilon; ``median_ratio``
     the median of LB / level.
     """
-    rows = []
     frame = _chosen(runs, panels)
-    for (panel, epsilon, estimator), group in frame.groupby(["panel", "epsilon", "estimator"]):
-        covered = int((group["bound"] <= group["violation"]).sum())
-        low, high = clopper_pearson(covered, len(group))
-        level = group["level"].iloc[0]
-        rows.append(
-            {
-                "panel": panel,
-                "epsilon": epsilon,
-                "estimator": estimator,
-                "runs": len(group),
-                "level": level,
-                "covered": covered / len(group),
-                "covered_low": float(low),
-                "covered_high": float(high),
-                "median": group["bound"].median(),
-                "median_ratio": group["bound"].median() / level,
-                "sd": group["bound"].std(),
-                "share_above_epsilon": (group["bound"] > epsilon).mean(),
-                "best_pair_selected": (group["violation"] > level - 1e-9).mean(),
-            }
-        )
-    return pd.DataFrame(rows)
+    frame = frame.assign(
+        covered=frame["bound"] <= frame["violation"],
+        above=frame["bound"] > frame["epsilon"],
+        best=frame["violation"] > frame["level"] - 1e-9,
+    )
+    table = frame.groupby(["panel", "epsilon", "estimator"], as_index=False).agg(
+        runs=("run", "size"),
+        level=("level", "first"),
+        covered=("covered", "mean"),
+        hits=("covered", "sum"),
+        median=("bound", "median"),
+        sd=("bound", lambda bound: bound.std()),
+        share_above_epsilon=("above", "mean"),
+        best_pair_selected=("best", "mean"),
+    )
+    low, high = clopper_pearson(table.pop("hits"), table["runs"])
+    table.insert(6, "covered_low", low)
+    table.insert(7, "covered_high", high)
+    table.insert(9, "median_ratio", table["median"] / table["level"])
+    return table
 
 
 def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from epsilometer_workflow.reports import style
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 OURS = "ours"
 STEEPEST = 2.2  # a doubling
 _MARKERS = "osD^vPX<>*"
 
 
-def benchmark(table: pd.DataFrame) -> Figure:
+def benchmark(table: pd.DataFrame) -> style.Figure:
     """Seconds beside ours, bounds beside the truth, and how our seconds grow."""
     figure, axes = style.panels(3, 1)
     figure.set_size_inches(8, 13)
@@ -30,7 +24,7 @@ def benchmark(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _seconds(ax: Axes, rows: pd.DataFrame) -> None:
+def _seconds(ax: style.Axes, rows: pd.DataFrame) -> None:
     """Draw how many times our seconds each takes, a line a task."""
     tasks = list(dict.fromkeys(rows["title"]))
     for i, (name, group) in enumerate(rows.groupby("implementation", sort=False)):
@@ -43,7 +37,7 @@ def _seconds(ax: Axes, rows: pd.DataFrame) -> None:
     style.legend_under(ax)
 
 
-def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
+def _bounds(ax: style.Axes, rows: pd.DataFrame) -> None:
     """Draw each audit's bounds as shares of the level: median and range of the runs."""
     tasks = list(dict.fromkeys(rows["title"]))
     names = list(dict.fromkeys(rows["implementation"]))
@@ -65,7 +59,7 @@ def _bounds(ax: Axes, rows: pd.DataFrame) -> None:
     style.legend_under(ax)
 
 
-def _growth(ax: Axes, rows: pd.DataFrame) -> None:
+def _growth(ax: style.Axes, rows: pd.DataFrame) -> None:
     """Draw our seconds against the draws, beside the steepest that is allowed."""
     for i, (title, group) in enumerate(rows.groupby("title", sort=False)):
         if len(group) > 1:

@@ -77,11 +77,8 @@ def stopping(runs: list[pd.DataFrame], *, agreement: PositiveFloat) -> pd.DataFr
         stopped = [_stop(run, agreement) for _, run in group.groupby("run")]
         wrong = [row is None or not row["within"] for row in stopped]
         used = [np.inf if row is None else row["n"] for row in stopped]
-        rows.append(
-            dict(zip(keys, names, strict=True))
-            | {"runs": len(stopped), "share_wrong": np.mean(wrong), "used": np.median(used)}
-        )
-    return pd.DataFrame(rows)
+        rows.append((*names, len(stopped), np.mean(wrong), np.median(used)))
+    return pd.DataFrame(rows, columns=[*keys, "runs", "share_wrong", "used"])
 
 
 def _stop(run: pd.DataFrame, agreement: float) -> pd.Series | None:

@@ -24,14 +24,79 @@ from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLa
 from epsilometer.mechanisms.finite import BernoulliPair
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
-from epsilometer_workflow.reports.points import Points, at, table_of
+from epsilometer_workflow.reports.points import Points, at, refuses, table_of
 
 _LEVELS = (0.2, 0.5, 0.7, 1.0)  # those of tables III and V at which C < 2
+_ORDERS = (1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+_cells_of = planner.histogram_cells
 
 
 def exact() -> pd.DataFrame:
-    """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(globals())
+    """Work out every check: a row a point, its value beside what bounds it."""
+    law, z = _laplace(1.0), np.linspace(-5, 5, 1001)
+    slope, level = law.lipschitz_output, law.privacy_loss(0.0, 1.0)
+    plan = partial(planner.sample_size, union=False)
+    checks: dict[str, Points] = {
+        "infinite-order": ((at(order=o), law.renyi(o, 0.0, 1.0), level) for o in _ORDERS),
+        "laplace-level": (
+            (at(B=1 / e), np.log(noise.pdf(z, 0.0) / noise.pdf(z, 1.0)).max(), e)
+            for e in (0.5, 1.0, 2.0)
+            for noise in [ExactLaplace(Laplace(e))]
+        ),
+        "laplace-quantile": _laplace_quantile(),
+        "normaliser": _normaliser(),
+        "lemma1-low": ((name, p.min(), 1 - c / 2) for name, p, c in _densities()),
+        "lemma1-high": ((name, p.max(), 1 + c / 2) for name, p, c in _densities()),
+        "zeros": (
+            (at(delta=delta, n0=n), (1 - pair.chances[0]) ** n, (1 - delta) ** (1 / 3))
+            for delta, n in product((0.1, 0.5, 0.8, 0.99), (1, 10, 1000, 10**6))
+            for pair in [BernoulliPair(epsilon=2.0, budget=n, delta=delta)]
+        ),
+        "tau": (  # whether the planner has a number of cells, and whether C < 2/W^2
+            (
+                at(W=w, C=c),
+                not refuses(NoGuaranteeError, _cells_of, gamma=0.5, lipschitz=c, width=w),
+                c < 2 / w**2,
+            )
+            for w, c in product((0.5, 1.0, 2.0), np.linspace(0.1, 9.9, 50).tolist())
+        ),
+        "last-edge": (  # m cells of width W/m, added up from a, as Algorithm 1 does
+            (at(m=m), math.fsum([1 / m] * m), 1.0) for m in (6, 12, 46, 91, 455, 909)
+        ),
+        "f-in-samples": _f_in_samples(),
+        "f-in-probability": _f_in_probability(),
+        "lemma2": _lemma2(),
+        "claim1": _claim1(),
+        "cell-mean": _cell_mean(),
+        "both-directions": _both_directions(),
+        "finite-domain": (
+            (at(size=n), len(pairs_of(n, "all")), n * (n - 1) / 2) for n in (2, 5, 39, 91)
+        ),
+        "failures-ignored": _failures_ignored(),
+        "algorithm2-n": [  # the n of step 6 of Algorithm 2, beside that of (gamma, delta)
+            (
+                "B=1 gamma=0.5 delta=0.8",
+                plan(gamma=0.5 / 3, delta=math.sqrt(0.8), lipschitz=slope),
+                plan(gamma=0.5, delta=0.8, lipschitz=slope),
+            )
+        ],
+        "buckets": _buckets(),
+        "sampler": _sampler(),
+        "paper-n": (  # with C rounded to 1.58, as printed, and with C as it is
+            (at(C=c), plan(gamma=0.5, delta=0.8, lipschitz=c), 1863132) for c in (1.58, slope)
+        ),
+        "other-pairs": [("B=1 k=91", _largest_of_others(law), level)],
+        "slack": (
+            (at(C=c, m=m), planner.safety_slack(lipschitz=c, cells=m), c / m**2 / 2)
+            for c, m in product((1.0, 1.58, 3.0), (6, 12))
+        ),
+        "theorem5-d": (
+            (at(d=d, order=order), d ** (1 / order), d ** (1 / (order - 1)))
+            for d, order in product((1e-6, 1e-3, 0.5), (1.5, 2.0, 5.0))
+        ),
+        "claim3": _claim3(),
+    }
+    return table_of(checks)
 
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:
@@ -47,18 +112,6 @@ def _smooth_laws() -> list[tuple[str, IntervalDistribution]]:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
         laws.append((f"sigma={sigma:g}", ExactTruncatedGaussian(gaussian)))
     return laws
-
-
-def _infinite_order() -> Points:
-    law = _laplace(1.0)
-    for order in (1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0):
-        yield at(order=order), law.renyi(order, 0.0, 1.0), law.privacy_loss(0.0, 1.0)
-
-
-def _laplace_level() -> Points:
-    for epsilon in (0.5, 1.0, 2.0):
-        law, z = ExactLaplace(Laplace(epsilon)), np.linspace(-5, 5, 1001)
-        yield at(B=1 / epsilon), np.log(law.pdf(z, 0.0) / law.pdf(z, 1.0)).max(), epsilon
 
 
 def _laplace_quantile() -> Points:
@@ -83,39 +136,6 @@ def _densities() -> list[tuple[str, Floats, float]]:
         for name, law in _smooth_laws()
         for x in np.linspace(0, 1, 11).tolist()
     ]
-
-
-def _lemma1_low() -> Points:
-    for name, density, lipschitz in _densities():
-        yield name, density.min(), 1 - lipschitz / 2
-
-
-def _lemma1_high() -> Points:
-    for name, density, lipschitz in _densities():
-        yield name, density.max(), 1 + lipschitz / 2
-
-
-def _zeros() -> Points:
-    for delta, budget in product((0.1, 0.5, 0.8, 0.99), (1, 10, 1000, 10**6)):
-        likely, _ = BernoulliPair(epsilon=2.0, budget=budget, delta=delta).chances
-        yield at(delta=delta, n0=budget), (1 - likely) ** budget, (1 - delta) ** (1 / 3)
-
-
-def _tau() -> Points:
-    """Tell whether the planner has a number of cells, and whether C < 2/W^2."""
-    for width, lipschitz in product((0.5, 1.0, 2.0), np.linspace(0.1, 9.9, 50).tolist()):
-        try:
-            planner.histogram_cells(gamma=0.5, lipschitz=lipschitz, width=width)
-            planned = True
-        except NoGuaranteeError:
-            planned = False
-        yield at(W=width, C=lipschitz), planned, lipschitz < 2 / width**2
-
-
-def _last_edge() -> Points:
-    """Add m cells of width W/m up from a, as Algorithm 1 does."""
-    for m in (6, 12, 46, 91, 455, 909):
-        yield at(m=m), math.fsum([1 / m] * m), 1.0
 
 
 def _f(x: float, y: float, z: float) -> float:
@@ -163,7 +183,7 @@ def _cells(law: IntervalDistribution, m: int) -> tuple[Floats, Floats, Floats, F
 def _claim1() -> Points:
     for epsilon, gamma in product(_LEVELS, (1.0, 0.5, 0.1)):
         law = _laplace(epsilon)
-        m = planner.histogram_cells(gamma=gamma, lipschitz=law.lipschitz_output)
+        m = _cells_of(gamma=gamma, lipschitz=law.lipschitz_output)
         cell, p_z, q_z, p, q = _cells(law, m)
         error = np.abs(np.log(p / q)[cell] - np.log(p_z / q_z))
         yield at(epsilon=epsilon, gamma=gamma), error.max(), gamma / 6
@@ -185,11 +205,6 @@ def _both_directions() -> Points:
         yield at(m=m), float(reverse), -np.log(x / x_prime).min()
 
 
-def _finite_domain() -> Points:
-    for size in (2, 5, 39, 91):
-        yield at(size=size), len(pairs_of(size, "all")), size * (size - 1) / 2
-
-
 def _failures_ignored() -> Points:
     """Take the maximum over pairs of which some failed; 1 where the answer is as it should be."""
     for failed in product((False, True), repeat=3):
@@ -202,13 +217,6 @@ def _failures_ignored() -> Points:
         expected = max((v for v in levels if not math.isnan(v)), default=math.nan)
         same = np.array_equal(best.forward, expected, equal_nan=True)
         yield at(failed=failed), same and bool(best.failed) == all(failed), 1.0
-
-
-def _algorithm2_n() -> Points:
-    """Compare the n that step 6 of Algorithm 2 asks for with that of (gamma, delta)."""
-    plan = partial(planner.sample_size, lipschitz=_laplace(1.0).lipschitz_output, union=False)
-    plain, strict = plan(gamma=0.5, delta=0.8), plan(gamma=0.5 / 3, delta=math.sqrt(0.8))
-    yield "B=1 gamma=0.5 delta=0.8", strict, plain
 
 
 def _buckets() -> Points:
@@ -243,34 +251,10 @@ def _sampler() -> Points:
         yield at(B=b, x=x), error.max(), 0.0
 
 
-def _paper_n() -> Points:
-    """Plan with C rounded to 1.58, as printed, and with C as it is."""
-    for lipschitz in (1.58, _laplace(1.0).lipschitz_output):
-        n = planner.sample_size(gamma=0.5, delta=0.8, lipschitz=lipschitz, union=False)
-        yield at(C=lipschitz), n, 1863132
-
-
-def _other_pairs() -> Points:
-    """Compare the largest level of a grid's other pairs with that of its ends."""
-    law, grid = _laplace(1.0), np.linspace(0, 1, 91).tolist()
-    others = (
-        max(law.privacy_loss(x, y), law.privacy_loss(y, x))
-        for x, y in combinations(grid, 2)
-        if (x, y) != (0.0, 1.0)
-    )
-    yield "B=1 k=91", max(others), law.privacy_loss(0.0, 1.0)
-
-
-def _slack() -> Points:
-    for lipschitz, m in product((1.0, 1.58, 3.0), (6, 12)):
-        c = planner.safety_slack(lipschitz=lipschitz, cells=m)
-        yield at(C=lipschitz, m=m), c, lipschitz / m**2 / 2
-
-
-def _theorem5_d() -> Points:
-    """Compare d^(1/alpha) with d^(1/(alpha - 1))."""
-    for d, order in product((1e-6, 1e-3, 0.5), (1.5, 2.0, 5.0)):
-        yield at(d=d, order=order), d ** (1 / order), d ** (1 / (order - 1))
+def _largest_of_others(law: ExactTruncatedLaplace) -> float:
+    """Return the largest level of the pairs of a grid but for its ends."""
+    pairs = set(combinations(np.linspace(0, 1, 91).tolist(), 2)) - {(0.0, 1.0)}
+    return max(max(law.privacy_loss(x, y), law.privacy_loss(y, x)) for x, y in pairs)
 
 
 def _claim3() -> Points:
@@ -285,7 +269,7 @@ def _claim3() -> Points:
         half = law.lipschitz_output / 2
         ratio = 2 * ((1 + half) / (1 - half)) ** (2 * order - 1)  # K / K' of (13)
         moved = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)
-        m = planner.histogram_cells(gamma=gamma, lipschitz=law.lipschitz_output, order=order)
+        m = _cells_of(gamma=gamma, lipschitz=law.lipschitz_output, order=order)
         _, _, _, p, q = _cells(law, m)
         signs = rng.choice([-1.0, 1.0], (2, 200, m))
         sums = (p * np.exp(moved * signs[0])) ** order * (q * np.exp(moved * signs[1])) ** (

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _SYMBOLS = {"delta": r"$\delta$", "gamma": r"$\gamma$", "lipschitz": "$C$", "order": r"$\alpha$"}
 
 
-def cell_means(table: pd.DataFrame) -> Figure:
+def cell_means(table: pd.DataFrame) -> style.Figure:
     """Figure 1: (a) a smooth density and its cell means, (b) their log ratios and the answer."""
     figure, axes = style.panels(1, 2)
     left, right = axes[0]
@@ -42,7 +38,7 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
         )
 
 
-def planned_samples(table: pd.DataFrame) -> Figure:
+def planned_samples(table: pd.DataFrame) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
     figure, panels = style.by_panel(table, "varied", sharey=True)
     for ax, name, rows in panels:
@@ -52,7 +48,7 @@ def planned_samples(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def mean_and_spread(table: pd.DataFrame) -> Figure:
+def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
     figure, ax = style.panel()
     first = table.iloc[0]
@@ -81,7 +77,7 @@ def mean_and_spread(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def share_within(table: pd.DataFrame) -> Figure:
+def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
     first = table.iloc[0]
@@ -104,7 +100,7 @@ def _reach(table: pd.DataFrame) -> float:
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
-def safety_check(table: pd.DataFrame) -> Figure:
+def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
     first = table.iloc[0]
@@ -125,7 +121,7 @@ def safety_check(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def bernoulli_pair(table: pd.DataFrame) -> Figure:
+def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
     """Figure 5: the probabilities of both coins, on a log scale."""
     figure, panels = style.by_panel(table, "order", sharey=True)
     for ax, order, rows in panels:
@@ -159,7 +155,7 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
-def impossibility(table: pd.DataFrame) -> Figure:
+def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
     figure, axes = style.panels(2, len(estimators), sharex=True, sharey="row")

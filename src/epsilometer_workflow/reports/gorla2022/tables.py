@@ -43,20 +43,14 @@ def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     ]
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
-        laws.append(
-            ("truncated Gaussian", sigma, gaussian.epsilon, ExactTruncatedGaussian(gaussian))
-        )
-    return pd.DataFrame(
-        {
-            "mechanism": mechanism,
-            "parameter": parameter,
-            "D": law.lipschitz_input,
-            "C": law.lipschitz_output,
-            "epsilon": epsilon,
-            "guaranteed": law.lipschitz_output < 2,
-        }
-        for mechanism, parameter, epsilon, law in laws
-    )
+        law = ExactTruncatedGaussian(gaussian)
+        laws.append(("truncated Gaussian", sigma, gaussian.epsilon, law))
+    rows = [
+        (*names, law.lipschitz_input, law.lipschitz_output, epsilon)
+        for *names, epsilon, law in laws
+    ]
+    table = pd.DataFrame(rows, columns=["mechanism", "parameter", "D", "C", "epsilon"])
+    return table.assign(guaranteed=table["C"] < 2)
 
 
 def all_pairs(
@@ -72,51 +66,38 @@ def all_pairs(
     The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
-    frame = pd.DataFrame(
-        {
-            "x": summary["x"].astype(float),
-            "x_prime": summary["x_prime"].astype(float),
-            "estimate": summary[["mean", "mean_reverse"]].max(axis=1),
-            "truth": summary[["truth", "truth_reverse"]].max(axis=1),
-            "n": summary["n"],
-            "cells": summary["cells"],
-        }
-    ).set_index([summary[key].astype(float).round(2) for key in ("x", "x_prime")])
+    frame = summary[["x", "x_prime"]].astype(float)
+    keys = [frame[key].round(2) for key in frame]
+    frame["estimate"] = summary[["mean", "mean_reverse"]].max(axis=1)
+    frame["truth"] = summary[["truth", "truth_reverse"]].max(axis=1)
+    frame = frame.join(summary[["n", "cells"]]).set_index(keys)
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
     answered = frame["estimate"].notna()
     best = frame[answered].sort_values("estimate").iloc[-1:]  # nothing if every pair failed
     maximum = best.iloc[0] if len(best) else frame.iloc[0].where(frame.columns.isin(["n", "cells"]))
-    rows = [maximum.to_dict() | {"pair": "maximum"}]
+    rows = [{"pair": "maximum"} | maximum.to_dict()]
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
             raise ArgumentError("pairs", f"has {[x, x_prime]}, which is not a pair of the grid")
-        row = frame.loc[key].to_dict()
+        row = {"pair": f"{x:.2f} {x_prime:.2f}"} | frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
-        rows.append(row | {"pair": f"{x:.2f} {x_prime:.2f}"})
+        rows.append(row)
     law = _laplace(float(summary["epsilon"].iloc[0]))
-    table = pd.DataFrame(rows)
-    table.insert(0, "pair", table.pop("pair"))
-    table = table.astype({"n": int, "cells": int})
-    return table.assign(
-        grid_points=len({*frame["x"], *frame["x_prime"]}),
-        planned_grid_points=planner.input_buckets(
-            gamma=gamma,
-            lipschitz=law.lipschitz_output,
-            lipschitz_input=law.lipschitz_input,
-            order=order,
-        ),
-        pairs=len(frame),
-        failures=int(summary["failures"].sum()),
-        planned_n=planner.sample_size(
-            gamma=gamma,
-            delta=delta,
-            lipschitz=law.lipschitz_output,
-            order=order,
-            union=False,  # as the paper plans
-        ),
+    goal: dict[str, Any] = {"gamma": gamma, "lipschitz": law.lipschitz_output, "order": order}
+    buckets = planner.input_buckets(**goal, lipschitz_input=law.lipschitz_input)
+    return (
+        pd.DataFrame(rows)
+        .astype({"n": int, "cells": int})
+        .assign(
+            grid_points=len({*frame["x"], *frame["x_prime"]}),
+            planned_grid_points=buckets,
+            pairs=len(frame),
+            failures=int(summary["failures"].sum()),
+            planned_n=planner.sample_size(**goal, delta=delta, union=False),  # as the paper plans
+        )
     )
 
 
@@ -207,12 +188,10 @@ def planned_samples(
     fixed: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     fixed["union"] = False
     varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
-    rows = []
-    for name, values in varied.items():
-        for value in values:
-            n = planner.sample_size(**(fixed | {name: value}))
-            rows.append({"varied": name, "value": value, "n": float(n), "log_n": math.log(n)})
-    return pd.DataFrame(rows)  # n as a float: at high orders it is beyond 64 bits
+    rows = [(name, value) for name, values in varied.items() for value in values]
+    n = [planner.sample_size(**fixed | {name: value}) for name, value in rows]
+    table = pd.DataFrame(rows, columns=["varied", "value"])
+    return table.assign(n=list(map(float, n)), log_n=list(map(math.log, n)))  # beyond 64 bits
 
 
 def cell_means(
@@ -243,25 +222,22 @@ def bernoulli_pair(
     *, gamma: PositiveFloat, delta: Fractional, budget: PositiveInt, order: Order
 ) -> pd.DataFrame:
     """Figure 5: the two coins of the impossibility proof, for an estimator that answers 0."""
-    rows = []
+    parts = []
     for which in (math.inf, order):
         pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=which)
         law = ExactBernoulliPair(pair)
-        for x in (0, 1):
-            for outcome, probability in enumerate(law.probabilities(x)):
-                rows.append(
-                    {
-                        "order": which,
-                        "x": x,
-                        "outcome": outcome,
-                        "probability": probability,
-                        "log_h": pair.epsilon,
-                        "level": divergence(law, which, 0, 1),
-                        "budget": budget,
-                        "zeros_only": float(np.prod((1 - np.array(pair.chances)) ** (budget / 2))),
-                    }
-                )
-    return pd.DataFrame(rows)
+        coins = {
+            "order": which,
+            "x": [0, 0, 1, 1],
+            "outcome": [0, 1, 0, 1],
+            "probability": [*law.probabilities(0), *law.probabilities(1)],
+            "log_h": pair.epsilon,
+            "level": divergence(law, which, 0, 1),
+            "budget": budget,
+            "zeros_only": float(np.prod((1 - np.array(pair.chances)) ** (budget / 2))),
+        }
+        parts.append(pd.DataFrame(coins))
+    return pd.concat(parts, ignore_index=True)
 
 
 def safety_check(
@@ -302,5 +278,4 @@ def _smallest_sufficient_n(summary: pd.DataFrame, delta: float) -> float:
     The search looks at half octaves (`epsilometer.densities.histogram`), each run's prefixes of one
     sample, so the answer is at most a factor of 1.5 above the smallest n there is.
     """
-    enough = summary.loc[summary["share_within"] >= delta, "n"]
-    return float(enough.min()) if len(enough) else float("nan")
+    return float(summary.loc[summary["share_within"] >= delta, "n"].min())

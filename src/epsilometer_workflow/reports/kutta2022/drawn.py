@@ -52,18 +52,12 @@ def moments(runs: list[pd.DataFrame], *, panels: dict[str, str]) -> pd.DataFrame
         exact = floored(key["panel"], float(key["lambda"]), tau)
         standard = (estimate - estimate.mean()) / estimate.std()
         normal = scipy.stats.kstest(standard, "norm").pvalue if len(wide) > 2 else math.nan
-        rows.append(
-            key
-            | {
-                "runs": len(wide),
-                "floored": exact.value,
-                "mean": estimate.mean(),
-                "scaled_sd": estimate.std() * math.sqrt(n / exact.variance),
-                "scaled_sigma": (sigma**2).mean() / exact.variance,
-                "p_value": normal,
-            }
-        )
-    return pd.DataFrame(rows).astype({"lambda": float})
+        scaled_sd = estimate.std() * math.sqrt(n / exact.variance)
+        scaled_sigma = (sigma**2).mean() / exact.variance
+        moments = (len(wide), exact.value, estimate.mean(), scaled_sd, scaled_sigma, normal)
+        rows.append((*names, *moments))
+    columns = ["runs", "floored", "mean", "scaled_sd", "scaled_sigma", "p_value"]
+    return pd.DataFrame(rows, columns=[*_CELL, *columns]).astype({"lambda": float})
 
 
 def _sides(samples: list[pd.DataFrame]) -> Iterator[tuple[dict[str, Any], Floats]]:
@@ -117,31 +111,18 @@ def kernels(samples: list[pd.DataFrame]) -> pd.DataFrame:
         for rule, h in (("dpik", dpik(outputs)), ("n^(-1/3)", 5.0 * outputs.size ** (-1 / 3))):
             z, density = bkde(outputs, h, points=_POINTS, ends=(-40.0, 41.0))
             error = density - law.pdf(z, x)
-            rows.append(
-                {name: key[name] for name in ("mechanism", "n", "x")}
-                | {
-                    "rule": rule,
-                    "bandwidth": h,
-                    "l2": math.sqrt((error**2).sum() * (z[1] - z[0])),
-                    "largest": np.abs(error).max(),
-                    "density": density,
-                }
-            )
-    frame = pd.DataFrame(rows)
+            l2, largest = math.sqrt((error**2).sum() * (z[1] - z[0])), np.abs(error).max()
+            rows.append((key["mechanism"], key["n"], rule, key["x"], h, l2, largest, density))
+    cells, means = ["mechanism", "n", "rule"], ["bandwidth", "l2", "largest"]
+    frame = pd.DataFrame(rows, columns=[*cells, "x", *means, "density"])
     spread = []
-    for names, cell in frame.groupby(["mechanism", "n", "rule"], sort=False):
-        variance = np.mean(
-            [
-                np.var(np.stack(side["density"]), axis=0, ddof=1).sum()
-                for _, side in cell.groupby("x")
-            ]
-        )
-        means = cell[["bandwidth", "l2", "largest"]].mean()
-        step = 81 / (_POINTS - 1)
-        scaled = variance * step * names[1] * means["bandwidth"]
-        spread.append([*names, len(cell), *means, scaled])
-    columns = ["mechanism", "n", "rule", "sides", "bandwidth", "l2", "largest", "variance"]
-    return pd.DataFrame(spread, columns=columns)
+    for names, cell in frame.groupby(cells, sort=False):
+        densities = [np.stack(side["density"]) for _, side in cell.groupby("x")]
+        variance = np.mean([np.var(of_runs, axis=0, ddof=1).sum() for of_runs in densities])
+        step, mean = 81 / (_POINTS - 1), cell[means].mean()
+        scaled = variance * step * names[1] * mean["bandwidth"]
+        spread.append([*names, len(cell), *mean, scaled])
+    return pd.DataFrame(spread, columns=[*cells, "sides", *means, "variance"])
 
 
 def bandwidths(samples: list[pd.DataFrame]) -> pd.DataFrame:

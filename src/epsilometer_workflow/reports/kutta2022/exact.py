@@ -7,8 +7,7 @@ Response.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -26,46 +25,74 @@ _DRAWS = 5_000_000
 
 
 def exact() -> pd.DataFrame:
-    """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(globals())
+    """Work out every check: a row a point, its value beside what bounds it."""
+    laws = distributions()
+    cells = [(m, o, law.renyi(o, FIRST, NOBODY)) for m, law in laws.items() for o in _ORDERS]
+    gaussian, plan = laws["iv"], RenyiBoundAsPublished(draws_at_floor=50)
+    checks: dict[str, Points] = {
+        "laplace-level": [("b=5", laws["v"].privacy_loss(FIRST, NOBODY), 1 / 5)],
+        # the loss at an output, beside that ten times further out
+        "gaussian-loss": ((at(z=z), *_losses(z, 10 * z)) for z in (10.0, 100.0, 1000.0, 10_000.0)),
+        "monotone": (  # an order, beside the next
+            (f"{m} {at(order=o)}", law.renyi(o, FIRST, NOBODY), law.renyi(more, FIRST, NOBODY))
+            for m, law in laws.items()
+            for o, more in pairwise(_MANY_ORDERS)
+        ),
+        "limit": (
+            (m, laws[m].renyi(500.0, FIRST, NOBODY), laws[m].privacy_loss(FIRST, NOBODY))
+            for m in ("v", "vi")
+        ),
+        "gaussian-linear": (
+            (at(order=o), gaussian.renyi(o, FIRST, NOBODY) / o, 1 / 50) for o in _MANY_ORDERS
+        ),
+        "far-apart": _far_apart(),
+        "databases-differ": [  # in one person: their l1 distance
+            *((at(people=p), abs(p[0] - p[1]), 1.0) for p in product((0.0, 0.3, 1.0), repeat=2)),
+            ("first-person", sum(abs(a - b) for a, b in zip(FIRST, NOBODY, strict=True)), 1.0),
+        ],
+        "noise-scale": [
+            ("sums", NoisySum(0.2).scale, 5.0),
+            ("descent", NoisyGradientDescent(1.0).step_noise / math.sqrt(2 * 0.2), 1.0),
+        ],
+        # if nobody pulls the descent it ends, on average, where it has begun: at 0
+        "starts-at-zero": [("nobody", laws["i"].mean(NOBODY), 0.0)],
+        "sum-moves": [("first-person", sum(FIRST) - sum(NOBODY), 1.0)],
+        "gradient-moves": (  # the total gradients of (theta - x_i)^2 / 2 at the same theta
+            (at(theta=t), abs(sum(t - x for x in FIRST) - sum(t - x for x in NOBODY)), 1.0)
+            for t in (-1.0, 0.0, 0.5)
+        ),
+        # the chosen pair, beside the largest over what the others may hold
+        "pair-is-worst": ((f"{m} {at(order=o)}", level, _largest(m, o)) for m, o, level in cells),
+        "floored-below": (
+            (f"{m} {at(order=o, tau=tau)}", floored(m, o, tau).value, level)
+            for (m, o, level), tau in product(cells, (1e-3, 1e-5))
+        ),
+        "deviation": (  # sigma_n / (sqrt(n) D) at the paper's floor and n, and D(p, q_tau) / D
+            (f"{m} {at(order=o)}", math.sqrt(d.variance / _DRAWS) / level, d.value / level)
+            for m, o, level in cells
+            for d in [floored(m, o, 1e-5)]
+        ),
+        "variance-against-floor": (  # sigma_n^2, beside what it is at a tenth of the floor
+            (f"{m} {at(order=o, tau=t)}", *(floored(m, o, x).variance for x in (t, t / 10)))
+            for m, o in (("v", 2.0), ("v", 5.0), ("iv", 5.0), ("iv", 7.0))
+            for t in (1e-2, 1e-3, 1e-4, 1e-5)
+        ),
+        "smallest-beta": (
+            (at(n=n), math.prod(plan.floor(n)), 1.0) for n in (20_000, 500_000, _DRAWS)
+        ),
+        "discrete-range": (  # where Assumption 2 ends, beside the v of tau = 1e-5 at n = 5,000,000
+            (at(order=o), 1 / (2 * min(3 * o - 3, 2 * o + 1)), math.log(1e5) / math.log(_DRAWS))
+            for o in _ORDERS
+        ),
+    }
+    return table_of(checks)
 
 
-def _at_orders() -> Iterator[tuple[str, float, float]]:
-    """Yield each mechanism's divergence at each order."""
-    for name, law in distributions().items():
-        for order in _ORDERS:
-            yield name, order, law.renyi(order, FIRST, NOBODY)
-
-
-def _laplace_level() -> Points:
-    yield "b=5", distributions()["v"].privacy_loss(FIRST, NOBODY), 1 / 5
-
-
-def _gaussian_loss() -> Points:
-    """Compare the loss at an output with what it is ten times further out."""
-    law = distributions()["iv"]
-    for z in (10.0, 100.0, 1000.0, 10_000.0):
-        near, far = (float(law.compare(np.array([t]), FIRST, NOBODY).loss[0]) for t in (z, 10 * z))
-        yield at(z=z), near, far
-
-
-def _monotone() -> Points:
-    """Compare the divergence at an order with that at the next."""
-    for name, law in distributions().items():
-        levels = [law.renyi(order, FIRST, NOBODY) for order in _MANY_ORDERS]
-        for i in range(len(levels) - 1):
-            yield f"{name} {at(order=_MANY_ORDERS[i])}", levels[i], levels[i + 1]
-
-
-def _limit() -> Points:
-    for name in ("v", "vi"):
-        law = distributions()[name]
-        yield name, law.renyi(500.0, FIRST, NOBODY), law.privacy_loss(FIRST, NOBODY)
-
-
-def _gaussian_linear() -> Points:
-    for order in _MANY_ORDERS:
-        yield at(order=order), distributions()["iv"].renyi(order, FIRST, NOBODY) / order, 1 / 50
+def _losses(*outputs: float) -> list[float]:
+    """Return the loss of Gaussian noise at outputs."""
+    return [
+        float(loss) for loss in distributions()["iv"].compare(np.array(outputs), FIRST, NOBODY).loss
+    ]
 
 
 def _far_apart() -> Points:
@@ -79,74 +106,11 @@ def _far_apart() -> Points:
             yield f"{name} {at(order=order, step=i)}", levels[i], levels[i + 1]
 
 
-def _databases_differ() -> Points:
-    """Compare the l1 distance of databases that differ in one person with 1."""
-    for person in product((0.0, 0.3, 1.0), repeat=2):
-        yield at(people=person), abs(person[0] - person[1]), 1.0
-    yield "first-person", sum(abs(a - b) for a, b in zip(FIRST, NOBODY, strict=True)), 1.0
-
-
-def _noise_scale() -> Points:
-    yield "sums", NoisySum(0.2).scale, 5.0
-    yield "descent", NoisyGradientDescent(1.0).step_noise / math.sqrt(2 * 0.2), 1.0
-
-
-def _starts_at_zero() -> Points:
-    """Tell where the descent ends on average if nobody pulls it: where it has begun, at 0."""
-    yield "nobody", distributions()["i"].mean(NOBODY), 0.0
-
-
-def _sum_moves() -> Points:
-    yield "first-person", sum(FIRST) - sum(NOBODY), 1.0
-
-
-def _gradient_moves() -> Points:
-    """Compare the total gradients of (theta - x_i)^2 / 2 at the same theta."""
-    for theta in (-1.0, 0.0, 0.5):
-        gradients = [sum(theta - x for x in database) for database in (FIRST, NOBODY)]
-        yield at(theta=theta), abs(gradients[0] - gradients[1]), 1.0
-
-
-def _pair_is_worst() -> Points:
-    """Compare the divergence of the chosen pair with the largest over what the others may hold."""
-    for (name, law), order in product(distributions().items(), _ORDERS):
-        chosen, largest = law.renyi(order, FIRST, NOBODY), 0.0
-        for others in (0, 3, 9):
-            rows = [1] * others + [0] * (9 - others)
-            for x, y in (([1, *rows], [0, *rows]), ([0, *rows], [1, *rows])):
-                largest = max(largest, law.renyi(order, x, y))
-        yield f"{name} {at(order=order)}", chosen, largest
-
-
-def _floored_below() -> Points:
-    for (name, order, exactly), tau in product(_at_orders(), (1e-3, 1e-5)):
-        yield f"{name} {at(order=order, tau=tau)}", floored(name, order, tau).value, exactly
-
-
-def _deviation() -> Points:
-    """Work out sigma_n / (sqrt(n) D) at the paper's floor and n; beside it D(p, q_tau) / D."""
-    for name, order, exactly in _at_orders():
-        estimate = floored(name, order, 1e-5)
-        deviation = math.sqrt(estimate.variance / _DRAWS) / exactly
-        yield f"{name} {at(order=order)}", deviation, estimate.value / exactly
-
-
-def _variance_against_floor() -> Points:
-    """Compare sigma_n^2 with what it is at a tenth of the floor."""
-    for name, order in (("v", 2.0), ("v", 5.0), ("iv", 5.0), ("iv", 7.0)):
-        for tau in (1e-2, 1e-3, 1e-4, 1e-5):
-            variances = [floored(name, order, t).variance for t in (tau, tau / 10)]
-            yield f"{name} {at(order=order, tau=tau)}", variances[0], variances[1]
-
-
-def _smallest_beta() -> Points:
-    for n in (20_000, 500_000, _DRAWS):
-        tau, beta = RenyiBoundAsPublished(draws_at_floor=50).floor(n)
-        yield at(n=n), tau * beta, 1.0
-
-
-def _discrete_range() -> Points:
-    """Work out where Assumption 2 ends, beside the v of tau = 1e-5 at n = 5,000,000."""
-    for order in _ORDERS:
-        most = 1 / (2 * min(3 * order - 3, 2 * order + 1))
-        yield at(order=order), most, math.log(1e5) / math.log(_DRAWS)
+def _largest(name: str, order: float) -> float:
+    """Return the largest divergence of pairs that differ in the first person, both ways."""
+    levels = [0.0]
+    for others in (0, 3, 9):
+        rows = [1] * others + [0] * (9 - others)
+        for x, y in (([1, *rows], [0, *rows]), ([0, *rows], [1, *rows])):
+            levels.append(distributions()[name].renyi(order, x, y))
+    return max(levels)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from epsilometer_workflow.reports import style
 
 _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
-def violins(table: pd.DataFrame) -> Figure:
+def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
     figure, panels = style.by_panel(table, "panel", columns=4)
     figure.set_figwidth(figure.get_figwidth() * table["tau"].nunique())
@@ -26,7 +20,7 @@ def violins(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _panel(ax: Axes, rows: pd.DataFrame) -> None:
+def _panel(ax: style.Axes, rows: pd.DataFrame) -> None:
     """Draw the violins of one mechanism: an order after the other, floors side by side."""
     import seaborn as sns
 
@@ -71,7 +65,7 @@ def _scientific(value: float) -> str:
     return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
 
 
-def orders(table: pd.DataFrame) -> Figure:
+def orders(table: pd.DataFrame) -> style.Figure:
     """Draw bounds against the order, and the local loss for the pure level at the right edge.
 
     Open points lie above the truth in more than a tenth of the runs.

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.limit.methods import ANYTIME
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MARKS = "osD^vPX"
 _SIZE: dict[str, Any] = {"markersize": 4, "markeredgewidth": 0.8}
 
 
-def against_the_limit(table: pd.DataFrame) -> Figure:
+def against_the_limit(table: pd.DataFrame) -> style.Figure:
     """Draw draws against the least: left until refuted, by claim; right at a fixed n, by method."""
     from matplotlib.ticker import LogLocator, NullLocator
 
@@ -47,7 +43,7 @@ def against_the_limit(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _points(ax: Axes, rows: pd.DataFrame, name: str, mark: str, colour: str) -> None:
+def _points(ax: style.Axes, rows: pd.DataFrame, name: str, mark: str, colour: str) -> None:
     """Draw a point a combination; an open one where there would be more draws than n."""
     ax.plot([], [], mark, color=colour, **_SIZE, label=name)
     for row in rows.itertuples():
@@ -55,7 +51,7 @@ def _points(ax: Axes, rows: pd.DataFrame, name: str, mark: str, colour: str) -> 
         ax.plot(row.limit, row.draws, mark, color=colour, **_SIZE, markerfacecolor=face)
 
 
-def _lines(ax: Axes, rows: pd.DataFrame) -> None:
+def _lines(ax: style.Axes, rows: pd.DataFrame) -> None:
     """Draw the limit, and twice as many draws."""
     ends = np.array([rows["limit"].min() / 1.3, rows["limit"].max() * 1.3])
     ax.plot(ends, ends, color=style.TRUTH, linewidth=1, label="the limit")

@@ -11,6 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,9 +182,13 @@ def methods(
     """
     yield ANYTIME, anytime
     late = claim.notion in ("renyi", "zcdp")
-    yield FIXED, "it tests events, not Rényi divergences" if late else _fixed(_exact)
+    yield (
+        FIXED,
+        "it tests events, not Rényi divergences" if late else partial(fixed, bound_of=_exact),
+    )
     for name, method in others.items():
-        yield name, _refusal(pair, claim, method) or _fixed(_of_matrix(method, claim))
+        bound = partial(_of_matrix, method, claim.order or math.inf)
+        yield name, _refusal(pair, claim, method) or partial(fixed, bound_of=bound)
     for name, function in PUBLISHED.items():
         deltas = name == "jax-privacy" and claim.notion == "approximate"
         if claim.notion != "pure" and not deltas:
@@ -191,13 +196,12 @@ def methods(
         elif np.ndim(pair.x) > 1:
             yield name, f"it takes one number, not outputs of the kind {pair.outputs}"
         else:
-            yield name, _fixed(_of_published(function))
+            yield name, partial(fixed, bound_of=partial(_of_published, function))
     for auditor in outside:
-        yield auditor.name, auditor.refusal(claim.notion, pair.outputs) or _outside(auditor, claim)
-
-
-def _fixed(bound: Bound) -> Callable[[Run], Answer]:
-    return lambda run: fixed(run, bound)
+        yield (
+            auditor.name,
+            auditor.refusal(claim.notion, pair.outputs) or partial(_outside, auditor, claim),
+        )
 
 
 def _exact(run: Run) -> float:
@@ -210,35 +214,27 @@ def _refusal(pair: Pair, claim: Claimed, method: Method) -> str:
     return one_line(method.refusal(pair.outputs, pair.claims, claim.order or math.inf))
 
 
-def _of_matrix(method: Method, claim: Claimed) -> Bound:
-    return lambda run: method.answer(run.pair, claim.order or math.inf)
+def _of_matrix(method: Method, order: float, run: Run) -> float:
+    return method.answer(run.pair, order)
 
 
-def _outside(auditor: Auditor, claim: Claimed) -> Callable[[Run], Answer]:
-    terms = claim.model_dump(exclude_none=True)
+def _outside(auditor: Auditor, claim: Claimed, run: Run) -> Answer:
+    terms, problems = claim.model_dump(exclude_none=True), list[str]()
 
-    def answer(run: Run) -> Answer:
-        problems: list[str] = []
+    def bound(part: Run) -> float:
+        sides, rng = (part.pair.x, part.pair.x_prime), np.random.default_rng(run.seed)
+        try:
+            return auditor.bound(*sides, ALPHA, rng, level=run.claim.level, **terms)
+        except ArgumentError as error:
+            problems.append(str(error))
+            raise
 
-        def bound(part: Run) -> float:
-            sides, rng = (part.pair.x, part.pair.x_prime), np.random.default_rng(run.seed)
-            try:
-                return auditor.bound(*sides, ALPHA, rng, level=run.claim.level, **terms)
-            except ArgumentError as error:
-                problems.append(str(error))
-                raise
-
-        result = fixed(run, bound)
-        return result if result.refuted else replace(result, reason=(problems or [""])[0])
-
-    return answer
+    result = fixed(run, bound)
+    return result if result.refuted else replace(result, reason=(problems or [""])[0])
 
 
-def _of_published(function: str) -> Bound:
-    def bound(run: Run) -> float:
-        data = {"x": run.pair.x, "y": run.pair.x_prime, "seed": run.seed, "alpha": ALPHA}
-        data |= {"claim": run.claim.level, "delta": getattr(run.claim, "delta", 0.0)}
-        data |= {} if run.bits is None else {"bits": run.bits}
-        return float(functions_of(str(PROGRAMS[0]))[function](data))
-
-    return bound
+def _of_published(function: str, run: Run) -> float:
+    data = {"x": run.pair.x, "y": run.pair.x_prime, "seed": run.seed, "alpha": ALPHA}
+    data |= {"claim": run.claim.level, "delta": getattr(run.claim, "delta", 0.0)}
+    data |= {} if run.bits is None else {"bits": run.bits}
+    return float(functions_of(str(PROGRAMS[0]))[function](data))

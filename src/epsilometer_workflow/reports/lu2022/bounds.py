@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -22,20 +23,79 @@ from epsilometer_workflow.reports.lu2022.accuracy import (
 )
 from epsilometer_workflow.reports.points import Points, at, table_of
 
+_BETAS = (0.01, 0.05, 0.2)
 _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
 _alpha = partial(accuracy, 0.5, 10**6, 0.05)  # of a million points
 
 
 def bounds() -> pd.DataFrame:
-    """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(globals())
-
-
-def _small_delta() -> Points:
-    """Plan samples for which delta = 1e-7 is twice the standard deviation of its estimate."""
-    for claim in (0.1, 0.5, 1.0):
-        risk = (1 - 1e-7) / (2 * math.exp(claim))
-        yield at(claim=claim), 4 * math.exp(2 * claim) * risk * (1 - risk) * (2 / 1e-7) ** 2, 1e13
+    """Work out every check: a row a point, its value beside what bounds it."""
+    base, half, all_claims = (
+        1 + 2 / math.sqrt(2 - math.sqrt(3)),
+        _tested([0.0, 0.5]),
+        _tested(_CLAIMS),
+    )
+    hidden = _tested([400.0], coin="drawn")
+    checks: dict[str, Points] = {
+        "small-delta": (  # delta = 1e-7, twice the standard deviation of its estimate
+            (at(claim=e), 4 * math.exp(2 * e) * risk * (1 - risk) * (2 / 1e-7) ** 2, 1e13)
+            for e in (0.1, 0.5, 1.0)
+            for risk in [(1 - 1e-7) / (2 * math.exp(e))]
+        ),
+        "hoeffding": _hoeffding(),
+        "cones": ((at(d=d), cones(d), base**d - 1) for d in range(1, 9)),
+        "cones-number": ((at(d=d), base**d, 4.86371**d) for d in range(1, 9)),
+        "neighbours": ((at(n=n), neighbours(n), math.isqrt(n)) for n in (100, 1000, 10**6)),
+        "coin-answers": (  # 1/4 or 3/4 by a fair coin: how likely one is within 1/4 of delta
+            (at(delta=d), sum(abs(answer - d) <= 0.25 + 1e-12 for answer in (0.25, 0.75)) / 2, 0.5)
+            for d in np.linspace(0, 1, 21).tolist()
+        ),
+        "queries": _queries(),
+        # alpha over so many pairs, beside that of one pair
+        "logarithmic": (
+            (at(tm=k), _alpha(directions=2 * k) / _alpha(), k) for k in (10, 100, 1000)
+        ),
+        "printed-corollary2": (
+            (
+                at(beta=b),
+                2 * math.exp(0.5) * (_printed(b) + risk_error(2, b) * math.sqrt(2)),
+                accuracy(0.5, 2, b) * math.sqrt(2),
+            )
+            for b in _BETAS
+        ),
+        "printed-excess": ((at(beta=b), _printed(b), neighbours_error(1, b)) for b in _BETAS),
+        "corollary3": _corollary3(),
+        # alpha, beside that of one dimension less
+        "dimensions": ((at(d=d), _alpha(d) / _alpha(d - 1), 4.86371) for d in range(3, 11)),
+        "samples": (
+            (at(n=n), accuracy(0.5, n, 0.05) * math.sqrt(n), _alpha() * 1e3)
+            for n in (10**3, 10**5, 10**7)
+        ),
+        "databases": (
+            (
+                at(tm=k),
+                _alpha(directions=2 * k) / _alpha(directions=2),
+                math.sqrt(math.log(8 * k / 0.05) / math.log(8 / 0.05)),
+            )
+            for k in (1, 8, 1000, 10**6)
+        ),
+        "corollary4": _corollary4(),
+        "half": (
+            (at(claim=float(e)), n + m, 1000)
+            for e, n, m in zip(half.claims, half.tested, half.tested_prime, strict=True)
+        ),
+        "formula": (
+            (at(claim=float(e)), delta, max(1 - 2 * math.exp(e) * risk, 0.0))
+            for e, risk, delta in zip(
+                all_claims.claims, all_claims.risk, all_claims.delta, strict=True
+            )
+        ),
+        "disjoint": _disjoint(),
+        # all draws of x hidden: null values are never classified wrong, nor are those of x'
+        "null-wrong": [("all hidden", hidden.wrong[0] + hidden.wrong_prime[0], 0.0)],
+        "null-share": _null_share(),
+    }
+    return table_of(checks)
 
 
 def _hoeffding() -> Points:
@@ -45,28 +105,6 @@ def _hoeffding() -> Points:
         law = scipy.stats.binom(m, risk)
         low, high = math.ceil(m * (risk - reach)), math.floor(m * (risk + reach))
         yield at(m=m, risk=risk, gamma=gamma), law.cdf(low - 1) + law.sf(high), gamma
-
-
-def _cones() -> Points:
-    for d in range(1, 9):
-        yield at(d=d), cones(d), (1 + 2 / math.sqrt(2 - math.sqrt(3))) ** d - 1
-
-
-def _cones_number() -> Points:
-    for d in range(1, 9):
-        yield at(d=d), (1 + 2 / math.sqrt(2 - math.sqrt(3))) ** d, 4.86371**d
-
-
-def _neighbours() -> Points:
-    for n in (100, 1000, 10**6):
-        yield at(n=n), neighbours(n), math.isqrt(n)
-
-
-def _coin_answers() -> Points:
-    """Answer 1/4 or 3/4 by a fair coin: how likely one is within 1/4 of delta, whatever it is."""
-    for delta in np.linspace(0, 1, 21).tolist():
-        near = sum(abs(answer - delta) <= 0.25 + 1e-12 for answer in (0.25, 0.75))
-        yield at(delta=delta), near / 2, 0.5
 
 
 def _queries() -> Points:
@@ -79,26 +117,9 @@ def _queries() -> Points:
         yield at(n=n, q=q), won.mean(), 0.5 + q / 2**n + 2.6 * 0.5 / math.sqrt(runs)
 
 
-def _logarithmic() -> Points:
-    """Compare alpha over so many pairs with that of one pair."""
-    for tm in (10, 100, 1000):
-        yield at(tm=tm), _alpha(directions=2 * tm) / _alpha(), tm
-
-
 def _printed(beta: float) -> float:
     """Return 12 c_d sqrt(ln(4 beta)/n) at n = 1, as printed; NaN where it is undefined."""
     return 12 * cones(1) * math.sqrt(math.log(4 * beta)) if 4 * beta >= 1 else math.nan
-
-
-def _printed_corollary2() -> Points:
-    for beta in (0.01, 0.05, 0.2):
-        printed = 2 * math.exp(0.5) * (_printed(beta) + risk_error(2, beta) * math.sqrt(2))
-        yield at(beta=beta), printed, accuracy(0.5, 2, beta) * math.sqrt(2)
-
-
-def _printed_excess() -> Points:
-    for beta in (0.01, 0.05, 0.2):
-        yield at(beta=beta), _printed(beta), neighbours_error(1, beta)
 
 
 def _corollary3() -> Points:
@@ -113,23 +134,6 @@ def _corollary3() -> Points:
         yield at(n=n, beta=beta, tm=tm, d=d), math.exp(0.5) * (24 * cones(d) + 2) * root, theorem5
 
 
-def _dimensions() -> Points:
-    """Compare alpha with that of one dimension less."""
-    for d in range(3, 11):
-        yield at(d=d), _alpha(d) / _alpha(d - 1), 4.86371
-
-
-def _samples() -> Points:
-    for n in (10**3, 10**5, 10**7):
-        yield at(n=n), accuracy(0.5, n, 0.05) * math.sqrt(n), _alpha() * 1e3
-
-
-def _databases() -> Points:
-    for tm in (1, 8, 1000, 10**6):
-        ratio = _alpha(directions=2 * tm) / _alpha(directions=2)
-        yield at(tm=tm), ratio, math.sqrt(math.log(8 * tm / 0.05) / math.log(8 / 0.05))
-
-
 def _corollary4() -> Points:
     """Compare the printed bound with a union over m t |U|^2 tests of a pair."""
     for m, t, values in ((10, 1, 2), (100, 5, 2), (50, 3, 10)):
@@ -139,23 +143,11 @@ def _corollary4() -> Points:
         yield at(m=m, t=t, values=values), printed, accuracy(0.5, n, beta, directions=tests)
 
 
-def _tested(**options: Any) -> Any:
+def _tested(claims: Sequence[float], **options: Any) -> Any:
     """Return what an estimator makes of small samples, forward."""
     rng = np.random.default_rng(2022)
     x, x_prime = rng.integers(3, size=1000), rng.integers(3, size=1000)
-    return Spectrum("counting", **options).test(x, x_prime, rng)[0]
-
-
-def _half() -> Points:
-    tested = _tested(claims=[0.0, 0.5])
-    for claim, n, m in zip(tested.claims, tested.tested, tested.tested_prime, strict=True):
-        yield at(claim=float(claim)), n + m, 1000
-
-
-def _formula() -> Points:
-    tested = _tested(claims=list(_CLAIMS))
-    for claim, risk, delta in zip(tested.claims, tested.risk, tested.delta, strict=True):
-        yield at(claim=float(claim)), delta, max(1 - 2 * math.exp(claim) * risk, 0.0)
+    return Spectrum("counting", claims=list(claims), **options).test(x, x_prime, rng)[0]
 
 
 def _disjoint() -> Points:
@@ -166,12 +158,6 @@ def _disjoint() -> Points:
     x, x_prime = np.arange(1000), np.arange(1000, 2000)
     tested, _ = Spectrum("counting", claims=[0.0]).test(x, x_prime, np.random.default_rng(1))
     yield "distinct draws", tested.tested_prime[0] - tested.wrong_prime[0], 0.0
-
-
-def _null_wrong() -> Points:
-    """Hide all draws of x: null values are never classified wrong, nor are those of x'."""
-    tested = _tested(coin="drawn", claims=[400.0])
-    yield "all hidden", tested.wrong[0] + tested.wrong_prime[0], 0.0
 
 
 def _null_share() -> Points:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement, product
 from typing import Any
 
@@ -39,11 +38,111 @@ from epsilometer_workflow.reports.points import Points, at, table_of
 
 _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
 _DATABASES = [list(x) for m in (1, 2, 3) for x in combinations_with_replacement(range(3), m)]
+_COUNT = ExactNoiselessCount(NoiselessCount(1.0))
 
 
 def exact() -> pd.DataFrame:
-    """Work out every check of this module: a row a point, its value beside what bounds it."""
-    return table_of(globals())
+    """Work out every check: a row a point, its value beside what bounds it."""
+    coin, certain = np.array([0.5, 0.5]), np.array([0.0, 1.0])
+    laws = [(f"{name} {at(claim=e)}", e, p, q) for (name, p, q), e in product(_laws(), _CLAIMS)]
+    noise = [(epsilon, Gaussian(epsilon).sigma) for epsilon in (0.5, 1.0)]
+    sigma, vector = Gaussian(1.0).sigma, ExactGaussianVector(GaussianVector(1.0, dimension=1))
+    relative = {e: _relative(e, _DATABASES) for e in _CLAIMS}
+    checks: dict[str, Points] = {
+        "smooth": (  # discrete outputs spread over an interval each: the Bayes risks
+            (
+                name,
+                0.25 * np.minimum(math.exp(-e) * p / 0.25, q / 0.25).sum() / 2,
+                _bayes_risk(e, p, q),
+            )
+            for name, e, p, q in laws
+        ),
+        "fair-coins": [("claim=0", _delta(0.0, coin, coin), 0.0)],
+        "one-against-a-coin": [  # M_D, 1 on D and a fair coin on its neighbours
+            ("forward", _delta(0.0, certain, coin), 1.0),
+            ("reverse", _delta(0.0, coin, certain), 1.0),
+        ],
+        # delta relative to all databases, beside that over all neighbouring pairs
+        "all-databases": ((at(claim=e), relative[e], _over_pairs(e, added=False)) for e in _CLAIMS),
+        # neighbours by removal, beside those by removal or addition
+        "neighbours-removed": (
+            (at(claim=e), relative[e], _over_pairs(e, added=True)) for e in _CLAIMS
+        ),
+        "union": (  # delta relative to a union, beside the largest of those of its parts
+            (
+                at(claim=e),
+                relative[e],
+                max(_relative(e, _DATABASES[:6]), _relative(e, _DATABASES[6:])),
+            )
+            for e in _CLAIMS
+        ),
+        "parallel": _parallel(),
+        "sequential": _sequential(),
+        "post-processed": _post_processed(),
+        "from-risk": (
+            (name, float(delta_of_risk(e, _bayes_risk(e, p, q))), _delta(e, p, q))
+            for name, e, p, q in laws
+        ),
+        # the largest of all pairs' 1 - 2 exp(e) R*, both ways, beside the mechanism's delta
+        "both-directions": ((at(claim=e), _from_least_risk(e), relative[e]) for e in _CLAIMS),
+        "from-distance": (
+            (
+                name,
+                max(math.exp(e) * (_distance(e, p, q) - (1 - math.exp(-e))), 0.0),
+                _delta(e, p, q),
+            )
+            for name, e, p, q in laws
+        ),
+        "distance-from-risk": (
+            (name, 2 * (0.5 - _bayes_risk(e, p, q)), _distance(e, p, q)) for name, e, p, q in laws
+        ),
+        "pairs": (
+            (at(t=len(d)), sum(len(_removed(rows)) for rows in d), len(d) * max(map(len, d)))
+            for d in ([[0, 1, 1], [0, 0, 1, 2]], _DATABASES)
+        ),
+        "rows-largest": (  # the noiseless count's delta at claim 0, beside the binomial's
+            (at(m=m), _both(_COUNT, 0.0, [m, 0], [m, 1]), _binomial(m))
+            for m in (100, 900, 10_000, 49_000)
+        ),
+        "laplace": _laplace(),
+        "laplace-zero": (
+            (at(epsilon=e, claim=c), _root(_laplace_loss, 0, 1, e, c), (1 - c / e) / 2)
+            for e, c in product((0.5, 1.0, 2.0), (0.1, 0.3, 0.45))
+        ),
+        "laplace-distance": (  # delta at a distance, beside that at 1/20 more, up to 1
+            (at(claim=e, distance=d), *(laplace_deltas(np.array([e]), x)[0] for x in (d, d + 0.05)))
+            for e, d in product((0.1, 0.5), np.linspace(0.05, 0.95, 19).tolist())
+        ),
+        "gaussian": (  # the printed erf formula, beside ours
+            (at(epsilon=e, claim=c), _printed(s, c), gaussian_deltas(np.array([c]), 1 / s)[0])
+            for (e, s), c in product(noise, (0.01, 0.3, 0.9))
+        ),
+        "gaussian-zero": (
+            (at(epsilon=e, claim=c), _root(_gaussian_loss, -1e4, 1e4, s, c), (1 - 2 * s**2 * c) / 2)
+            for (e, s), c in product(noise, (0.01, 0.3, 0.9))
+        ),
+        "laplace-private": _laplace_private(),
+        "gaussian-private": [("epsilon=1", _both(vector, 1.0, [0.0], [1.0]), 1e-5)],
+        "density-factor": _density_factor(),
+        # the noise's standard deviation, and its square, beside 2 ln(1.25/delta)/e^2
+        "noise-variance": [
+            ("deviation", sigma, 2 * math.log(1.25 / 1e-5)),
+            ("variance", sigma**2, 2 * math.log(1.25 / 1e-5)),
+        ],
+        "gaussian-below": (  # Gaussian (1, 1e-5), beside Laplace (1, 0)
+            (
+                at(claim=e),
+                gaussian_deltas(np.array([e]), 1 / sigma)[0],
+                laplace_deltas(np.array([e]), 1.0)[0],
+            )
+            for e in [*np.linspace(0, 0.99, 100).tolist(), 0.999999, 1.0]
+        ),
+        "rate": (
+            (at(m=m), _binomial(m) * math.sqrt(m), math.sqrt(2 / math.pi))
+            for m in (100, 1000, 10_000, 49_000)
+        ),
+    }
+    return table_of(checks)
 
 
 def _both(law: Any, claim: float, x: Any, x_prime: Any) -> float:
@@ -57,19 +156,32 @@ def _removed(rows: Sequence[int]) -> list[list[int]]:
     return [[*rows[:i], *rows[i + 1 :]] for i in range(len(rows))]
 
 
+def _exponential() -> ExactCountingExponential:
+    return ExactCountingExponential(CountingExponential(2.0))
+
+
 def _relative(claim: float, databases: Sequence[Sequence[int]]) -> float:
     """Return the delta of the counting exponential mechanism relative to databases."""
-    law = ExactCountingExponential(CountingExponential(2.0))
+    law = _exponential()
     return max(_both(law, claim, rows, other) for rows in databases for other in _removed(rows))
+
+
+def _over_pairs(claim: float, *, added: bool) -> float:
+    """Return the largest delta of neighbours by removal, or by removal or addition."""
+    law, databases = _exponential(), [[], *_DATABASES]
+    return max(
+        _both(law, claim, x, y)
+        for x, y in product(databases, databases)
+        if y in _removed(x) or (added and x in _removed(y))
+    )
 
 
 def _laws() -> list[tuple[str, Floats, Floats]]:
     """Return pairs of finite laws."""
-    exponential = ExactCountingExponential(CountingExponential(2.0))
     bits = ExactRandomizedBits(RandomizedBits(1.5, people=4))
     shuffled = ExactRandomizedBits(RandomizedBits(1.5, people=4, shuffled=True))
     laws: list[tuple[str, Any, Any, Any]] = [
-        ("exponential", exponential, [0, 1, 1], [0, 1]),
+        ("exponential", _exponential(), [0, 1, 1], [0, 1]),
         ("bits", bits, [1, 0, 0, 0], [0, 0, 0, 0]),
         ("shuffled", shuffled, [1, 0, 0, 0], [0, 0, 0, 0]),
     ]
@@ -84,61 +196,6 @@ def _delta(claim: float, p: Floats, q: Floats) -> float:
 def _bayes_risk(claim: float, p: Floats, q: Floats) -> float:
     """Return the Bayes risk of telling x, hidden with probability 1 - exp(-claim), from x'."""
     return float(np.minimum(math.exp(-claim) * p, q).sum() / 2)
-
-
-def _smooth() -> Points:
-    """Spread discrete outputs over an interval each, and compare the Bayes risks."""
-    for (name, p, q), claim in product(_laws(), _CLAIMS):
-        width = 0.25
-        low = np.minimum(math.exp(-claim) * p / width, q / width)
-        yield f"{name} {at(claim=claim)}", width * low.sum() / 2, _bayes_risk(claim, p, q)
-
-
-def _fair_coins() -> Points:
-    coin = np.array([0.5, 0.5])
-    yield "claim=0", _delta(0.0, coin, coin), 0.0
-
-
-def _one_against_a_coin() -> Points:
-    """Compare M_D, 1 on D and a fair coin on its neighbours, with the delta that it is given."""
-    certain, coin = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    for name, p, q in (("forward", certain, coin), ("reverse", coin, certain)):
-        yield name, _delta(0.0, p, q), 1.0
-
-
-def _all_databases() -> Points:
-    """Compare delta relative to all databases with that over all neighbouring pairs."""
-    law = ExactCountingExponential(CountingExponential(2.0))
-    pairs = [
-        (x, y)
-        for x in _DATABASES
-        for y in [*_DATABASES, []]
-        if sorted(y) in map(sorted, _removed(x))
-    ]
-    for claim in _CLAIMS:
-        largest = max(_both(law, claim, x, y) for x, y in pairs)
-        yield at(claim=claim), _relative(claim, _DATABASES), largest
-
-
-def _neighbours_removed() -> Points:
-    """Compare neighbours by removal with those by removal or addition, of up to three rows."""
-    law = ExactCountingExponential(CountingExponential(2.0))
-    databases = [[], *_DATABASES]
-    for claim in _CLAIMS:
-        either = max(
-            _both(law, claim, x, y)
-            for x, y in product(databases, databases)
-            if abs(len(x) - len(y)) == 1 and (x in _removed(y) or y in _removed(x))
-        )
-        yield at(claim=claim), _relative(claim, _DATABASES), either
-
-
-def _union() -> Points:
-    """Compare delta relative to a union with the largest of those of its parts."""
-    first, second = _DATABASES[:6], _DATABASES[6:]
-    for claim in _CLAIMS:
-        parts = max(_relative(claim, first), _relative(claim, second))
-        yield at(claim=claim), _relative(claim, [*first, *second]), parts
 
 
 def _responses(epsilon: float) -> tuple[Floats, Floats]:
@@ -190,23 +247,15 @@ def _post_processed() -> Points:
         yield f"{name} {at(claim=claim, turn=turn)}", after, _delta(claim, p, q)
 
 
-def _from_risk() -> Points:
-    for (name, p, q), claim in product(_laws(), _CLAIMS):
-        delta = float(delta_of_risk(claim, _bayes_risk(claim, p, q)))
-        yield f"{name} {at(claim=claim)}", delta, _delta(claim, p, q)
-
-
-def _both_directions() -> Points:
-    """Compare the largest of all pairs' 1 - 2 exp(e) R*, both ways, with the mechanism's delta."""
-    law = ExactCountingExponential(CountingExponential(2.0))
+def _from_least_risk(claim: float) -> float:
+    law = _exponential()
     pairs = [
         (law.probabilities(rows), law.probabilities(other))
         for rows in _DATABASES
         for other in _removed(rows)
     ]
-    for claim in _CLAIMS:
-        risk = min(_bayes_risk(claim, *sides) for p, q in pairs for sides in ((p, q), (q, p)))
-        yield at(claim=claim), float(delta_of_risk(claim, risk)), _relative(claim, _DATABASES)
+    risk = min(_bayes_risk(claim, *sides) for p, q in pairs for sides in ((p, q), (q, p)))
+    return float(delta_of_risk(claim, risk))
 
 
 def _distance(claim: float, p: Floats, q: Floats) -> float:
@@ -215,30 +264,8 @@ def _distance(claim: float, p: Floats, q: Floats) -> float:
     return float(np.abs(kept * p - q).sum() + (1 - kept)) / 2
 
 
-def _from_distance() -> Points:
-    for (name, p, q), claim in product(_laws(), _CLAIMS):
-        delta = math.exp(claim) * (_distance(claim, p, q) - (1 - math.exp(-claim)))
-        yield f"{name} {at(claim=claim)}", max(delta, 0.0), _delta(claim, p, q)
-
-
-def _distance_from_risk() -> Points:
-    for (name, p, q), claim in product(_laws(), _CLAIMS):
-        distance = 2 * (0.5 - _bayes_risk(claim, p, q))
-        yield f"{name} {at(claim=claim)}", distance, _distance(claim, p, q)
-
-
-def _pairs() -> Points:
-    for databases in ([[0, 1, 1], [0, 0, 1, 2]], _DATABASES):
-        most = len(databases) * max(map(len, databases))
-        yield at(t=len(databases)), sum(len(_removed(rows)) for rows in databases), most
-
-
-def _rows_largest() -> Points:
-    """Compare the noiseless count's delta at claim 0, the larger direction, with the binomial's."""
-    law = ExactNoiselessCount(NoiselessCount(1.0))
-    for m in (100, 900, 10_000, 49_000):
-        largest = scipy.stats.binom((m - 1), 0.5).pmf((m - 1) // 2)
-        yield at(m=m), _both(law, 0.0, [m, 0], [m, 1]), largest
+def _binomial(m: int) -> float:
+    return float(scipy.stats.binom(m - 1, 0.5).pmf((m - 1) // 2))
 
 
 def _laplace() -> Points:
@@ -251,49 +278,29 @@ def _laplace() -> Points:
     for epsilon, claim in product((0.5, 1.0, 2.0), (0.0, 0.3, 0.9)):
         zero = (1 - claim / epsilon) / 2
         parts = [(-60 / epsilon, 0.0), (0.0, max(zero, 0.0))]
-        under = partial(scipy.integrate.quad, above, epsabs=1e-12, limit=200)
-        area = math.fsum(under(*ends, args=(epsilon, claim))[0] for ends in parts)
+        options: Any = {"args": (epsilon, claim), "epsabs": 1e-12, "limit": 200}
+        area = math.fsum(scipy.integrate.quad(above, *ends, **options)[0] for ends in parts)
         lemma = 1 - math.exp((claim - epsilon) / 2) if claim < epsilon else 0.0
         yield at(epsilon=epsilon, claim=claim), area, lemma
 
 
-def _laplace_zero() -> Points:
-    def loss(z: float, epsilon: float, claim: float) -> float:
-        return epsilon * (abs(z - 1) - abs(z)) - claim
-
-    for epsilon, claim in product((0.5, 1.0, 2.0), (0.1, 0.3, 0.45)):
-        zero = scipy.optimize.brentq(loss, 0, 1, args=(epsilon, claim))
-        yield at(epsilon=epsilon, claim=claim), zero, (1 - claim / epsilon) / 2
+def _root(loss: Callable[..., float], low: float, high: float, *values: float) -> float:
+    return float(scipy.optimize.brentq(loss, low, high, args=values))
 
 
-def _laplace_distance() -> Points:
-    """Compare delta at a distance with that at 1/20 more, up to 1."""
-    for claim, distance in product((0.1, 0.5), np.linspace(0.05, 0.95, 19).tolist()):
-        nearer, further = (
-            float(laplace_deltas(np.array([claim]), d)[0]) for d in (distance, distance + 0.05)
-        )
-        yield at(claim=claim, distance=distance), nearer, further
+def _laplace_loss(z: float, epsilon: float, claim: float) -> float:
+    return epsilon * (abs(z - 1) - abs(z)) - claim
 
 
-def _gaussian() -> Points:
-    """Compare the printed erf formula with ours."""
-    for epsilon, claim in product((0.5, 1.0), (0.01, 0.3, 0.9)):
-        s = Gaussian(epsilon).sigma
-        zero = (1 - 2 * s**2 * claim) / 2
-        p, q = (0.5 * (1 + float(erf((zero - x) / (s * math.sqrt(2))))) for x in (0.0, 1.0))
-        printed = p - math.exp(claim) * q
-        ours = float(gaussian_deltas(np.array([claim]), 1 / s)[0])
-        yield at(epsilon=epsilon, claim=claim), printed, ours
+def _gaussian_loss(z: float, s: float, claim: float) -> float:
+    return ((z - 1) ** 2 - z**2) / (2 * s**2) - claim
 
 
-def _gaussian_zero() -> Points:
-    def loss(z: float, s: float, claim: float) -> float:
-        return ((z - 1) ** 2 - z**2) / (2 * s**2) - claim
-
-    for epsilon, claim in product((0.5, 1.0), (0.01, 0.3, 0.9)):
-        s = Gaussian(epsilon).sigma
-        zero = scipy.optimize.brentq(loss, -1e4, 1e4, args=(s, claim))
-        yield at(epsilon=epsilon, claim=claim), zero, (1 - 2 * s**2 * claim) / 2
+def _printed(s: float, claim: float) -> float:
+    """Return the erf formula of Lemma 3."""
+    zero = (1 - 2 * s**2 * claim) / 2
+    p, q = (0.5 * (1 + float(erf((zero - x) / (s * math.sqrt(2))))) for x in (0.0, 1.0))
+    return p - math.exp(claim) * q
 
 
 def _laplace_private() -> Points:
@@ -307,11 +314,6 @@ def _laplace_private() -> Points:
             yield f"{at(epsilon=epsilon, dimension=dimension)} {name}", delta, 0.0
 
 
-def _gaussian_private() -> Points:
-    law = ExactGaussianVector(GaussianVector(1.0, dimension=1))
-    yield "epsilon=1", _both(law, 1.0, [0.0], [1.0]), 1e-5
-
-
 def _density_factor() -> Points:
     """Integrate exp(-x^2/(2 sigma^2)) with the printed factor 1/sqrt(2 pi sigma)."""
 
@@ -322,24 +324,3 @@ def _density_factor() -> Points:
         area = scipy.integrate.quad(bell, -np.inf, np.inf, (sigma,))[0]
         printed, correct = (math.sqrt(2 * math.pi * s) for s in (sigma, sigma**2))
         yield at(sigma=sigma), area / printed, area / correct
-
-
-def _noise_variance() -> Points:
-    """Compare the noise's standard deviation, and its square, with 2 ln(1.25/delta)/e^2."""
-    sigma = Gaussian(1.0).sigma
-    yield "deviation", sigma, 2 * math.log(1.25 / 1e-5)
-    yield "variance", sigma**2, 2 * math.log(1.25 / 1e-5)
-
-
-def _gaussian_below() -> Points:
-    """Compare delta of Gaussian (1, 1e-5) with that of Laplace (1, 0)."""
-    distance = 1 / Gaussian(1.0).sigma
-    for claim in [*np.linspace(0, 0.99, 100).tolist(), 0.999999, 1.0]:
-        e = np.array([claim])
-        yield at(claim=claim), gaussian_deltas(e, distance)[0], laplace_deltas(e, 1.0)[0]
-
-
-def _rate() -> Points:
-    for m in (100, 1000, 10_000, 49_000):
-        largest = scipy.stats.binom(m - 1, 0.5).pmf((m - 1) // 2)
-        yield at(m=m), largest * math.sqrt(m), math.sqrt(2 / math.pi)

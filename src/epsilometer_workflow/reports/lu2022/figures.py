@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import cycle
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from epsilometer_workflow.reports import style
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
-def spectra(table: pd.DataFrame) -> Figure:
+def spectra(table: pd.DataFrame) -> style.Figure:
     """Draw estimated deltas as points with intervals, the exact ones as lines."""
     figure, ax = style.panel()
     curves = table.groupby("panel", sort=False)
@@ -37,14 +33,14 @@ def _hues() -> list[str]:
     return [*first, last]
 
 
-def _curve(ax: Axes, rows: pd.DataFrame, colour: str, title: str, marker: str = "o") -> None:
+def _curve(ax: style.Axes, rows: pd.DataFrame, colour: str, title: str, marker: str = "o") -> None:
     known = rows[rows["truth"].notna()]
     ax.plot(known["claim"], known["truth"], color=colour, linewidth=1, linestyle="--")
     _points(ax, rows["claim"], rows, colour, title, marker)
 
 
 def _points(
-    ax: Axes, x: pd.Series, rows: pd.DataFrame, colour: str, title: str, marker: str = "o"
+    ax: style.Axes, x: pd.Series, rows: pd.DataFrame, colour: str, title: str, marker: str = "o"
 ) -> None:
     """Draw deltas with their intervals."""
     spread = [(rows["delta"] - rows["low"]).clip(lower=0), (rows["high"] - rows["delta"]).clip(0)]
@@ -60,7 +56,7 @@ def _points(
     )
 
 
-def classical(table: pd.DataFrame) -> Figure:
+def classical(table: pd.DataFrame) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
     ax.plot(table["claim"], table["classical"], color=style.GUIDE, label="classical bound")
@@ -71,7 +67,7 @@ def classical(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def among_neighbours(table: pd.DataFrame) -> Figure:
+def among_neighbours(table: pd.DataFrame) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the one in the middle."""
     figure, axes = style.panels(1, 2)
     names = [column for column in table if column.startswith("exact_")]
@@ -92,7 +88,7 @@ def among_neighbours(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def accuracies(table: pd.DataFrame) -> Figure:
+def accuracies(table: pd.DataFrame) -> style.Figure:
     """Figure 4c: the theoretical accuracy against the number of samples."""
     figure, ax = style.panel()
     for dimension, rows in table.groupby("dimension", sort=False):
@@ -105,7 +101,7 @@ def accuracies(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def bootstrapped(table: pd.DataFrame) -> Figure:
+def bootstrapped(table: pd.DataFrame) -> style.Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
     figure, ax = style.panel()
     curves = table.groupby("claim")
@@ -123,7 +119,7 @@ def bootstrapped(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def random_rows(table: pd.DataFrame) -> Figure:
+def random_rows(table: pd.DataFrame) -> style.Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
     figure, ax = style.panel()
     colour = style.colours(1)[0]
@@ -138,7 +134,7 @@ def random_rows(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def coins(table: pd.DataFrame) -> Figure:
+def coins(table: pd.DataFrame) -> style.Figure:
     """Draw the standard deviation of both variants against the claim."""
     figure, ax = style.panel()
     for coin, marker in (("drawn", "s"), ("expected", "o")):

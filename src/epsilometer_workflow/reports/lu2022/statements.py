@@ -7,39 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilometer_workflow.reports.scorecard.criteria import (
-    Criterion,
-    Limit,
-    Rows,
-    Selection,
-    Value,
-    holds,
-    named,
-    number,
-    only,
-    printed,
-    rows,
-    setting,
-    setting_numbers,
-    settings,
-    undecided,
-)
-from epsilometer_workflow.reports.scorecard.measures import (
-    allowance,
-    error,
-    excess,
-    falls,
-    first,
-    largest,
-    largest_ratio,
-    last,
-    numbers,
-    relative_error,
-    same,
-    slope,
-    smallest,
-    smallest_ratio,
-)
+from epsilometer_workflow.reports.scorecard.criteria import *
+from epsilometer_workflow.reports.scorecard.measures import *
 
 bounds = named("scorecard/lu2022-bounds")  # error bounds, worked out at some points
 exact = named("scorecard/lu2022-exact")  # formulas, worked out at some points
@@ -287,8 +256,7 @@ CRITERIA: dict[str, Criterion] = {
     "appendix-2/claim4": number(
         rows("scorecard/lu2022-risks"),
         largest("largest"),
-        low=1 - 1e-9,
-        high=1 + 1e-9,
+        between=(1 - 1e-9, 1 + 1e-9),
         instead=lambda t: np.max(t.largest) < 1,
         erratum="an inequality is meant; errors are smaller than the right-hand side",
     ),
@@ -500,8 +468,7 @@ CRITERIA: dict[str, Criterion] = {
     "fig9a/setting-gaps": number(
         rows("scorecard/settings", setting="mechanisms.svt1-first.inputs.five-below"),
         lambda t: np.max(abs(numbers(t.value))),
-        low=1,
-        high=2,
+        between=(1, 2),
         because="half a unit, as the authors' published experiment has it; no integer",
         differs="with integers an answer would tie with its threshold, or be twice as far from it",
     ),

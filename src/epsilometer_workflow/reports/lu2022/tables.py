@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -83,19 +84,14 @@ def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
         at = curve[np.isclose(curve["claim"], key["epsilon"])]
         if at.empty:
             raise ArgumentError("data", "must hold delta at the promised epsilon itself")
-        excess = at[["low", "low_reverse"]].max(axis=1)
-        rows.append(
-            {
-                **key,
-                "runs": curve["run"].nunique(),
-                "delta": at[["estimate", "estimate_reverse"]].max(axis=1).mean(),
-                "excess": excess.mean(),
-                "refuted": (excess > 0).mean(),
-                "truth": at[["truth", "truth_reverse"]].max(axis=1).iloc[0],
-                "largest_error": (curve["estimate"] - curve["truth"]).abs().max(),
-            }
+        excess, delta, truth = (
+            at[[name, f"{name}_reverse"]].max(axis=1) for name in ("low", "estimate", "truth")
         )
-    return pd.DataFrame(rows)
+        error = (curve["estimate"] - curve["truth"]).abs().max()
+        shown = delta.mean(), excess.mean(), (excess > 0).mean(), truth.iloc[0], error
+        rows.append((*names, curve["run"].nunique(), *shown))
+    columns = ["runs", "delta", "excess", "refuted", "truth", "largest_error"]
+    return pd.DataFrame(rows, columns=[*_CURVE, *columns])
 
 
 def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
@@ -138,18 +134,10 @@ def accuracies(
 ) -> pd.DataFrame:
     """Figure 4c: alpha of kNN with n points, but for beta (Corollary 2, logarithm corrected)."""
     rows = [
-        {
-            "dimension": d,
-            "cones": cones(d),
-            "n": size,
-            "claim": claim,
-            "beta": beta,
-            "alpha": accuracy(claim, size, beta, d),
-        }
-        for d in dimensions
-        for size in n
+        (d, cones(d), size, claim, beta, accuracy(claim, size, beta, d))
+        for d, size in product(dimensions, n)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["dimension", "cones", "n", "claim", "beta", "alpha"])
 
 
 def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:

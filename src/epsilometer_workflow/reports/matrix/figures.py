@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from epsilometer_workflow.reports import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CELL = (0.32, 0.22)  # inches a column and a row of a heat map
 _MARKS = "osv^DPX*<>"
@@ -21,7 +17,7 @@ _NO_NUMBER = "#d9d9d9"
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 3, "markeredgewidth": 0.6}
 
 
-def heat_maps(table: pd.DataFrame) -> Figure:
+def heat_maps(table: pd.DataFrame) -> style.Figure:
     """Draw coverage above, tightness below: a row a mechanism, a column a method."""
     table = table[table.groupby(["order", "estimator"])["applies"].transform("any")]
     rows = list(dict.fromkeys(table["mechanism"]))
@@ -58,7 +54,7 @@ def heat_maps(table: pd.DataFrame) -> Figure:
 
 
 def _heat(
-    ax: Axes,
+    ax: style.Axes,
     values: np.ndarray,
     applies: np.ndarray,
     colours: str,
@@ -82,7 +78,7 @@ def _heat(
     ax.spines[:].set_visible(False)
 
 
-def _groups(ax: Axes, orders: list[float]) -> None:
+def _groups(ax: style.Axes, orders: list[float]) -> None:
     """Name the orders below their columns, and part them by lines."""
     for order in dict.fromkeys(orders):
         columns = [i for i, other in enumerate(orders) if other == order]
@@ -102,17 +98,17 @@ def _named(order: float) -> str:
     return "order inf (pure)" if math.isinf(order) else f"order {order:g}"
 
 
-def against_draws(table: pd.DataFrame) -> Figure:
+def against_draws(table: pd.DataFrame) -> style.Figure:
     """Draw the error against n, a panel a mechanism and order, a line a method."""
     return _lines(table, "n", "draws a side $n$")
 
 
-def against_seconds(table: pd.DataFrame) -> Figure:
+def against_seconds(table: pd.DataFrame) -> style.Figure:
     """Draw the error against seconds, a panel a mechanism and order, a line a method."""
     return _lines(table, "seconds", "seconds of CPU")
 
 
-def _lines(table: pd.DataFrame, across: str, label: str) -> Figure:
+def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
     mechanisms = list(dict.fromkeys(table["mechanism"]))
     orders = list(dict.fromkeys(table["order"]))
     names = list(dict.fromkeys(table["estimator"]))

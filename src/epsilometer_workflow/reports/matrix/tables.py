@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Annotated, Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def answers(
     ``auditors`` are files of auditors from outside.
     """
     rows, methods = [], with_auditors(methods, auditors)
-    for file in _files(draws):
+    for file in map(File, chain.from_iterable(draws)):
         cells = [(o, name, method) for o in orders for name, method in methods.items()]
         applying = []
         for order, name, method in cells:
@@ -247,16 +248,11 @@ class File:
             yield run, Pair(x, x_prime, *provided, seed)
 
 
-def _files(draws: Draws) -> Iterator[File]:
-    for files in draws:
-        yield from map(File, files)
-
-
 def _applying(
     draws: Draws, methods: Methods, orders: Orders, mechanisms: Names
 ) -> Iterator[tuple[File, list[tuple[int, Pair]], float, str, Method]]:
     """Yield the methods that apply to some mechanisms, with all runs of each."""
-    files = {file.name: file for file in _files(draws)}
+    files = {file.name: file for file in map(File, chain.from_iterable(draws))}
     for name in mechanisms:
         if name not in files:
             raise ArgumentError("mechanisms", f"has {name!r}, which is not in the data")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-def against_n(table: pd.DataFrame) -> Figure:
+def against_n(table: pd.DataFrame) -> style.Figure:
     """Draw mean and spread of `plain.statistics` against n, a panel for each exact value."""
     keys = ["mechanism", "epsilon", "inputs", "lambda", "pair"]
     figure, panels = style.by_panel(table, keys)

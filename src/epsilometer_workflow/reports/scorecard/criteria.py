@@ -308,9 +308,15 @@ class Compared:
 Source = Selection | tuple[Selection, ...]
 
 
-def number(source: Source, ours: str | Measure, **limits: Any) -> Criterion:
-    """Decide by a number or a text: a column, or a function of the rows; see `Criterion`."""
-    return Criterion(selections=_several(source), ours=ours, **limits)
+def number(
+    source: Source, ours: str | Measure, between: tuple[Limit, Limit] | None = None, **limits: Any
+) -> Criterion:
+    """Decide by a number or a text: a column, or a function of the rows; see `Criterion`.
+
+    ``between`` is ``low`` and ``high``.
+    """
+    ends: dict[str, Any] = dict(zip(("low", "high"), between or (), strict=False))
+    return Criterion(selections=_several(source), ours=ours, **ends, **limits)
 
 
 def holds(source: Source, condition: str | Measure, **reasons: Any) -> Criterion:

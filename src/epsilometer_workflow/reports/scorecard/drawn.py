@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from epsilometer.errors import ArgumentError
+from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.askin2022 import figures as askin2022
 from epsilometer_workflow.reports.gorla2022 import figures as gorla2022
 from epsilometer_workflow.reports.kutta2022 import figures as kutta2022
 from epsilometer_workflow.reports.lu2022 import figures as lu2022
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _RENDERERS = {
     "gorla2022": gorla2022,
@@ -25,6 +23,7 @@ _RENDERERS = {
     "lu2022": lu2022,
 }
 _SETTINGS = "scorecard/settings"
+_ABOUT = ["kind", "label", "colour", "style", "along", "points"]
 
 
 def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -48,13 +47,13 @@ def drawn(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             raise ArgumentError("tables", f"has {name}, which is not a paper's figure")
         figure = getattr(_RENDERERS[report], renderer)(table)
         for panel, axes in enumerate(figure.axes):
-            rows += [{"figure": name, "panel": panel} | artist for artist in _artists(axes)]
+            rows += [(name, panel, *artist) for artist in _artists(axes)]
         plt.close(figure)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["figure", "panel", *_ABOUT])
 
 
-def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
-    """Yield the artists of one panel."""
+def _artists(axes: style.Axes) -> Iterator[tuple[str, str, str, str, str, int]]:
+    """Yield the artists of one panel, as `_ABOUT` says."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_hex
 
@@ -62,15 +61,9 @@ def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
         x, y = (np.asarray(values, float) for values in line.get_data())
         along = "horizontal" if np.unique(y).size == 1 else ""
         along = "vertical" if np.unique(x).size == 1 else along
-        marks = line.get_linestyle() in ("None", "none", "")
-        yield {
-            "kind": "points" if marks else "line",
-            "label": str(line.get_label()),
-            "colour": to_hex(line.get_color()),
-            "style": str(line.get_linestyle()),
-            "along": along,
-            "points": x.size,
-        }
+        kind = "points" if line.get_linestyle() in ("None", "none", "") else "line"
+        look = to_hex(line.get_color()), str(line.get_linestyle())
+        yield kind, str(line.get_label()), *look, along, x.size
     parts: list[Any] = [*axes.collections, *axes.patches]
     for part in parts:
         face = np.atleast_2d(part.get_facecolor())
@@ -80,11 +73,5 @@ def _artists(axes: Axes) -> Iterator[dict[str, Any]]:
         points = isinstance(part, PathCollection)
         offsets = len(part.get_offsets()) if points else sum(len(p.vertices) for p in paths)
         colour = face[0] if filled else edge[0] if edge.size else (0, 0, 0)
-        yield {
-            "kind": "points" if points else "area" if filled else "line",
-            "label": str(part.get_label()),
-            "colour": to_hex(colour),
-            "style": "",
-            "along": "",
-            "points": offsets,
-        }
+        kind = "points" if points else "area" if filled else "line"
+        yield kind, str(part.get_label()), to_hex(colour), "", "", offsets

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _COLOURS = {
     YES: "#2e7d5b",
@@ -22,7 +17,7 @@ _COLOURS = {
 _ROW = 0.19  # inches
 
 
-def shares(table: pd.DataFrame) -> Figure:
+def shares(table: pd.DataFrame) -> style.Figure:
     """Draw a bar for each artifact, a panel a paper: how many statements agree."""
     parts = table[(table["paper"] != "all") & (table["artifact"] != "all")]
     papers = list(dict.fromkeys(parts["paper"]))
