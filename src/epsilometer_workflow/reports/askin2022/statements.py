@@ -9,8 +9,41 @@ import json
 
 import numpy as np
 
-from epsilometer_workflow.reports.scorecard.criteria import *
-from epsilometer_workflow.reports.scorecard.measures import *
+from epsilometer_workflow.reports.scorecard.criteria import (
+    Criterion,
+    Measure,
+    Rows,
+    Value,
+    holds,
+    key,
+    named,
+    number,
+    only,
+    printed,
+    printed_numbers,
+    rows,
+    setting,
+    setting_numbers,
+    settings,
+    undecided,
+)
+from epsilometer_workflow.reports.scorecard.measures import (
+    allowance,
+    error,
+    excess,
+    falls,
+    first,
+    largest,
+    largest_ratio,
+    last,
+    numbers,
+    relative_error,
+    same,
+    slope,
+    smallest,
+    smallest_ratio,
+    within,
+)
 from epsilometer_workflow.reports.style import TRUTH
 
 exact = named("scorecard/askin2022-exact")  # formulas, worked out at some points

@@ -10,8 +10,39 @@ import json
 import numpy as np
 import scipy
 
-from epsilometer_workflow.reports.scorecard.criteria import *
-from epsilometer_workflow.reports.scorecard.measures import *
+from epsilometer_workflow.reports.scorecard.criteria import (
+    Criterion,
+    Measure,
+    Rows,
+    Value,
+    holds,
+    key,
+    named,
+    number,
+    printed,
+    rows,
+    setting,
+    setting_numbers,
+    settings,
+)
+from epsilometer_workflow.reports.scorecard.measures import (
+    allowance,
+    digits,
+    error,
+    falls,
+    first,
+    grown,
+    largest,
+    largest_ratio,
+    last,
+    numbers,
+    relative_error,
+    rises,
+    same,
+    slope,
+    smallest,
+    smallest_ratio,
+)
 from epsilometer_workflow.reports.style import TRUTH
 
 exact = named("scorecard/gorla2022-exact")  # formulas, worked out at some points

@@ -7,8 +7,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilometer_workflow.reports.scorecard.criteria import *
-from epsilometer_workflow.reports.scorecard.measures import *
+from epsilometer_workflow.reports.scorecard.criteria import (
+    Criterion,
+    Measure,
+    Rows,
+    Selection,
+    Value,
+    holds,
+    key,
+    named,
+    number,
+    printed,
+    rows,
+    setting,
+    setting_numbers,
+    undecided,
+)
+from epsilometer_workflow.reports.scorecard.measures import (
+    allowance,
+    error,
+    excess,
+    first,
+    largest,
+    largest_ratio,
+    last,
+    numbers,
+    relative_error,
+    rises,
+    slope,
+    smallest_ratio,
+    spread,
+)
 from epsilometer_workflow.reports.style import TRUTH
 
 _BOUND = "estimators.renyi-bound-as-published-draws=50.parameters"

@@ -7,8 +7,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilometer_workflow.reports.scorecard.criteria import *
-from epsilometer_workflow.reports.scorecard.measures import *
+from epsilometer_workflow.reports.scorecard.criteria import (
+    Criterion,
+    Limit,
+    Rows,
+    Selection,
+    Value,
+    holds,
+    named,
+    number,
+    only,
+    printed,
+    rows,
+    setting,
+    setting_numbers,
+    settings,
+    undecided,
+)
+from epsilometer_workflow.reports.scorecard.measures import (
+    allowance,
+    error,
+    excess,
+    falls,
+    first,
+    largest,
+    largest_ratio,
+    last,
+    numbers,
+    relative_error,
+    same,
+    slope,
+    smallest,
+    smallest_ratio,
+)
 
 bounds = named("scorecard/lu2022-bounds")  # error bounds, worked out at some points
 exact = named("scorecard/lu2022-exact")  # formulas, worked out at some points
