@@ -120,7 +120,7 @@ def lower_bound(
     k, n, k_prime, m = _counts(hits, draws, hits_prime, draws_prime)
     checks.between_0_and_1("alpha", alpha)
     _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1)
+    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     gamma = _GAMMA * alpha
     limit = _upper_limit(k_prime, m, gamma)
 
@@ -170,7 +170,7 @@ def p_value(
     if not 0 <= checks.real("epsilon", epsilon) <= _LARGEST:
         raise ArgumentError("epsilon", f"must lie in [0, {_LARGEST:g}], got {epsilon!r}")
     _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1)
+    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
     worst = _worst_tail(k, n, k_prime, m, math.exp(epsilon), delta, limit, 1.0, True, *work)
     return float(min(worst + gamma, 1.0))
@@ -196,7 +196,7 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 
 
 @compiled
-def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, upper, pmf):  # type: ignore[no-untyped-def]
+def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
@@ -206,6 +206,7 @@ def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, uppe
     z = _score(k, n, k_prime, m, scale, delta)
     if z <= 0.0:
         return 1.0
+    least[:] = -1
     largest = min((1.0 - delta) / scale, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
@@ -225,7 +226,7 @@ def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, uppe
         else:
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
         if 0.0 < q <= min(limit, largest):
-            worst = max(worst, _tail(z, n, m, scale, delta, q, upper, pmf))
+            worst = max(worst, _tail(z, n, m, scale, delta, q, upper, pmf, least))
             if worst > allowed:
                 break
     return worst
@@ -247,54 +248,54 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tail(z, n, m, scale, delta, q, upper, pmf):  # type: ignore[no-untyped-def]
+def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
-    For each count of x' the score rises with that of x; the least count that reaches z rises, too.
+    For each count of x' the score rises with that of x; the ``least`` count that reaches z rises,
+    too. It is -1 if not known yet.
     """
-    least = z * (1.0 - 1e-9) if z < math.inf else z  # includes its own counts, in any rounding
-    low, size = _binomial(n, min(1.0, scale * q + delta), upper)
-    low_prime, size_prime = _binomial(m, q, pmf)
-    for i in range(size - 2, -1, -1):
+    reached = z * (1.0 - 1e-9) if z < math.inf else z  # by its own counts, in any rounding
+    low, high = _binomial(n, min(1.0, scale * q + delta), upper)
+    low_prime, high_prime = _binomial(m, q, pmf)
+    for i in range(high - 1, low - 1, -1):
         upper[i] += upper[i + 1]
     total = 0.0
-    first = 0
-    for j in range(size_prime):
-        while first < size and _score(low + first, n, low_prime + j, m, scale, delta) < least:
-            first += 1
-        if first == size:
+    for j in range(low_prime, high_prime + 1):
+        first = least[j]
+        if first < 0:
+            first = max(low, least[j - 1] if j > low_prime else 0)
+            while first <= high and _score(first, n, j, m, scale, delta) < reached:
+                first += 1
+            if low < first <= high:
+                least[j] = first
+        if first > high:
             break
-        total += pmf[j] * upper[first]
+        total += pmf[j] * upper[max(first, low)]
     return total
 
 
 @compiled
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
-    """Fill an array with the probabilities of likely counts; return the first and their number.
+    """Set the probabilities of likely counts at their places; return the first and the last.
 
     A recurrence from the mode, divided by the sum, loses no digits to logarithms of factorials.
     """
     if p <= 0.0 or p >= 1.0:
-        out[0] = 1.0
-        return (0 if p <= 0.0 else n), 1
-    mode = min(int((n + 1) * p), n)
+        low = high = 0 if p <= 0.0 else n
+        out[low] = 1.0
+        return low, high
+    low = high = min(int((n + 1) * p), n)
     odds = p / (1.0 - p)
-    low, value = mode, 1.0
-    while low > 0 and value > _SMALLEST:
-        value *= low / ((n - low + 1) * odds)
+    out[low] = 1.0
+    while low > 0 and out[low] > _SMALLEST:
+        out[low - 1] = out[low] * (low / ((n - low + 1) * odds))
         low -= 1
-    high, value = mode, 1.0
-    while high < n and value > _SMALLEST:
-        value *= (n - high) * odds / (high + 1)
+    while high < n and out[high] > _SMALLEST:
+        out[high + 1] = out[high] * ((n - high) * odds / (high + 1))
         high += 1
-    out[mode - low] = 1.0
-    for k in range(mode, low, -1):
-        out[k - 1 - low] = out[k - low] * (k / ((n - k + 1) * odds))
-    for k in range(mode, high):
-        out[k + 1 - low] = out[k - low] * ((n - k) * odds / (k + 1))
-    size, total = high - low + 1, 0.0
-    for i in range(size):
+    total = 0.0
+    for i in range(low, high + 1):
         total += out[i]
-    for i in range(size):
+    for i in range(low, high + 1):
         out[i] /= total
-    return low, size
+    return low, high
