@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, row_codes
-from epsilometer.events.tallies import Tally, fifths
+from epsilometer.events.tallies import FOLDS, Tally, fifths
 
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
@@ -273,8 +273,10 @@ class Numbers(Cells):
         self.ordered = size > 1
         if tally is not None:
             self._set_folds(*tally.in_cells(self.starts, size))
+        elif np.issubdtype(x.dtype, np.integer):
+            super().__init__(*self.codes, size)
         else:
-            super().__init__(*self.codes, size + self._missing)
+            self._set_folds(*map(self._folds, (x, x_prime)))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = _Values(x, x_prime, distinct, view, tally)
@@ -300,6 +302,15 @@ class Numbers(Cells):
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size
         return np.asarray(codes, np.int64)
+
+    def _folds(self, side: Sample) -> Counts:
+        """Return the counts of reals in cells, by fold; NaN sorts last."""
+        ends = np.append(self.starts, np.nan)[: self._size - 1 + self._missing]
+        below = np.zeros((FOLDS, ends.size + 2), np.int64)
+        for row, part in zip(below, fifths(side.size), strict=True):
+            fold = np.sort(side[part])
+            row[1:-1], row[-1] = fold.searchsorted(ends), fold.size
+        return np.diff(below)
 
     def log_ratios(self) -> tuple[Sample, Floats, float]:
         """Return the starts, the shrunken log ratio of each cell ``(k,)``, and that of NaN."""
