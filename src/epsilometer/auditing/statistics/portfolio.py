@@ -227,6 +227,8 @@ def _best_bets(
 ) -> tuple[Floats, Floats]:
     """Return the bets against each level, of several the one with the largest predicted growth."""
     f, g = bet(prediction, first.ravel(), second.ravel())
+    if first.shape[1] == 1:
+        return f, g
     growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
     best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
     return f[:, best], g[:, best]
