@@ -124,10 +124,22 @@ def lower_bound(
     gamma = _GAMMA * alpha
     limit = _upper_limit(k_prime, m, gamma)
 
-    def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
-        scale, allowed = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, *work)
+    def refuted(epsilon: float, last: float | None = None, *, everywhere: bool = True) -> bool:
+        """Tell whether a claim is refuted, or all up to the last."""
+        scales = math.exp(epsilon), math.exp(epsilon if last is None else last)
+        allowed = (1 - _GAMMA - _BETWEEN) * alpha
+        worst = _worst_tail(k, n, k_prime, m, *scales, delta, limit, allowed, everywhere, *work)
         return bool(worst <= allowed)
+
+    def kept(claims: list[float]) -> int | None:
+        """Return the number of the first claim that is not refuted."""
+        if refuted(claims[0], claims[-1]):
+            return None
+        if (half := len(claims) // 2) == 0:
+            return 0
+        if (first := kept(claims[:half])) is not None:
+            return first
+        return None if (later := kept(claims[half:])) is None else half + later
 
     if k <= delta * n or not refuted(0.0):
         return 0.0
@@ -141,8 +153,7 @@ def lower_bound(
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _DIGITS)
     if everywhere:  # few counts: p-values rise in steps, sometimes one back
         below: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
-        first = next((i for i, claim in enumerate(below) if not refuted(claim)), None)
-        if first is None:
+        if (first := kept(below)) is None:
             return low
         return bisected(refuted, below[first - 1], below[first], _DIGITS)[0]
     step = 4 * _DIGITS
@@ -172,7 +183,8 @@ def p_value(
     _check_delta(delta)
     work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
-    worst = _worst_tail(k, n, k_prime, m, math.exp(epsilon), delta, limit, 1.0, True, *work)
+    scales = math.exp(epsilon), math.exp(epsilon)
+    worst = _worst_tail(k, n, k_prime, m, *scales, delta, limit, 1.0, True, *work)
     return float(min(worst + gamma, 1.0))
 
 
@@ -196,18 +208,25 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 
 
 @compiled
-def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, upper, pmf, least):  # type: ignore[no-untyped-def]
+def _worst_tail(
+    k, n, k_prime, m, smallest, scale, delta, limit, allowed, everywhere, upper, pmf, least
+):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
+    It bounds those of all claims whose scale, e^epsilon, is ``smallest`` at least: the likeliest
+    P(S) has the ``scale``, and scores count that are extreme at either end.
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
     ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
     changes fastest.
     """
-    z = _score(k, n, k_prime, m, scale, delta)
+    z, first_z = (
+        _score(k, n, k_prime, m, scale, delta),
+        _score(k, n, k_prime, m, smallest, delta),
+    )
     if z <= 0.0:
         return 1.0
     least[:] = -1
-    largest = min((1.0 - delta) / scale, 1.0)
+    largest = min((1.0 - delta) / smallest, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
     even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
@@ -226,7 +245,9 @@ def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, uppe
         else:
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
         if 0.0 < q <= min(limit, largest):
-            worst = max(worst, _tail(z, n, m, scale, delta, q, upper, pmf, least))
+            worst = max(
+                worst, _tail(z, first_z, n, m, scale, smallest, delta, q, upper, pmf, least)
+            )
             if worst > allowed:
                 break
     return worst
@@ -248,13 +269,18 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
+def _extreme(k, n, k_prime, m, scale, delta, z):  # type: ignore[no-untyped-def]
+    """Tell whether counts have a score of z at least: the counts of z do, in any rounding."""
+    return _score(k, n, k_prime, m, scale, delta) >= (z * (1.0 - 1e-9) if z < math.inf else z)
+
+
+@compiled
+def _tail(z, first_z, n, m, scale, smallest, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
     For each count of x' the score rises with that of x; the ``least`` count that reaches z rises,
     too. It is -1 if not known yet.
     """
-    reached = z * (1.0 - 1e-9) if z < math.inf else z  # by its own counts, in any rounding
     low, high = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, high_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
@@ -264,7 +290,10 @@ def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyp
         first = least[j]
         if first < 0:
             first = max(low, least[j - 1] if j > low_prime else 0)
-            while first <= high and _score(first, n, j, m, scale, delta) < reached:
+            while first <= high and not (
+                _extreme(first, n, j, m, scale, delta, z)
+                or (smallest < scale and _extreme(first, n, j, m, smallest, delta, first_z))
+            ):
                 first += 1
             if low < first <= high:
                 least[j] = first
