@@ -199,8 +199,8 @@ def test_few_counts_have_the_bound_of_every_claim_of_the_grid(monkeypatch):
     bounds = [lower_bound(*each) for each in counts]
     tail = berger_boos._worst_tail
 
-    def of_single_claims(k, n, k_prime, m, smallest, scale, *rest):
-        return tail(k, n, k_prime, m, scale, scale, *rest) if smallest == scale else 1.0
+    def of_single_claims(k, n, k_prime, m, scales, *rest):
+        return tail(k, n, k_prime, m, scales, *rest) if scales[0] == scales[1] else 1.0
 
     monkeypatch.setattr(berger_boos, "_worst_tail", of_single_claims)
     assert [lower_bound(*each) for each in counts] == bounds

@@ -128,7 +128,7 @@ def lower_bound(
         """Tell whether a claim is refuted, or all up to the last."""
         scales = math.exp(epsilon), math.exp(epsilon if last is None else last)
         allowed = (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, *scales, delta, limit, allowed, everywhere, *work)
+        worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work)
         return bool(worst <= allowed)
 
     def kept(claims: list[float]) -> int | None:
@@ -184,7 +184,7 @@ def p_value(
     work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
     scales = math.exp(epsilon), math.exp(epsilon)
-    worst = _worst_tail(k, n, k_prime, m, *scales, delta, limit, 1.0, True, *work)
+    worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, 1.0, True, work)
     return float(min(worst + gamma, 1.0))
 
 
@@ -208,24 +208,21 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 
 
 @compiled
-def _worst_tail(
-    k, n, k_prime, m, smallest, scale, delta, limit, allowed, everywhere, upper, pmf, least
-):  # type: ignore[no-untyped-def]
+def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
-    It bounds those of all claims whose scale, e^epsilon, is ``smallest`` at least: the likeliest
-    P(S) has the ``scale``, and scores count that are extreme at either end.
+    It bounds those of all claims with e^epsilon between two ``scales``, which are equal for a
+    single claim: P(S) is that of the larger, and counts are extreme if they are so at either.
+
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
     ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
     changes fastest.
     """
-    z, first_z = (
-        _score(k, n, k_prime, m, scale, delta),
-        _score(k, n, k_prime, m, smallest, delta),
-    )
-    if z <= 0.0:
+    smallest, scale = scales
+    zs = _score(k, n, k_prime, m, smallest, delta), _score(k, n, k_prime, m, scale, delta)
+    if zs[1] <= 0.0:
         return 1.0
-    least[:] = -1
+    work[2][:] = -1
     largest = min((1.0 - delta) / smallest, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
@@ -245,9 +242,7 @@ def _worst_tail(
         else:
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
         if 0.0 < q <= min(limit, largest):
-            worst = max(
-                worst, _tail(z, first_z, n, m, scale, smallest, delta, q, upper, pmf, least)
-            )
+            worst = max(worst, _tail(zs, n, m, scales, delta, q, work))
             if worst > allowed:
                 break
     return worst
@@ -275,12 +270,13 @@ def _extreme(k, n, k_prime, m, scale, delta, z):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tail(z, first_z, n, m, scale, smallest, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
+def _tail(zs, n, m, scales, delta, q, work):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
-    For each count of x' the score rises with that of x; the ``least`` count that reaches z rises,
-    too. It is -1 if not known yet.
+    For each count of x' the score rises with that of x; the least count that reaches z rises, too.
+    The last part of ``work`` has those that are known, -1 for others.
     """
+    (z_first, z), (smallest, scale), (upper, pmf, least) = zs, scales, work
     low, high = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, high_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
@@ -292,7 +288,7 @@ def _tail(z, first_z, n, m, scale, smallest, delta, q, upper, pmf, least):  # ty
             first = max(low, least[j - 1] if j > low_prime else 0)
             while first <= high and not (
                 _extreme(first, n, j, m, scale, delta, z)
-                or (smallest < scale and _extreme(first, n, j, m, smallest, delta, first_z))
+                or (smallest < scale and _extreme(first, n, j, m, smallest, delta, z_first))
             ):
                 first += 1
             if low < first <= high:

@@ -106,8 +106,8 @@ class Round:
     @property
     def together(self) -> Round:
         """The bet with its counts of all blocks together."""
-        sides = (side.sum(axis=0, keepdims=True) for side in (self.counts, self.counts_prime))
-        return Round(self.bet, *sides, self.ahead, self.layout)
+        counts, counts_prime = (side.sum(axis=0)[None] for side in (self.counts, self.counts_prime))
+        return replace(self, counts=counts, counts_prime=counts_prime)
 
     def with_later(self, other: Round) -> Round:
         """Return the bet with its counts of these draws and of later ones."""
