@@ -1,5 +1,8 @@
 """How near an audit's bounds come to the level, and how soon: `make measurements`.
 
+`python -m tests.benchmarks.audit --times` prints the time of audits only: milliseconds of CPU of a
+second audit, the smallest of several, and seconds of a first audit and of the import.
+
 Medians over 20 seeds of the lower bound at 95 % from 200,000 draws a side, one pair, unless it says
 otherwise; ``goal`` is what it is meant to reach. Beside it, on the same draws, the auditor of
 jax-privacy where it is installed (`pip install jax-privacy`): a bound by Clopper and Pearson from
@@ -12,6 +15,9 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -99,6 +105,39 @@ def theirs(name: str, seed: int) -> tuple[float, float]:
     return float(bound), time.process_time() - start
 
 
+_FIRST = """
+import time
+start = time.perf_counter()
+import epsilometer as em
+print(f"import{time.perf_counter() - start:8.2f} s")
+em.audit(lambda x, size, rng: rng.laplace(x, 1, size), [(0, 1)], em.pure(1.0), samples={})
+print(f"first audit of {:,} draws, nothing compiled{time.perf_counter() - start:8.2f} s")
+"""
+
+
+def times() -> None:
+    """Print the times of audits."""
+    sides: dict[str, Draw] = {"Laplace": laplace_1, "Gaussian": gaussian}
+    sides["integers"] = lambda x, n, rng: x + rng.geometric(0.6, n) - rng.geometric(0.6, n)
+    for samples in (500, 50_000):
+        for name, draw in sides.items():
+
+            def mechanism(x: int, size: int, rng: np.random.Generator, draw: Draw = draw) -> Any:
+                return draw(x, size, rng)
+
+            spent = []
+            for _ in range(10):
+                start = time.process_time()
+                em.audit(mechanism, [(0, 1)], em.pure(1.0), samples=samples)
+                spent.append(time.process_time() - start)
+            print(f"{samples:6,} draws of {name:9}{1000 * min(spent[1:]):8.1f} ms", flush=True)
+    for samples in (500, 50_000):
+        with tempfile.TemporaryDirectory() as folder:
+            code = _FIRST.replace("{}", str(samples), 1).replace("{:,}", f"{samples:,}")
+            new = {**os.environ, "NUMBA_CACHE_DIR": folder}
+            subprocess.run([sys.executable, "-c", code], env=new, check=True)
+
+
 def main() -> None:
     """Print the medians."""
     head = ("level", "goal", "anytime", "above", "s", "exact", "s", "jax-privacy", "s")
@@ -117,4 +156,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    times() if "--times" in sys.argv else main()

@@ -1,6 +1,7 @@
 """Any callable can be drawn from; the error of anything else is one line that names it."""
 
 import ast
+import contextlib
 import functools
 import json
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import epsilometer as em
 from epsilometer.auditing import serving
 from epsilometer.auditing.inputs.neighbours import patterns
 from epsilometer.auditing.serving.outputs import Failure
@@ -38,6 +40,10 @@ def test_global_generators_follow_from_the_seed_and_are_put_back():
     assert not np.isin(first, other).any()
     assert len(set(first)) == 50
     assert before == state()
+    for function in (globally, lambda x: x / 0):  # an audit puts them back once, even if it fails
+        with contextlib.suppress(MechanismError):
+            em.audit(function, [(0, 1)], em.pure(1.0), samples=100, details=False)
+        assert before == state()
 
 
 # --- signatures -----------------------------------------------------------------------------------

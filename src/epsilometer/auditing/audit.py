@@ -30,6 +30,7 @@ from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.outcomes.shapes import raw
 from epsilometer.auditing.question import Pairs, Question, named_pairs, source_of
 from epsilometer.auditing.rendering.progress import Progress, no_progress, shown
+from epsilometer.auditing.serving.sampling import globals_kept
 from epsilometer.auditing.sources.callables import Source
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
@@ -180,6 +181,7 @@ def audit(
             return file.end(_run(question, source, checked, tell, file))
 
 
+@globals_kept()
 def _run(
     question: Question,
     source: Source,

@@ -63,7 +63,7 @@ class FittedNeighbours:
         queries = np.sort(outputs)
         counts, ties = _window_counts(self.points, self.before, self.k, queries)
         tied, tied_counts = np.unique(queries[:ties], return_counts=True)
-        first, last = _ranges(self.points, self.k, tied)
+        first, last = _ranges(self.points, self.k, tied) if ties else np.empty((2, 2, 0), np.int32)
         of_x_prime = self.before[last] - self.before[first]
         closer, within = zip(last - first - of_x_prime, of_x_prime, strict=True)
         c = np.arange(self.k + 1, dtype=np.float64)

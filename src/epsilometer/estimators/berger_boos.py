@@ -118,14 +118,26 @@ def lower_bound(
     k, n, k_prime, m = _counts(hits, draws, hits_prime, draws_prime)
     checks.between_0_and_1("alpha", alpha)
     _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1)
+    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     gamma = _GAMMA * alpha
     limit = _upper_limit(k_prime, m, gamma)
 
-    def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
-        scale, allowed = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, *work)
+    def refuted(epsilon: float, last: float | None = None, *, everywhere: bool = True) -> bool:
+        """Tell whether a claim is refuted, or all up to the last."""
+        scales = math.exp(epsilon), math.exp(epsilon if last is None else last)
+        allowed = (1 - _GAMMA - _BETWEEN) * alpha
+        worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work)
         return bool(worst <= allowed)
+
+    def kept(claims: list[float]) -> int | None:
+        """Return the number of the first claim that is not refuted."""
+        if refuted(claims[0], claims[-1]):
+            return None
+        if (half := len(claims) // 2) == 0:
+            return 0
+        if (first := kept(claims[:half])) is not None:
+            return first
+        return None if (later := kept(claims[half:])) is None else half + later
 
     if k <= delta * n or not refuted(0.0):
         return 0.0
@@ -139,8 +151,7 @@ def lower_bound(
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _DIGITS)
     if everywhere:  # few counts: p-values rise in steps, sometimes one back
         below: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
-        first = next((i for i, claim in enumerate(below) if not refuted(claim)), None)
-        if first is None:
+        if (first := kept(below)) is None:
             return low
         return bisected(refuted, below[first - 1], below[first], _DIGITS)[0]
     step = 4 * _DIGITS
@@ -168,9 +179,10 @@ def p_value(
     if not 0 <= checks.real("epsilon", epsilon) <= _LARGEST:
         raise ArgumentError("epsilon", f"must lie in [0, {_LARGEST:g}], got {epsilon!r}")
     _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1)
+    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
-    worst = _worst_tail(k, n, k_prime, m, math.exp(epsilon), delta, limit, 1.0, True, *work)
+    scales = math.exp(epsilon), math.exp(epsilon)
+    worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, 1.0, True, work)
     return float(min(worst + gamma, 1.0))
 
 
@@ -194,17 +206,22 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 
 
 @compiled
-def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, upper, pmf):  # type: ignore[no-untyped-def]
+def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
+
+    It bounds those of all claims with e^epsilon between two ``scales``, which are equal for a
+    single claim: P(S) is that of the larger, and counts are extreme if they are so at either.
 
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
     ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
     changes fastest.
     """
-    z = _score(k, n, k_prime, m, scale, delta)
-    if z <= 0.0:
+    smallest, scale = scales
+    zs = _score(k, n, k_prime, m, smallest, delta), _score(k, n, k_prime, m, scale, delta)
+    if zs[1] <= 0.0:
         return 1.0
-    largest = min((1.0 - delta) / scale, 1.0)
+    work[2][:] = -1
+    largest = min((1.0 - delta) / smallest, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
     even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
@@ -223,7 +240,7 @@ def _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, uppe
         else:
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
         if 0.0 < q <= min(limit, largest):
-            worst = max(worst, _tail(z, n, m, scale, delta, q, upper, pmf))
+            worst = max(worst, _tail(zs, n, m, scales, delta, q, work))
             if worst > allowed:
                 break
     return worst
@@ -245,54 +262,63 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tail(z, n, m, scale, delta, q, upper, pmf):  # type: ignore[no-untyped-def]
+def _extreme(k, n, k_prime, m, scale, delta, z):  # type: ignore[no-untyped-def]
+    """Tell whether counts have a score of z at least: the counts of z do, in any rounding."""
+    return _score(k, n, k_prime, m, scale, delta) >= (z * (1.0 - 1e-9) if z < math.inf else z)
+
+
+@compiled
+def _tail(zs, n, m, scales, delta, q, work):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
     For each count of x' the score rises with that of x; the least count that reaches z rises, too.
+    The last part of ``work`` has those that are known, -1 for others.
     """
-    least = z * (1.0 - 1e-9) if z < math.inf else z  # includes its own counts, in any rounding
-    low, size = _binomial(n, min(1.0, scale * q + delta), upper)
-    low_prime, size_prime = _binomial(m, q, pmf)
-    for i in range(size - 2, -1, -1):
+    (z_first, z), (smallest, scale), (upper, pmf, least) = zs, scales, work
+    low, high = _binomial(n, min(1.0, scale * q + delta), upper)
+    low_prime, high_prime = _binomial(m, q, pmf)
+    for i in range(high - 1, low - 1, -1):
         upper[i] += upper[i + 1]
     total = 0.0
-    first = 0
-    for j in range(size_prime):
-        while first < size and _score(low + first, n, low_prime + j, m, scale, delta) < least:
-            first += 1
-        if first == size:
+    for j in range(low_prime, high_prime + 1):
+        first = least[j]
+        if first < 0:
+            first = max(low, least[j - 1] if j > low_prime else 0)
+            while first <= high and not (
+                _extreme(first, n, j, m, scale, delta, z)
+                or (smallest < scale and _extreme(first, n, j, m, smallest, delta, z_first))
+            ):
+                first += 1
+            if low < first <= high:
+                least[j] = first
+        if first > high:
             break
-        total += pmf[j] * upper[first]
+        total += pmf[j] * upper[max(first, low)]
     return total
 
 
 @compiled
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
-    """Fill an array with the probabilities of likely counts; return the first and their number.
+    """Set the probabilities of likely counts at their places; return the first and the last.
 
     A recurrence from the mode, divided by the sum, loses no digits to logarithms of factorials.
     """
     if p <= 0.0 or p >= 1.0:
-        out[0] = 1.0
-        return (0 if p <= 0.0 else n), 1
-    mode = min(int((n + 1) * p), n)
+        low = high = 0 if p <= 0.0 else n
+        out[low] = 1.0
+        return low, high
+    low = high = min(int((n + 1) * p), n)
     odds = p / (1.0 - p)
-    low, value = mode, 1.0
-    while low > 0 and value > _SMALLEST:
-        value *= low / ((n - low + 1) * odds)
+    out[low] = 1.0
+    while low > 0 and out[low] > _SMALLEST:
+        out[low - 1] = out[low] * (low / ((n - low + 1) * odds))
         low -= 1
-    high, value = mode, 1.0
-    while high < n and value > _SMALLEST:
-        value *= (n - high) * odds / (high + 1)
+    while high < n and out[high] > _SMALLEST:
+        out[high + 1] = out[high] * ((n - high) * odds / (high + 1))
         high += 1
-    out[mode - low] = 1.0
-    for k in range(mode, low, -1):
-        out[k - 1 - low] = out[k - low] * (k / ((n - k + 1) * odds))
-    for k in range(mode, high):
-        out[k + 1 - low] = out[k - low] * ((n - k) * odds / (k + 1))
-    size, total = high - low + 1, 0.0
-    for i in range(size):
+    total = 0.0
+    for i in range(low, high + 1):
         total += out[i]
-    for i in range(size):
+    for i in range(low, high + 1):
         out[i] /= total
-    return low, size
+    return low, high

@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, row_codes
-from epsilometer.events.tallies import Tally, fifths
+from epsilometer.events.tallies import FOLDS, Tally, fifths
 
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
@@ -99,19 +99,19 @@ class Cells(ABC):
         so many fresh ``draws`` a side. The cautious estimate subtracts several standard
         deviations, the optimistic one ``little`` of them.
         """
+        lines = [(k, _CAUTION["half-line"]) for k in self._half_lines()] if self.ordered else []
+        ratios = self._ratios()
         for sign in (1, -1):
-            kinds = [(k, _CAUTION["set"]) for k in self._sets(sign)]
-            if self.ordered:
-                kinds += [(k, _CAUTION["half-line"]) for k in self._half_lines()]
+            kinds = [(k, _CAUTION["set"]) for k in self._sets(*(sign * each for each in ratios))]
+            kinds += lines
             if not kinds:
                 continue
             counts, counts_prime = (np.concatenate([k[side] for k, _ in kinds]) for side in (0, 1))
             sides = (counts, self._n), (counts_prime, self._m)
             (hits, n), (others, m) = sides[::sign]
             caution = np.repeat([c for _, c in kinds], [k[0].size for k, _ in kinds])
-            expected, optimistic = (
-                expected_level(hits, n, others, m, draws, c, level) for c in (caution, little)
-            )
+            cautions = np.stack([caution, np.full(caution.size, little)])
+            expected, optimistic = expected_level(hits, n, others, m, draws, cautions, level)
             end = 0
             for (first, _, cells_of_set), _ in kinds:
                 start, end = end, end + first.size
@@ -127,34 +127,44 @@ class Cells(ABC):
                     if optimistic[start + i] > _NOTHING
                 ]
 
-    def _sets(self, sign: int) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
+    def _ratios(self) -> tuple[Floats, Floats]:
+        """Return the log ratios of cells, by shrinkage ``(s, k)``, and those of other folds."""
+        some = np.array(_SHRINKAGES)[:, None] / self._n
+        sides = (self._all, self.folds[0]), (self._all_prime, self.folds[1])
+        whole = [
+            np.log(counts / n + some)
+            for (counts, _), n in zip(sides, (self._n, self._m), strict=True)
+        ]
+        rest = [counts - folds for counts, folds in sides]
+        others = [
+            np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1) + some[:, None])
+            for counts in rest
+        ]
+        return whole[0] - whole[1], others[0] - others[1]
+
+    def _sets(
+        self, ratio: Floats, of_others: Floats
+    ) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
         """Yield counts of the first r cells by shrunken log ratio, for several r.
 
         Each fold is counted in the order of the cells that the other folds give.
         """
         if self.ordered and self._all.size <= 2:
             return  # they are half-lines
-        others = self._all - self.folds[0], self._all_prime - self.folds[1]
-        for shrinkage in _SHRINKAGES:
-            some = shrinkage / self._n
-            ratio = sign * (
-                np.log(self._all / self._n + some) - np.log(self._all_prime / self._m + some)
-            )
-            order = np.argsort(-ratio, kind="stable")
-            likelier = int(np.count_nonzero(ratio > 1e-12))
-            if not likelier:
-                continue
-            ranks = _ranks(likelier)
-            n, m = (np.maximum(side.sum(axis=1, keepdims=True), 1) for side in others)
-            ratio = sign * (np.log(others[0] / n + some) - np.log(others[1] / m + some))
-            first = np.argsort(-ratio, axis=1, kind="stable")
-            counts, counts_prime = (
-                np.cumsum(np.take_along_axis(out, first, axis=1), axis=1)[:, ranks - 1]
-                .sum(axis=0)
-                .astype(float)
-                for out in self.folds
-            )
-            yield counts, counts_prime, lambda i, order=order, ranks=ranks: order[: ranks[i]]  # type: ignore[misc]
+        orders = np.argsort(-ratio, axis=1, kind="stable")
+        first = np.argsort(-of_others, axis=2, kind="stable")
+        fold = np.arange(FOLDS)[:, None]
+        sums = [np.cumsum(out[fold, first], axis=2).sum(axis=1) for out in self.folds]
+        for order, likelier, counts, counts_prime in zip(
+            orders, np.count_nonzero(ratio > 1e-12, axis=1).tolist(), *sums, strict=True
+        ):
+            if likelier:
+                ranks = _ranks(likelier)
+                yield (
+                    counts[ranks - 1].astype(float),
+                    counts_prime[ranks - 1].astype(float),
+                    lambda i, order=order, ranks=ranks: order[: ranks[i]],  # type: ignore[misc]
+                )
 
     def _half_lines(self) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
         """Yield the counts of all half-lines from the left, and from the right."""
@@ -207,17 +217,19 @@ def expected_level(
     stages = (n, m, caution), (draws, draws, _FRESH)
     if level is not None:
         shown = level(p, q)
-        expected = shown.copy()
+        expected = shown
         with np.errstate(invalid="ignore"):
             for size, size_prime, z in stages:
                 low, high = _wilson(p, size, -z), np.minimum(_wilson(q, size_prime, z), 1.0)
-                expected -= np.sqrt((shown - level(low, q)) ** 2 + (shown - level(p, high)) ** 2)
+                expected = expected - np.sqrt(
+                    (shown - level(low, q)) ** 2 + (shown - level(p, high)) ** 2
+                )
             return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.log(p / q)
         for size, size_prime, z in stages:
             low, high = np.log(_wilson(p, size, -z) / p), np.log(_wilson(q, size_prime, z) / q)
-            loss -= np.sqrt(low**2 + high**2)
+            loss = loss - np.sqrt(low**2 + high**2)
         return np.where(hits > 0, loss, _NOTHING)
 
 
@@ -273,8 +285,10 @@ class Numbers(Cells):
         self.ordered = size > 1
         if tally is not None:
             self._set_folds(*tally.in_cells(self.starts, size))
+        elif np.issubdtype(x.dtype, np.integer):
+            super().__init__(*self.codes, size)
         else:
-            super().__init__(*self.codes, size + self._missing)
+            self._set_folds(*map(self._folds, (x, x_prime)))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = _Values(x, x_prime, distinct, view, tally)
@@ -300,6 +314,15 @@ class Numbers(Cells):
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size
         return np.asarray(codes, np.int64)
+
+    def _folds(self, side: Sample) -> Counts:
+        """Return the counts of reals in cells, by fold; NaN sorts last."""
+        ends = np.append(self.starts, np.nan)[: self._size - 1 + self._missing]
+        below = np.zeros((FOLDS, ends.size + 2), np.int64)
+        for row, part in zip(below, fifths(side.size), strict=True):
+            fold = np.sort(side[part])
+            row[1:-1], row[-1] = fold.searchsorted(ends), fold.size
+        return np.diff(below)
 
     def log_ratios(self) -> tuple[Sample, Floats, float]:
         """Return the starts, the shrunken log ratio of each cell ``(k,)``, and that of NaN."""

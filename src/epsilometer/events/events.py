@@ -384,5 +384,6 @@ def codes_of(outputs: Sample) -> Counts:
 
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``.
     """
-    codes = row_codes(outputs.reshape(len(outputs), -1))
+    rows = outputs.reshape(len(outputs), -1)
+    codes = outputs if rows.shape[1] == 1 else row_codes(rows)
     return np.unique(codes, return_inverse=True)[1].reshape(-1)

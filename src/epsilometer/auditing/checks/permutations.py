@@ -82,12 +82,12 @@ def shared(codes: Counts, sizes: Sequence[int]) -> Matches:
         return Matches()
     rng = np.random.default_rng(zlib.crc32(codes.tobytes()))  # the order depends on the outputs
     order = rng.permutation(size)
-    kinds = codes[order]
-    order = order[np.argsort(times[kinds] * times.size + kinds, kind="stable")]
+    place = np.argsort(np.argsort(times, kind="stable")).astype(np.min_scalar_type(times.size))
+    order = order[np.argsort(place[codes[order]], kind="stable")]  # fast for small types
     ends = np.append(np.flatnonzero(np.diff(codes[order])) + 1, size)
     rank = np.arange(size) - np.repeat(np.append(0, ends[:-1]), np.diff(ends, prepend=0))
     first = np.flatnonzero((rank % 2 == 0) & (np.append(rank[1:], 0) % 2 == 1))[:_PAIRS]
-    pairs = np.repeat(np.arange(len(sizes)), sizes)[order][first + np.array([[0], [1]])]
+    pairs = np.repeat(np.arange(len(sizes)), sizes)[order[first + np.array([[0], [1]])]]
     used = (pairs[:, :, None] == np.arange(len(sizes))).sum(axis=0)
     left = np.array(sizes) - np.cumsum(used, axis=0) + used  # in each call, before each pair
     chance = (left * (left - 1)).sum(axis=1) / (left.sum(axis=1) * (left.sum(axis=1) - 1))
@@ -105,9 +105,11 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     """
     from scipy.special import gammaln
 
+    if (times := np.bincount(codes)).max() == 1:
+        return 1.0
     calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)  # those of one draw together
-    call = np.unique(np.repeat(calls, sizes), return_inverse=True)[1].ravel()
-    number, times = int(call.max()) + 1, np.bincount(codes)
+    call = np.repeat(np.unique(calls, return_inverse=True)[1], sizes)
+    number = int(call.max()) + 1
     values = np.argsort(times, kind="stable")[-_VALUES:]
     values = values[times[values] > 1]
     rank = np.full(times.size, values.size)
@@ -129,38 +131,52 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     return math.exp(-max(largest, 0.0))
 
 
-def unlikely(scores: Floats, group: Bools) -> float:
-    """Return Bennett's bound of the p-value of the sum of the scores of a group.
+def unlikely(scores: Floats, groups: Bools) -> Floats:
+    """Return Bennett's bounds of the p-values of the sums of the scores of groups, ``(g, n)``.
 
-    The group is a sample without replacement; so is its complement, which is used if smaller.
+    A group is a sample without replacement; so is its complement, which is used if smaller.
     """
-    size = int(min(group.sum(), (~group).sum()))
-    if not size:
-        return 1.0
-    largest, spread = float(np.abs(scores).max()), size * float((scores**2).mean())
-    u = largest * abs(float(scores[group].sum())) / spread
-    return min(2 * math.exp(-spread / largest**2 * ((1 + u) * math.log1p(u) - u)), 1.0)
+    return _bennett(scores, groups.sum(axis=-1), groups @ scores)
+
+
+def _bennett(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
+    sizes = np.minimum(sizes, scores.size - sizes)
+    largest, spread = np.abs(scores).max(), np.maximum(sizes, 1) * (scores**2).mean()
+    u = largest * np.abs(sums) / spread
+    p = 2 * np.exp(-spread / largest**2 * ((1 + u) * np.log1p(u) - u))
+    return np.where(sizes > 0, np.minimum(p, 1.0), 1.0)
 
 
 def by_time(scores: Floats) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
-    parts = np.arange(scores.size) * _STRETCHES // scores.size
-    p_values = [unlikely(scores, parts == i) for i in range(_STRETCHES)]
-    p_values += [unlikely(scores, parts <= i) for i in range(1, _STRETCHES - 2)]
-    return min(p_values) * len(p_values)
+    ends = -(-np.arange(_STRETCHES + 1) * scores.size // _STRETCHES)
+    sums = np.append(0.0, np.cumsum(scores))[ends]
+    several = slice(2, _STRETCHES - 1)  # stretches from the start
+    sizes = np.concatenate([np.diff(ends), ends[several]])
+    p_values = _bennett(scores, sizes, np.concatenate([np.diff(sums), sums[several]]))
+    return float(p_values.min()) * p_values.size
 
 
 def _pieces_p(
-    pieces: Sequence[Floats], statistics: Sequence[Statistic], rng: np.random.Generator
+    pieces: Sequence[Floats],
+    statistics: Sequence[Statistic],
+    rng: np.random.Generator,
+    limit: float = 1.0,
 ) -> float:
-    """Return Fisher's p-value of all pieces, each compared with permutations of itself."""
+    """Return Fisher's p-value of all pieces, each compared with permutations of itself.
+
+    It is 1 as soon as it must exceed the ``limit``, whatever the other pieces show.
+    """
     from scipy.special import chdtrc
 
-    total = 0.0
+    total, most = 0.0, len(pieces) * 2 * math.log(_PERMUTATIONS + 1)
     for piece, statistic in zip(pieces, statistics, strict=True):
+        if chdtrc(2 * len(pieces), most) > limit:
+            return 1.0
         others = rng.permuted(np.tile(piece, (_PERMUTATIONS, 1)), axis=1)
         values = statistic(np.concatenate([piece[None], others]))
-        total -= 2 * math.log(np.mean(values >= values[0] * (1 - 1e-9)))  # ties despite rounding
+        shown = -2 * math.log(np.mean(values >= values[0] * (1 - 1e-9)))  # ties despite rounding
+        total, most = total + shown, most + shown - 2 * math.log(_PERMUTATIONS + 1)
     return float(chdtrc(2 * len(pieces), total))
 
 
@@ -170,25 +186,30 @@ def autocovariances(scores: Floats) -> Floats:
     return np.asarray(np.fft.irfft(power, scores.shape[1], axis=1)[:, 1 : scores.shape[1] // 2 + 1])
 
 
-def serial_p(pieces: Sequence[Floats], rng: np.random.Generator) -> float:
-    """Return the p-value of serial dependence in pieces of the draws."""
+def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 1.0) -> float:
+    """Return the p-value of serial dependence in pieces of the draws, or 1 above the ``limit``."""
 
     def largest(scores: Floats) -> Floats:
         return np.asarray(np.abs(autocovariances(scores)).max(axis=1))
 
     pieces = [piece for piece in pieces if piece.size >= 4]
-    return _pieces_p(pieces, [largest] * len(pieces), rng)
+    return _pieces_p(pieces, [largest] * len(pieces), rng, limit)
 
 
-def places_p(rows: Floats, rng: np.random.Generator, pieces: int = PIECES) -> float:
-    """Return the p-value of agreement between rows of scores, position by position."""
+def places_p(
+    rows: Floats, rng: np.random.Generator, pieces: int = PIECES, limit: float = 1.0
+) -> float:
+    """Return the p-value of agreement between rows of scores, position by position.
+
+    It may be 1 above the ``limit``.
+    """
     parts = np.array_split(rows, min(pieces, rows.shape[1]), axis=1)
 
     def together(scores: Floats) -> Floats:
         means = scores.reshape(len(scores), len(rows), -1).mean(axis=1)
         return np.asarray((means**2).sum(axis=1))
 
-    return _pieces_p([part.ravel() for part in parts], [together] * len(parts), rng)
+    return _pieces_p([part.ravel() for part in parts], [together] * len(parts), rng, limit)
 
 
 def correlation_p(scores: Floats, others: Floats, rng: np.random.Generator) -> float:

@@ -237,8 +237,9 @@ def _other_seed(
             text += "call at another seed: a constant seed inside, or noise that is kept for "
             return Check(name, "failed", f"{text}further calls")
         scores = sample.scores if within else []
-        p_values = [places_p(score[sample.short], rng, _pieces(share)) for score in scores]
-        if any(p * len(scores) * len(samples) <= _POSITIONS * share for p in p_values):
+        limit = _POSITIONS * share / len(samples) / max(len(scores), 1)
+        pieces = _pieces(share)
+        if any(places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores):
             text = f"{sample.name}, outputs at the same place of different calls go together: some "
             return Check(name, "failed", f"{text}of the randomness has a constant seed")
     constant = [sample for sample in samples if sample.kinds == 1]
@@ -275,8 +276,8 @@ def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: floa
     for sample in samples:
         for score in sample.scores:
             long = score[sample.long]
-            p = serial_p(np.array_split(long, _pieces(share)), rng)
-            if p * len(sample.scores) * len(samples) <= _SERIAL * share:
+            limit = _SERIAL * share / len(samples) / len(sample.scores)
+            if serial_p(np.array_split(long, _pieces(share)), rng, limit) <= limit:
                 covariances = autocovariances(long[None])[0]
                 lag = int(np.argmax(np.abs(covariances) >= 0.95 * np.abs(covariances).max()))
                 correlation = covariances[lag] / (long.var() * long.size)
@@ -291,12 +292,13 @@ def _order(samples: Sequence[Calls], share: float) -> Check:
     name = "order of calls"
     best: tuple[float, Calls, Group] | None = None
     for family in (Calls.by_request, Calls.by_time):  # half of the probability each
-        tests = [
-            (unlikely(score, group.inside), sample, group)
-            for sample in samples
-            for group in family(sample)
-            for score in sample.scores
-        ]
+        tests = []
+        for sample in samples:
+            groups = list(family(sample))
+            inside = np.array([group.inside for group in groups], float)
+            p_values = np.array([unlikely(score, inside) for score in sample.scores])
+            for group, of_scores in zip(groups, p_values.T.tolist(), strict=False):
+                tests += [(p, sample, group) for p in of_scores]
         for p, sample, group in tests:
             if best is None or p * 2 * len(tests) < best[0]:
                 best = p * 2 * len(tests), sample, group

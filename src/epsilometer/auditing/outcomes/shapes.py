@@ -52,6 +52,8 @@ def raw(outputs: object) -> Values:
     """
     if isinstance(outputs, Plain):
         return outputs
+    if type(outputs) is np.ndarray and outputs.ndim and are_real(outputs):
+        return outputs
     if isinstance(outputs, list) and _ATOMS.issuperset(map(type, outputs)):
         return outputs
     try:

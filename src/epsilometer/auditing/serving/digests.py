@@ -111,13 +111,16 @@ def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
                 yield ".".join(filter(None, [node.module, alias.name])), node.level
 
 
-def _version(module: str) -> dict[str, str]:
+def _version(module: str) -> Mapping[str, str]:
     """Return the version of the package that installed a module; nothing for Python's own."""
-    if module in _STDLIB_NAMES:
-        return {}
+    return {} if module in _STDLIB_NAMES else _version_along(module, *sys.path)
+
+
+@functools.lru_cache(maxsize=256)
+def _version_along(module: str, *path: str) -> Mapping[str, str]:
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return {module: importlib.metadata.version(module)}
-    packages = sorted(set(_installed_along(*sys.path).get(module, [])))
+    packages = sorted(set(_installed_along(*path).get(module, [])))
     return {name: importlib.metadata.version(name) for name in packages}
 
 

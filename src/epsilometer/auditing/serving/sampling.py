@@ -253,21 +253,36 @@ class Printed:
 
 
 @contextlib.contextmanager
-def _globals_seeded(seed: int) -> Iterator[None]:
-    """Let the global generators follow from a seed, unlike a call's own; then restore them."""
-    global_seed = folded(-1 - seed)
+def globals_kept() -> Iterator[None]:
+    """Restore the global generators at the end, not after each call in between."""
+    if _keeping:
+        yield
+        return
     state = random.getstate()
     numbers = None if np is None else np.random.get_state(legacy=False)
-    random.seed(global_seed)
-    if np is not None:
-        with contextlib.suppress(TypeError):  # replaced by another kind of generator
-            np.random.seed(global_seed)
+    _keeping.append(True)
     try:
         yield
     finally:
+        _keeping.clear()
         random.setstate(state)
         if np is not None:
             np.random.set_state(numbers)
+
+
+_keeping: list[bool] = []
+
+
+@contextlib.contextmanager
+def _globals_seeded(seed: int) -> Iterator[None]:
+    """Let the global generators follow from a seed, unlike a call's own; then restore them."""
+    global_seed = folded(-1 - seed)
+    with globals_kept():
+        random.seed(global_seed)
+        if np is not None:
+            with contextlib.suppress(TypeError):  # replaced by another kind of generator
+                np.random.seed(global_seed)
+        yield
 
 
 def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:

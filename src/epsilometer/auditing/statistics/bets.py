@@ -103,6 +103,12 @@ class Round:
     ahead: int
     layout: Layout | None = None
 
+    @property
+    def together(self) -> Round:
+        """The bet with its counts of all blocks together."""
+        counts, counts_prime = (side.sum(axis=0)[None] for side in (self.counts, self.counts_prime))
+        return replace(self, counts=counts, counts_prime=counts_prime)
+
     def with_later(self, other: Round) -> Round:
         """Return the bet with its counts of these draws and of later ones."""
         counts = np.concatenate([self.counts, other.counts])

@@ -61,6 +61,8 @@ class Growth:
     """
 
     pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
+    together: bool = False
+    """Whether factors are those of all blocks together."""
 
     def at(self, claim: Claim, levels: Floats) -> Floats:
         """Return the factors at any levels of the claim, ``(blocks, k)``.
@@ -71,9 +73,10 @@ class Growth:
         factors = []
         for grids, logs in self.pieces:
             each = logs[claim.quantity]
+            each = each.sum(axis=0, keepdims=True) if self.together else each
             each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
-        return np.concatenate(factors)
+        return np.sum(factors, axis=0) if self.together else np.concatenate(factors)
 
 
 @dataclass(eq=False)
@@ -227,6 +230,8 @@ def _best_bets(
 ) -> tuple[Floats, Floats]:
     """Return the bets against each level, of several the one with the largest predicted growth."""
     f, g = bet(prediction, first.ravel(), second.ravel())
+    if first.shape[1] == 1:
+        return f, g
     growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
     best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
     return f[:, best], g[:, best]

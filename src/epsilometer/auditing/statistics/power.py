@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -216,12 +217,18 @@ def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 def _preferred(claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float) -> Bools:
     """Tell where an event has a larger expected level than a frequent one that meets the claim."""
-    half = np.full(1, 0.5)
-    usual = reached(lambda q: claim.likelier(q, claim.level), half, half)
+    half, usual = np.full(1, 0.5), _usual(claim)
     few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
     counts = (few, q * past + z * np.sqrt(q * past)), (half * past, usual * past)
     rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
     return np.asarray(rare > frequent)
+
+
+@cache
+def _usual(claim: EventClaim) -> Floats:
+    """Return the probability q with which a likelier event has one half by the claim."""
+    half = np.full(1, 0.5)
+    return reached(lambda q: claim.likelier(q, claim.level), half, half)
 
 
 def detectable(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,6 +29,12 @@ class Looks:
 
     rounds: Sequence[Round] = ()
     growth: Growth | None = None
+
+    @property
+    def together(self) -> Looks:
+        """The same with all blocks in one."""
+        growth = None if self.growth is None else replace(self.growth, together=True)
+        return Looks([bet.together for bet in self.rounds], growth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,9 +233,18 @@ class Wealth:
         grid = np.union1d(claim.grid(), [claim.level])
         bound = self.earlier.bounds.get(claim.quantity, 0.0)
         grid = grid[grid >= bound]
-        for start in range(0, grid.size, _CHUNK):
-            levels = grid[start : start + _CHUNK]
-            refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed
+        steps = [{pair: looks.together for pair, looks in step.items()} for step in self.steps]
+        many = _CHUNK if claim.orders else 4 * _CHUNK  # functions have many cells, events two
+        for levels in np.split(grid, range(many, grid.size, many)):
+            course = self._course(claim, levels)
+            for step in steps:
+                course.advance(step)
+            refuted = course.total >= self.needed
+            rest = np.flatnonzero(~refuted)  # the wealth may have been larger before the end
+            for some in np.split(rest, range(_CHUNK, rest.size, _CHUNK)):
+                refuted[some] = self.log_wealth(claim, levels[some]).max(axis=0) >= self.needed
+                if not refuted[some].all():
+                    break
             if not refuted.all():
                 first = int(np.argmin(refuted))
                 return float(levels[first - 1]) if first else bound
