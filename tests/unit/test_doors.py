@@ -372,7 +372,7 @@ def test_help_has_groups_and_fits_a_terminal(run, monkeypatch):
             "the mechanism",
             "the neighbouring inputs",
             "the claim",
-            "how long",
+            "the number of draws",
             "the answer",
             "advanced",
         )

@@ -34,11 +34,12 @@ exit codes:
   4 the mechanism failed, or its draws are invalid
 
 example:
-  epsilometer audit release.py:noisy_count --pair '[0, 0, 1]' '[0, 1, 1]' --epsilon 1"""
+  epsilometer audit release.py:noisy_count --pair '[0]' '[1]' --epsilon 1"""
 _NEEDED = """\
 epsilometer samples-needed CLAIM --detect LEVEL [options]
 
-Prints how many draws of each side find a true level, and how many any audit needs.
+Prints how many draws of each side find a true level, and the fewest that any
+audit needs.
 
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
 _OF_A_CLAIM = """
