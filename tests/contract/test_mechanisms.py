@@ -66,13 +66,6 @@ def constant(name, x):
     return hasattr(law(name), "probabilities") and law(name).probabilities(x).max() == 1
 
 
-@with_a_law
-def test_draws_follow_the_exact_law(name):
-    for x in inputs(name):
-        outputs = mechanism(name).outputs
-        assert obeys(sample(name, x, enough(outputs)), outputs, law(name), x)
-
-
 def enough(outputs):
     """Return how many draws are compared with a law."""
     return 20_000 if outputs == "vector" else 50_000
