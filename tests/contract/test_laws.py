@@ -170,11 +170,7 @@ def test_a_wider_interval_only_rescales(name):
 
 @pytest.mark.parametrize(
     ("epsilon", "svt2", "svt4", "noisy_max"),
-    [
-        (0.2, 0.1971, 0.1999, 0.1957),
-        (0.7, 0.6928, 0.6998, 0.6927),
-        (1.5, 1.4902, 1.4998, 1.4922),
-    ],
+    [(0.2, 0.1971, 0.1999, 0.1957), (0.7, 0.6928, 0.6998, 0.6927), (1.5, 1.4902, 1.4998, 1.4922)],
 )
 def test_levels_of_the_patterns_of_askin2022(epsilon, svt2, svt4, noisy_max):
     """The ten patterns of the configuration reach the levels computed independently."""

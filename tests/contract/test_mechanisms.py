@@ -15,15 +15,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer_workflow.stages.sample import draw
-from tests.contract.examples import (
-    EPSILON,
-    OUTSIDE,
-    configured,
-    inputs,
-    law,
-    mechanism,
-    parameters,
-)
+from tests.contract.examples import EPSILON, OUTSIDE, configured, inputs, law, mechanism, parameters
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]

@@ -88,9 +88,7 @@ def test_claims_about_events_have_two_methods(method, claim):
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)],
-    ids=lambda c: c.text(),
+    "claim", [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)], ids=lambda c: c.text()
 )
 def test_claims_about_divergences(claim):
     verdict = em.audit(too_little_noise, ONE, claim, **QUICK)

@@ -416,7 +416,7 @@ WITNESSES = {
     "keys": {"key 'c' is present", "key 'c' is missing"},
     "whole_keys": {"key 3 is present", "key 3 is missing"},
     "type_of_a_key": {
-        *("key 'v' is a number", "key 'v' is missing or is not a number", "key 'v' is 'none'"),
+        *("key 'v' is a number", "key 'v' is missing or is not a number", "key 'v' is 'none'")
     },
     "empty": {"length = 0", "length >= 1"},
     "length": {"length <= 4", "length >= 5", "length <= 3", "length >= 6"},

@@ -117,8 +117,7 @@ def waves(k: float, unit: float = 1.0) -> Mechanism:
 
 
 @pytest.mark.parametrize(
-    ("k", "unit"),
-    [(30, 1.0), (317, 1.0), (941, 1.0), (941, math.pi), (941, 1e6), (1000, 1.0)],
+    ("k", "unit"), [(30, 1.0), (317, 1.0), (941, 1.0), (941, math.pi), (941, 1e6), (1000, 1.0)]
 )
 @with_five_seeds
 def test_fine_structure_is_detected(k, unit, seed):
@@ -175,8 +174,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
 
 
 @pytest.mark.parametrize(
-    "mechanism",
-    [two_of_fifty, series, close, twice, late, late_difference, far_from_zero],
+    "mechanism", [two_of_fifty, series, close, twice, late, late_difference, far_from_zero]
 )
 @with_five_seeds
 def test_dependence_between_entries_is_detected(mechanism, seed):

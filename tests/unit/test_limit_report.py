@@ -216,11 +216,7 @@ def test_few_draws_are_left_out(drawn):
     ("key", "value", "message"),
     [
         ("inputs", {"id": "three", "values": [0, 1, 0]}, "must hold pairs of inputs"),
-        (
-            "inputs",
-            {"id": "same", "values": [0, 0]},
-            "pure has no finite level above 0",
-        ),
+        ("inputs", {"id": "same", "values": [0, 0]}, "pure has no finite level above 0"),
     ],
 )
 def test_what_has_no_limit_is_refused(drawn, key, value, message):
