@@ -534,7 +534,7 @@ GIVEN = {  # code; the arguments in the finding
     "rng.binomial(1, .5 + x[0] / 4)": "p = 0.5 on x, 0.75 on x': a loss of epsilon = 0.693",
     "rng.poisson(1 + x[0])": "lam = 1 on x, 2 on x': a loss without bound",
 }
-SEEN = (  # each draws once
+SOURCES = (  # each draws once
     *("rng.laplace()", "laplace()", "np.random.laplace()", "np.random.rand()", "np.random.ranf()"),
     *("np.random.RandomState().normal()", "default_rng().normal()", "rng.spawn(1)[0].normal()"),
     *("np.random.Generator(np.random.PCG64()).normal()", "copy.deepcopy(rng).normal()"),
@@ -557,7 +557,7 @@ def f(x, rng):
     from scipy import stats
     outputs = []
 """
-ALL_SOURCES += "".join(f"    outputs.append(sum(x) + {code})\n" for code in SEEN)
+ALL_SOURCES += "".join(f"    outputs.append(sum(x) + {code})\n" for code in SOURCES)
 ALL_SOURCES += "    return outputs\n"
 MECHANISMS = {
     **{name: fault[:2] for name, fault in FAULTS.items()},
@@ -586,9 +586,9 @@ def test_every_source_of_randomness_is_seen_and_replayed(recorded):
         np.testing.assert_allclose(np.subtract(run["x_prime"]["output"], run["x"]["output"]), 1)
     drawn = runs[0]["x"]["calls"]
     lines = {call["frames"][0]["line"] for call in drawn if call["kind"] == "draw"}
-    assert len(lines) == len(SEEN)
+    assert len(lines) == len(SOURCES)
     others = np.not_equal(runs[0]["x"]["output"], runs[1]["x"]["output"])
-    assert others.sum() >= len(SEEN) - 1  # a byte may be the same
+    assert others.sum() >= len(SOURCES) - 1  # a byte may be the same
 
 
 def test_a_finding_in_a_library_shows_its_parameters(tmp_path, diagnose):

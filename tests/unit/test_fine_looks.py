@@ -173,9 +173,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
     return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
 
 
-@pytest.mark.parametrize(
-    "mechanism", [two_of_fifty, series, close, twice, late, late_difference, far_from_zero]
-)
+@pytest.mark.parametrize("mechanism", [series, twice, late, late_difference, far_from_zero])
 @with_five_seeds
 def test_dependence_between_entries_is_detected(mechanism, seed):
     assert violated(mechanism, seed, samples=2000, as_reals=True)
