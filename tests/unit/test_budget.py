@@ -214,7 +214,7 @@ def test_the_answer_does_not_depend_on_jobs(place, kind):
         else:
             source = WorkerSource([sys.executable, "own.py"])
         try:
-            options = {"samples": 1000, "jobs": jobs, "check_sampler": False, **QUICK}
+            options = {"samples": 500, "jobs": jobs, "check_sampler": False, **QUICK}
             verdict = em.audit(source, [(0, 1), (0, 2)], em.pure(0.5), **options)
             answers.append((verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
         finally:
