@@ -10,7 +10,8 @@
 #   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
 #   make test                              the library, and each part of the workflow
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
-#   make examples                          four more seeds of each example of an audit that has one in make test
+#   make examples                          four more seeds of each example of an audit that has one in make test,
+#                                          and the examples that take longest
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage

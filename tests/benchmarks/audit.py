@@ -58,12 +58,7 @@ EXACT: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and 
     "geometric, scale 100": (partial(geometric, 100), PURE, LEVEL, 0.683),
     "Report Noisy Max": (noisy_max, PURE, 0.6927, 0.670),
     "SVT6": (svt6, PURE, 3.0918, 1.98),
-    "delta of Laplace 1 at .5": (
-        laplace_1,
-        em.approximate(0.5, 0.1),
-        1 - math.exp(-0.25),
-        0.2146,
-    ),
+    "delta of Laplace 1 at .5": (laplace_1, em.approximate(0.5, 0.1), 1 - math.exp(-0.25), 0.2146),
     "mu of a Gaussian": (gaussian, em.gdp(0.8), 1.0, 0.985),
     "Rényi 2, Laplace": (partial(laplace, 1.0), em.renyi({2: 0.3}), 0.3541, 0.340),
     "Rényi 7, ten bits": (ten_bits, em.renyi({7: 1.2}), 1.4664, 1.290),

@@ -38,8 +38,8 @@ def answered(job: Job, seed: int) -> tuple[list[dict[str, Any]], float]:
     """Return the verdicts on all claims of a case, and the seconds of its job."""
     spec, folder, record = job
     spec, start = spec | {"audit_seed": seed}, time.perf_counter()
-    with TemporaryDirectory() as made:
-        file, page = (str(Path(made, name)) for name in ("case.parquet", "case.html"))
+    with TemporaryDirectory() as place:
+        file, page = (str(Path(place, name)) for name in ("case.parquet", "case.html"))
         audit.run(file, page, spec, "", folder, "", lambda _: None, record)
         texts = read_columns(file, "verdict", {**spec, "made_of": ""})["json"]
     return [json.loads(text) for text in texts], time.perf_counter() - start

@@ -193,12 +193,7 @@ MAX = np.exp([0, 0.5, 1, 1.5, 2]), np.exp([2.0, 1.5, 1, 0.5, 0])
 WORDS = ["yes", "no", "perhaps", "never", "always"]
 SMALL = [0.3] * 10
 OTHERS = [
-    Row(
-        "geometric 2 for 1",
-        em.pure(1),
-        partial(geometric, 2),
-        partial(geometric_masses, 2),
-    ),
+    Row("geometric 2 for 1", em.pure(1), partial(geometric, 2), partial(geometric_masses, 2)),
     Row(
         "geometric .5 for .25",
         em.pure(0.25),
@@ -231,12 +226,7 @@ OTHERS = [
         partial(vectors, [0, 1.2, 0]),
         vector_masses([1.2]),
     ),
-    Row(
-        "dictionary, key leaks",
-        em.pure(0.5),
-        leaking,
-        lambda: ([0.3, 0.7], [0.02, 0.98]),
-    ),
+    Row("dictionary, key leaks", em.pure(0.5), leaking, lambda: ([0.3, 0.7], [0.02, 0.98])),
     Row(
         "exception",
         em.pure(0.5),
@@ -281,12 +271,7 @@ OTHERS = [
         line(stats.norm(), stats.norm(1.2), 10.0),
     ),
     Row("noise skipped in 10 %", em.pure(1), partial(skipped, 1, 0.1), skipped_masses),
-    Row(
-        "Cauchy shift 2 for .1",
-        em.pure(0.1),
-        cauchy,
-        line(stats.cauchy(), stats.cauchy(2), 1e6),
-    ),
+    Row("Cauchy shift 2 for .1", em.pure(0.1), cauchy, line(stats.cauchy(), stats.cauchy(2), 1e6)),
     Row("two peaks for .1", em.pure(0.1), partial(two_peaks, 3), two_peaks_masses),
 ]
 HOLD = [

@@ -113,8 +113,7 @@ def main() -> None:
             (
                 "read Parquet, checked",
                 *best(
-                    lambda: list(read_samples(str(ours), identity)),
-                    lambda: pd.read_parquet(theirs),
+                    lambda: list(read_samples(str(ours), identity)), lambda: pd.read_parquet(theirs)
                 ),
             ),
         ]

@@ -52,9 +52,9 @@ def all_told(odds: float, w: float, included: Bools, rng: np.random.Generator) -
 
 def one_told(odds: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
     """Randomised response about each canary with probability w, with the largest scores."""
-    told = rng.random(included.size) < w
-    right = rng.random(included.size) < np.where(told, expit(odds), 0.5)
-    return np.where(right == included, 1, -1) * (rng.random(included.size) + told)
+    revealed = rng.random(included.size) < w
+    right = rng.random(included.size) < np.where(revealed, expit(odds), 0.5)
+    return np.where(right == included, 1, -1) * (rng.random(included.size) + revealed)
 
 
 def at_times(mu: float, c: float, w: float, included: Bools, rng: np.random.Generator) -> Floats:
@@ -89,11 +89,11 @@ CASES: dict[str, tuple[Scores, float]] = {  # and the mu that holds
     "one sum": (summed, 1.0),
     **{
         f"{name}, log odds {odds:g}, with chance {w:g}": (
-            partial(told, odds, w),
+            partial(noise, odds, w),
             allowed(np.array([odds]), w),
         )
         for odds, w in ((1.0, 0.05), (2.0, 0.08), (4.0, 0.02))
-        for name, told in (("all told", all_told), ("each told", one_told))
+        for name, noise in (("all told", all_told), ("each told", one_told))
     },
     **{
         f"noise of {mu:g} up to {c:g}, with chance {w:g}": (

@@ -70,10 +70,7 @@ _TABLES: dict[str, dict[str, Any]] = {
             "deltas": [0.3, 0.1, 0.03],
         },
     },
-    "neighbours": {
-        "builder": "lu2022.spectra",
-        "options": {"panels": {"gaussian": "Gaussian"}},
-    },
+    "neighbours": {"builder": "lu2022.spectra", "options": {"panels": {"gaussian": "Gaussian"}}},
 }
 
 

@@ -170,11 +170,7 @@ def test_a_wider_interval_only_rescales(name):
 
 @pytest.mark.parametrize(
     ("epsilon", "svt2", "svt4", "noisy_max"),
-    [
-        (0.2, 0.1971, 0.1999, 0.1957),
-        (0.7, 0.6928, 0.6998, 0.6927),
-        (1.5, 1.4902, 1.4998, 1.4922),
-    ],
+    [(0.2, 0.1971, 0.1999, 0.1957), (0.7, 0.6928, 0.6998, 0.6927), (1.5, 1.4902, 1.4998, 1.4922)],
 )
 def test_levels_of_the_patterns_of_askin2022(epsilon, svt2, svt4, noisy_max):
     """The ten patterns of the configuration reach the levels computed independently."""
@@ -291,27 +287,6 @@ def test_noisy_sums_at_high_orders(epsilon, order):
 
 
 CLAIMS = [0.0, 0.1, 0.5, 1.0, 2.5]
-
-
-@every_law
-def test_spectra_fall_to_the_pure_level(name):
-    exact = law(name)
-    if mechanism(name).outputs == "mixed":
-        with pytest.raises(ArgumentError, match="has no spectrum"):
-            spectrum(exact, CLAIMS, *inputs(name)[:2])
-        return
-    for x, y in pairs(name):
-        level = exact.privacy_loss(x, y)
-        deltas = spectrum(exact, [*CLAIMS, level + 1e-6 if math.isfinite(level) else 700.0], x, y)
-        assert (np.diff(deltas) <= 1e-12).all()
-        assert deltas.min() >= 0
-        assert deltas.max() <= 1 + 1e-12
-        if math.isfinite(level):
-            assert deltas[-1] == pytest.approx(0, abs=1e-9)
-            at_half = spectrum(exact, [level / 2], x, y)[0]
-            assert at_half > 0 or level < 1e-9
-        # delta(0) is the total variation, the same in both directions
-        assert deltas[0] == pytest.approx(spectrum(exact, [0.0], y, x)[0], abs=1e-9)
 
 
 @continuous

@@ -17,15 +17,38 @@ from tests.contract.levels import (
     Answer,
     _row,
     _suspicious,
+    judged,
     limit_of,
     method_of,
     planned,
     planned_rows,
     promising,
     rows,
+    tasks_of,
 )
 
-N = 400_000
+N = 200_000
+
+
+@pytest.mark.parametrize(
+    ("entries", "case"), [*judged("evidence"), *judged("verdicts"), *judged("densities")]
+)
+def test_no_bound_lies_above_the_truth_more_often_than_it_may(entries, case):
+    for entry in entries:
+        for row in rows(entry, case, TESTED, ENOUGH):
+            assert not row.failed, row
+
+
+@pytest.mark.parametrize("reads", RUN)
+def test_a_third_of_the_cases_is_of_all_entries_and_groups(reads):
+    every = [(entry, case) for entry, case in tasks_of(reads) if limit_of(entry, CASES[case])[0]]
+    third = [(entry, case) for entries, case in judged(reads) for entry in entries]
+    assert set(third) <= set(every)
+    assert {entry for entry, _ in third} == {entry for entry, _ in every}
+    for entry in {entry for entry, _ in every}:
+        assert len([1 for name, _ in third if name == entry]) >= 3
+    groups = [{CASES[case].group for _, case in pairs} for pairs in (third, every)]
+    assert groups[0] == groups[1]
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
@@ -128,12 +151,9 @@ def test_a_bound_above_the_truth_too_often_fails():
     entry = next(e for e in promising() if method_of(e).guarantee == "finite-sample")
     case = CASES["laplace"]
 
-    def judged(above):
-        return _row(entry, case, shown(above, 60))
-
-    assert not judged(3).failed
-    assert judged(20).failed
-    assert judged(20).share == 20 / 60
+    assert not _row(entry, case, shown(3, 60)).failed
+    assert _row(entry, case, shown(20, 60)).failed
+    assert _row(entry, case, shown(20, 60)).share == 20 / 60
     assert not Answer("inf", 0.7 * (1 + 1e-10), 0.7).above  # rounding
     assert Answer("inf", math.nan, 0.7).above
     flagged = _row(entry, case, [Answer("inf", 0.8, 0.7, trusted=False)] * 60)

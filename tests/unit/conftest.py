@@ -32,9 +32,7 @@ def study() -> Study:
 
 
 @pytest.fixture(scope="session")
-def loaded(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[str], dict[str, str | None]]:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, str | None]]:
     """The imports of a job's script, determined once for all workers."""
 
     @cache

@@ -19,8 +19,8 @@ OLD = b"name,n,mean\na,10,0.25\nb,20,1e-16\n"
 
 
 def outcome(new: bytes, old: bytes = OLD, tolerance: float = 1e-9) -> tuple[str, bool]:
-    (found,) = compare({"r/t": new}, {"r/t": old}, tolerance)
-    return found.outcome, found.differs
+    (comparison,) = compare({"r/t": new}, {"r/t": old}, tolerance)
+    return comparison.outcome, comparison.differs
 
 
 @pytest.mark.parametrize("new", [b"", b"name,n,mean\na,10\nb,20,1e-16\n", b"\xff" + OLD])
@@ -81,10 +81,10 @@ def test_measured_seconds_and_statements_about_them_are_not_compared():
         "scorecard/scorecard": b"id,ours,agrees,from\na,0.1,yes,r/times r/t\nb,1,yes,r/t\n",
     }
     new = {name: table.replace(b"0.1", b"0.7") for name, table in old.items()}
-    found = compare(new, old)
-    assert [table.differs for table in found] == [False, False]
-    assert "1 cells of measured times not compared" in found[0].outcome
-    assert "4 cells of measured times not compared" in found[1].outcome
+    comparisons = compare(new, old)
+    assert [table.differs for table in comparisons] == [False, False]
+    assert "1 cells of measured times not compared" in comparisons[0].outcome
+    assert "4 cells of measured times not compared" in comparisons[1].outcome
     new["scorecard/scorecard"] = new["scorecard/scorecard"].replace(b"b,1,yes", b"b,1,no")
     assert compare(new, old)[1].differs
     assert archive.changed_verdicts(new, old) == ["b: no, archived yes"]
@@ -93,9 +93,9 @@ def test_measured_seconds_and_statements_about_them_are_not_compared():
 def test_the_same_tables_are_the_same_bytes(tmp_path: Path):
     for name in ("one", "two"):
         write(tmp_path / name / "quick.zip", {"r/u": b"x\n", "r/t": OLD}, ABOUT)
-    one, two = (tmp_path / name / "quick.zip" for name in ("one", "two"))
-    assert one.read_bytes() == two.read_bytes()
-    assert read(one) == ({"r/t": OLD, "r/u": b"x\n"}, ABOUT)
+    first, second = (tmp_path / name / "quick.zip" for name in ("one", "two"))
+    assert first.read_bytes() == second.read_bytes()
+    assert read(first) == ({"r/t": OLD, "r/u": b"x\n"}, ABOUT)
 
 
 def test_sha256sum_checks_an_unpacked_archive(tmp_path: Path):
@@ -125,15 +125,15 @@ def test_a_damaged_archive_is_refused(tmp_path: Path):
 
 def test_verify_has_a_line_for_each_table_and_the_versions_side_by_side(tmp_path: Path):
     write(tmp_path / "quick.zip", {"r/t": OLD, "r/u": OLD}, ABOUT)
-    made = tmp_path / "tables/r/t.csv"
-    made.parent.mkdir(parents=True)
-    made.write_bytes(OLD)
+    table = tmp_path / "tables/r/t.csv"
+    table.parent.mkdir(parents=True)
+    table.write_bytes(OLD)
     lines, same = verify(tmp_path / "tables", tmp_path / "quick.zip")
     assert lines[:2] == ["r/t: the same to the byte", "r/u: is missing"]
     assert any(line.split()[:2] == ["numpy", "2.0.0"] for line in lines)
     assert lines[-1].startswith("2 tables: 1 the same to the byte, 0 within 1e-09")
     assert not same
-    shutil.copy(made, made.with_name("u.csv"))
+    shutil.copy(table, table.with_name("u.csv"))
     assert verify(tmp_path / "tables", tmp_path / "quick.zip")[1]
 
 

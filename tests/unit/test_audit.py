@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -68,16 +67,6 @@ def test_an_undetectable_level_leaves_a_claim_undecided():
     assert em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.8, **QUICK).verdict == "not refuted"
 
 
-def test_a_sampler_of_a_constant_seed_is_invalid():
-    def constant_seed(x: list[int], size: int, rng: np.random.Generator) -> Any:
-        return sum(x) + np.random.default_rng(1).laplace(0, 1, size)
-
-    verdict = em.audit(constant_seed, ONE, em.pure(1.0), **QUICK)
-    assert (verdict.verdict, verdict.exit_code) == ("invalid", 4)
-    assert verdict.bound is None
-    assert "seed" in str(verdict)
-
-
 def test_a_claim_holds_only_where_the_outcomes_are_known():
     claim = em.pure(1.25)
     verdict = em.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
@@ -99,9 +88,7 @@ def test_claims_about_events_have_two_methods(method, claim):
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)],
-    ids=lambda c: c.text(),
+    "claim", [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)], ids=lambda c: c.text()
 )
 def test_claims_about_divergences(claim):
     verdict = em.audit(too_little_noise, ONE, claim, **QUICK)
@@ -202,23 +189,23 @@ def test_a_violation_in_the_tails_only_is_found():
     assert witness.count > 10 * max(witness.count_prime, 1)
 
 
-def test_a_stopped_audit_has_estimates_and_no_bounds_beside_the_verdict():
+def test_a_stopped_audit_has_fewer_draws_and_estimates_but_no_bounds_beside_the_verdict():
     verdict = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True)
+    assert verdict.verdict == "violated"
+    assert verdict.draws < 10_000
     kinds = {estimate["kind"] for estimate in verdict.estimates}
     assert not [kind for kind in kinds if "bound" in kind]
-
-
-def test_no_noise_at_all_is_violated():
-    verdict = em.audit(lambda x: x, [(0, 1)], em.pure(3.0), **QUICK)
-    assert verdict.verdict == "violated"
-    assert verdict.bound is not None
-    assert verdict.bound > 6
 
 
 @pytest.fixture(scope="module")
 def violation():
     """A verdict to be written at any alpha."""
     return em.audit(lambda x: x, [(0, 1)], em.pure(3.0), alpha=0.05, **QUICK)
+
+
+def test_no_noise_at_all_is_violated(violation):
+    assert violation.verdict == "violated"
+    assert violation.bound > 6
 
 
 @pytest.mark.parametrize(
@@ -248,16 +235,8 @@ def test_the_same_seed_gives_the_same_answer():
     assert first.witness != other.witness
 
 
-def test_stopping_early_costs_fewer_draws():
-    verdict = em.audit(
-        too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True, details=False
-    )
-    assert verdict.verdict == "violated"
-    assert verdict.draws < 10_000
-
-
 def test_a_budget_in_seconds():
-    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=5, details=False)
+    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=2, details=False)
     assert verdict.verdict == "not refuted"
     assert verdict.draws > 400
 
@@ -282,18 +261,6 @@ def test_recorded_outputs_are_audited():
     assert verdict.name in ("a", "b")
 
 
-def test_json_holds_everything():
-    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), samples=4000)
-    plain = json.loads(verdict.to_json())
-    keys = {"verdict", "claim", "alpha", "bound", "pair", "direction", "witness", "detectable"}
-    keys |= {"draws", "seconds", "seed", "checks", "estimates", "provenance"}
-    assert keys <= set(plain)
-    assert {"event", "count", "draws", "count_prime", "draws_prime"} < set(plain["witness"])
-    kinds = {estimate["kind"] for estimate in plain["estimates"]}
-    assert {"estimate", "asymptotic bound", "finite-sample bound", "does not apply"} <= kinds
-    assert len(plain["provenance"]["made of"]) > 0
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -301,26 +268,13 @@ def test_json_holds_everything():
         ({"pairs": [1, 2]}, r"pairs 'pair 1' must be pairs \(x, x'\), got 1"),
         ({"pairs": [(1, 2, 3)]}, r"pairs must be pairs"),
         ({"claim": 1.0}, "claim must be pure"),
-        ({"alpha": 0.0}, "alpha must lie strictly between 0 and 1"),
-        ({"samples": 5}, "samples must be at least"),
         ({"samples": 1e5}, "samples must be an integer"),
-        ({"seed": -1}, "seed must be at least 0"),
-        ({"budget": 1.0}, "samples cannot be used with budget; choose one"),
-        ({"detect": 0.5}, "detect must be above the claim"),
         ({"method": "best"}, "method must be anytime or exact"),
-        ({"method": "exact", "stop": True}, "stop cannot be used with method exact; choose one"),
-        (
-            {"outcomes": 2, "support": (0, 1), "lipschitz": 1},
-            "support cannot be used with outcomes",
-        ),
-        ({"outcomes": 1}, "outcomes must be at least 2"),
-        ({"support": (0, 1)}, "support needs lipschitz, which is missing"),
         ({"mechanism": 3}, "must be a function, got an object of type int"),
-        ({"mechanism": "nowhere.py:f"}, "nowhere.py"),
-        ({"mechanism": lambda x, y, z: 0}, "y"),
     ],
 )
 def test_errors_of_arguments_are_one_line(change, words):
+    """Those that the command line can show are in test_cli_mistakes.py."""
     arguments = {
         "mechanism": noisy_sum,
         "pairs": ONE,
@@ -332,21 +286,9 @@ def test_errors_of_arguments_are_one_line(change, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: em.pure(-1), "epsilon must lie in"),
-        (lambda: em.approximate(1, 1), "delta must lie in"),
-        (lambda: em.gdp(0), "mu must be positive"),
-        (lambda: em.zcdp(math.inf), "rho must be a finite number"),
-        (lambda: em.renyi({}), "renyi must name at least one order"),
-        (lambda: em.renyi({1: 0.5}), "order must be above 1"),
-        (lambda: em.renyi([(2, 0.5), (2, 0.6)]), "renyi must name each order once"),
-    ],
-)
-def test_bad_claims_are_refused(make, words):
-    with pytest.raises(ArgumentError, match=words):
-        make()
+def test_a_curve_of_no_order_is_refused():
+    with pytest.raises(ArgumentError, match="renyi must name at least one order"):
+        em.renyi({})
 
 
 def test_the_package_has_what_it_names():

@@ -50,9 +50,9 @@ def written(tmp_path):
 def diagnose(written):
     """A function that writes a mechanism and returns its cause of a violation."""
 
-    def diagnose(body, pair=ZERO_ONE, runs=4, head=IMPORTS):
-        place, seeds = written(body, head), list(range(1, 1 + runs))
-        answer = forked(lambda: replayed(lambda: load(place), pair, seeds, 20), 60)
+    def diagnose(body, head, pair=ZERO_ONE):
+        place = written(body, head)
+        answer = forked(lambda: replayed(lambda: load(place), pair, [1, 2, 3, 4], 20), 60)
         assert "runs" in answer, answer
         return cause_of(answer, {})
 
@@ -453,6 +453,15 @@ OTHERS = {  # a mechanism; the inputs
         """,
         ZERO_ONE,
     ),
+    "some runs": (
+        """
+        def f(x, rng):
+            if x[0] + rng.laplace(0, 1) > 1:
+                rng.random()
+            return 0
+        """,
+        ZERO_ONE,
+    ),
     "losses of calls": (
         """
         def f(x, rng):
@@ -487,20 +496,12 @@ def test_a_finding_of_long_outputs_shows_the_entries_that_differ(recorded):
     assert re.search(r"another output: entry 5 is (True on x, False|False on x, True) on x'", text)
 
 
-def test_a_finding_of_some_runs_has_their_number(diagnose):
-    cause = diagnose(
-        """
-        def f(x, rng):
-            if x[0] + rng.laplace(0, 4) > 1:
-                rng.random()
-            return 0
-        """,
-        runs=8,
-    )
+def test_a_finding_of_some_runs_has_their_number(recorded):
+    cause = cause_of(recorded["some runs"])
     (finding,) = cause.findings
     assert finding.kind == "call"
-    assert 0 < finding.runs < 8
-    assert f"({finding.runs} of 8 runs)" in str(cause)
+    assert 0 < finding.runs < 5
+    assert f"({finding.runs} of 5 runs)" in str(cause)
 
 
 def test_losses_of_calls_add_up(recorded):
@@ -534,7 +535,7 @@ GIVEN = {  # code; the arguments in the finding
     "rng.binomial(1, .5 + x[0] / 4)": "p = 0.5 on x, 0.75 on x': a loss of epsilon = 0.693",
     "rng.poisson(1 + x[0])": "lam = 1 on x, 2 on x': a loss without bound",
 }
-SEEN = (  # each draws once
+SOURCES = (  # each draws once
     *("rng.laplace()", "laplace()", "np.random.laplace()", "np.random.rand()", "np.random.ranf()"),
     *("np.random.RandomState().normal()", "default_rng().normal()", "rng.spawn(1)[0].normal()"),
     *("np.random.Generator(np.random.PCG64()).normal()", "copy.deepcopy(rng).normal()"),
@@ -557,7 +558,7 @@ def f(x, rng):
     from scipy import stats
     outputs = []
 """
-ALL_SOURCES += "".join(f"    outputs.append(sum(x) + {code})\n" for code in SEEN)
+ALL_SOURCES += "".join(f"    outputs.append(sum(x) + {code})\n" for code in SOURCES)
 ALL_SOURCES += "    return outputs\n"
 MECHANISMS = {
     **{name: fault[:2] for name, fault in FAULTS.items()},
@@ -586,9 +587,9 @@ def test_every_source_of_randomness_is_seen_and_replayed(recorded):
         np.testing.assert_allclose(np.subtract(run["x_prime"]["output"], run["x"]["output"]), 1)
     drawn = runs[0]["x"]["calls"]
     lines = {call["frames"][0]["line"] for call in drawn if call["kind"] == "draw"}
-    assert len(lines) == len(SEEN)
+    assert len(lines) == len(SOURCES)
     others = np.not_equal(runs[0]["x"]["output"], runs[1]["x"]["output"])
-    assert others.sum() >= len(SEEN) - 1  # a byte may be the same
+    assert others.sum() >= len(SOURCES) - 1  # a byte may be the same
 
 
 def test_a_finding_in_a_library_shows_its_parameters(tmp_path, diagnose):
@@ -614,7 +615,7 @@ def test_a_finding_in_a_library_shows_its_parameters(tmp_path, diagnose):
     def f(x, rng):
         return noisy.sums.noisy_sum(x, rng)
     """
-    first = diagnose(body, ([0, 1], [1, 3]), head=head).findings[0]
+    first = diagnose(body, head, ([0, 1], [1, 3])).findings[0]
     assert first.place == "__init__.py:7"
     assert first.more[:2] == (
         "from sums.py:5: return Laplace(0.5, 1).randomise(y, rng)",
@@ -634,7 +635,7 @@ def test_draws_of_a_library_while_it_is_imported_are_not_the_mechanisms(tmp_path
         import starting
         return sum(x) + rng.laplace()
     """
-    (finding,) = diagnose(body, head=head).findings
+    (finding,) = diagnose(body, head).findings
     assert finding.kind == "shift"
 
 

@@ -293,10 +293,7 @@ def leaving(x):
 BAD_OUTPUTS = [
     (lambda x, size: [1, 2, 3], ["returned 3 outputs where 50 were asked for"]),
     (lambda x, size: np.ones((2, size)), ["2 outputs of shape (2, 50)", "transpose it"]),
-    (
-        lambda x, size: 1.0,
-        ["one float where a list or an array of 50", "parameter 'size'"],
-    ),
+    (lambda x, size: 1.0, ["one float where a list or an array of 50", "parameter 'size'"]),
     (lambda x, n: np.float64(1.0), ["returned one float", "without the parameter 'n'"]),
     (lambda x, size: None, ["returned None where 50 were asked for"]),
     (lambda x, size: {"a": 1}, ["returned an object of type dict where 50"]),

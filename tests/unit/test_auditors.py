@@ -97,9 +97,9 @@ def test_a_broken_auditor_fails_alone(tmp_path, body, message):
         auditor.bound(*LAPLACE[:, :9], 0.05, rng, notion="pure", level=0.5)
     claim = Claimed(notion="pure")
     *_, (name, answer) = methods(pair(), claim, {}, [auditor])
-    found = answer(Run(pair(), claim.at(0.5), 0))
-    assert (name, found.refuted, found.bound) == ("broken", False, 0.0)
-    assert message in found.reason
+    result = answer(Run(pair(), claim.at(0.5), 0))
+    assert (name, result.refuted, result.bound) == ("broken", False, 0.0)
+    assert message in result.reason
 
 
 def test_it_is_a_method_of_the_matrix():
@@ -119,10 +119,10 @@ def test_it_is_a_method_of_the_limit():
     claim = Claimed(notion="pure")
     run = Run(pair(), claim.at(0.25), seed=0)
     *_, (name, answer) = methods(pair(), claim, {}, [auditors.read(FILE)])
-    found = answer(run)
-    assert (name, found.refuted, found.reason) == ("halves", True, "")
-    assert 0.4 < found.bound < 1
-    assert 64 <= found.draws < 4000
+    result = answer(run)
+    assert (name, result.refuted, result.reason) == ("halves", True, "")
+    assert 0.4 < result.bound < 1
+    assert 64 <= result.draws < 4000
     *_, (_, reason) = methods(pair("bits"), claim, {}, [auditors.read(FILE)])
     assert "not bits" in reason
 
@@ -159,8 +159,8 @@ def test_the_benchmark_heeds_its_draws_and_refuses_nan(tmp_path, needs, body, re
     call = {"function": f"{file}:lower_bound", "repeats": 1, "enough": 9.0, "limit": 60}
     call |= {"package": None, "answers": str(tmp_path / "answers.npz")}
     call |= {"warm": str(tmp_path / "warm.npz"), "data": [str(tmp_path / "data.npz")]}
-    (found,) = called(sys.executable, [call])
-    assert found.get("missing") == reason
+    (result,) = called(sys.executable, [call])
+    assert result.get("missing") == reason
 
 
 @pytest.mark.parametrize("name", ["ours, anytime", "ours", "StatDP", "DP-Sniper", "audit", "MPL"])
@@ -191,11 +191,11 @@ def test_one_file_enters_all_three_and_nothing_else(tmp_path, monkeypatch):
         patched.setattr("epsilometer_workflow.configuration.study.Study.auditors", added)
         after = specs(checked("config"))
     changed = {name for name in before if before[name] != after[name]}
-    asked = {"answers-0.2", "answers-0.7", "answers-1.5", "draws", "timed"}
-    asked |= {f"answers-{kind}" for kind in ("few", "fast", "slow", "gaussian")}
-    asked |= {name for name in before if name.startswith("audit-")}
+    own = {"answers-0.2", "answers-0.7", "answers-1.5", "draws", "timed"}
+    own |= {f"answers-{kind}" for kind in ("few", "fast", "slow", "gaussian")}
+    own |= {name for name in before if name.startswith("audit-")}
     follow = {"matrix", "cells", "methods", "seconds", "limit", "statements"}
-    assert changed == asked | follow
+    assert changed == own | follow
     installed = after["answers-few"]["installed"]
     assert list(installed.values()) == [added[0].versions()]
     assert {"name": "halves", "call": f"{FILE}:lower_bound", "package": None} in after[

@@ -33,16 +33,8 @@ MISTAKES = [  # old text, new text, the error
     ("alpha: 0.05", "alhpa: 0.05", "alhpa: unknown key; did you mean 'alpha'"),
     (SIZES, "samples: 0", "samples: .*greater than 0, got 0"),
     (SIZES, "samples: many", "samples: .*integer, got 'many'"),
-    (
-        SIZES,
-        "samples: {smok: 9}",
-        "samples.smok: unknown scale; did",
-    ),
-    (
-        SIZES,
-        "samples: 5",
-        "laplace.samples: must be at least 10 for",
-    ),
+    (SIZES, "samples: {smok: 9}", "samples.smok: unknown scale; did"),
+    (SIZES, "samples: 5", "laplace.samples: must be at least 10 for"),
     ("samples: 3000", "samples: 2000", "vector.samples: must be at least 2001 for 10 pairs"),
     ("samples: 3000", "samples: 100", "vector.samples: must be at least 401 for 2 pairs, got 100"),
     ("title: Audits in miniature", "title: 7", "title: .*string, got 7"),
@@ -107,11 +99,7 @@ MISTAKES = [  # old text, new text, the error
     ("samples: 3000", "timeout: 0", "vector.timeout: .*greater than 0"),
     ("samples: 3000", "failures: maybe", "vector.failures: .*boolean"),
     ("samples: 3000", "outcomes: 1", "vector.outcomes: .*greater than or equal to 2"),
-    (
-        "samples: 3000",
-        "support: [0, 1]",
-        "vector.support: needs lipschitz, which is missing",
-    ),
+    ("samples: 3000", "support: [0, 1]", "vector.support: needs lipschitz, which is missing"),
     ("samples: 3000", "support: [1, 0]\n    lipschitz: 1", "support: must have lower < upper"),
     ("samples: 3000", "reads: rows.csv", "vector.reads: .*list, got 'rows.csv'"),
     (

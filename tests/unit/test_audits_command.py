@@ -77,6 +77,7 @@ def write(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(running, "ONE_THREAD", {})
+    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", lambda *_: "")
     Path("own.py").write_text(CODE)
     Path("x.csv").write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(500)))
 

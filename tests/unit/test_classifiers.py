@@ -271,8 +271,7 @@ def test_hamming_separates_neighbours_of_2_to_the_60():
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["sklearn.naive_bayes.GaussianNB", "sklearn.linear_model.LogisticRegression"],
+    "name", ["sklearn.naive_bayes.GaussianNB", "sklearn.linear_model.LogisticRegression"]
 )
 def test_any_classifier_of_scikit_learn(name):
     rng = np.random.default_rng(1)
@@ -329,10 +328,7 @@ def test_no_chance_of_either_side_is_even():
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         (("sklearn.svm.SVC", 5), "options must be a mapping, got 5"),
         (("sklearn.svm.SVC", {}, 3), "before must be a list of steps, got 3"),
-        (
-            ("sklearn.svm.SVC", {"D": 1}),
-            "options has unknown 'D' of sklearn.svm.SVC",
-        ),
+        (("sklearn.svm.SVC", {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
         (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
     ],
 )

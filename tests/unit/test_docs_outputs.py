@@ -23,6 +23,6 @@ def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
         (tmp_path / FILES[page]).write_text("def word(x): ..." if page == "audit" else module)
     for command, shown in blocks:
         pattern = re.escape(shown).replace(re.escape("  ...\n"), "(?:.*\n)*")
-        errors = " 2>&1" if page == "audit" else ""  # elsewhere it is progress
-        printed = output(command + errors, tmp_path / FOLDERS[page])
+        errors = page == "audit"  # elsewhere it is progress
+        printed = output(command, tmp_path / FOLDERS[page], errors)
         assert re.fullmatch(pattern, printed), printed

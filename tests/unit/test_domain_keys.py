@@ -202,8 +202,8 @@ def test_numbers_are_where_floats_are_coarse():
     assert {2.0**50 - 1, 1e12, 1e15} <= starts
     rows = {"values": [2**53, 2**53 + 8], "step": 2}
     pairs = em.domain({"rows": rows, "length": [1, 3]})
-    seen = {row for pair in pairs.values() for side in pair for row in side}
-    assert {2.0**53, 2.0**53 + 4, 2.0**53 + 8} <= seen <= {2.0**53 + 2 * i for i in range(5)}
+    values = {row for pair in pairs.values() for side in pair for row in side}
+    assert {2.0**53, 2.0**53 + 4, 2.0**53 + 8} <= values <= {2.0**53 + 2 * i for i in range(5)}
 
 
 def test_a_missing_entry_has_a_name_of_its_own():
@@ -248,7 +248,7 @@ TYPED = {
 }
 
 
-def seen(x):
+def text_of(x):
     """The types and the missing entries of a data frame."""
     types = [str(kind) for kind in x.dtypes]
     if type(x).__module__.startswith("pandas"):
@@ -258,7 +258,7 @@ def seen(x):
 
 def test_a_function_gets_a_data_frame_of_pandas():
     pytest.importorskip("pandas")
-    source = callable_source(seen)
+    source = callable_source(text_of)
     sizes, missing = set(), set()
     for x, _ in em.domain({**TYPED, "frame": "pandas"}, limit=40).values():
         ((size, *types),) = source.draw(x, 1, 0)
@@ -272,7 +272,7 @@ def test_a_function_gets_a_data_frame_of_pandas():
 
 def test_a_function_gets_a_data_frame_of_polars():
     pytest.importorskip("polars")
-    source = callable_source(seen)
+    source = callable_source(text_of)
     missing = set()
     for pair in em.domain({**TYPED, "frame": "polars"}, limit=40).values():
         for x in pair:
@@ -286,20 +286,20 @@ def test_a_function_gets_a_data_frame_of_polars():
 
 def test_a_data_frame_of_polars_is_made_by_polars(monkeypatch):
     """As this environment may have no polars: what it would be called with."""
-    made = []
+    frames = []
 
     class Polars:
         Int64, Float64 = "whole", "real"
 
         @staticmethod
         def DataFrame(rows, schema, orient):  # noqa: N802 - the name in polars
-            made.append((rows, schema, orient))
+            frames.append((rows, schema, orient))
             return len(rows)
 
     monkeypatch.setitem(sys.modules, "polars", Polars)
     x = {"rows": [[1, 2.0]], "$polars": {"id": "Int64", "x": "Float64"}}
     assert list(callable_source(lambda x: x).draw(x, 2, 0)) == [1, 1]
-    assert made == [([[1, 2.0]], {"id": "whole", "x": "real"}, "row")]
+    assert frames == [([[1, 2.0]], {"id": "whole", "x": "real"}, "row")]
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MechanismError, match="which needs polars where it runs"):
         callable_source(lambda x: x).draw(x, 1, 0)
@@ -353,9 +353,9 @@ def test_a_file_of_audits_takes_the_same_keys(survey, tmp_path):  # noqa: F811
 
 
 def test_missing_entries_reach_another_interpreter(tmp_path, monkeypatch):
-    (tmp_path / "survey.py").write_text("def seen(x):\n    return str(x)\n")
+    (tmp_path / "survey.py").write_text("def text_of(x):\n    return str(x)\n")
     monkeypatch.chdir(tmp_path)
-    source = python_worker(sys.executable, "survey.py:seen")
+    source = python_worker(sys.executable, "survey.py:text_of")
     try:
         assert list(source.draw([1.0, math.nan, None], 1, 0)) == ["[1.0, nan, None]"]
     finally:

@@ -329,8 +329,9 @@ def test_an_accountant_gets_the_options_that_are_set(run, folder):
     assert "epsilon = 4" in run(words)[1]
 
 
-@pytest.mark.parametrize("kind", ["remove", "replace"])
-@pytest.mark.parametrize("python", ["", f"--python {sys.executable}"])
+@pytest.mark.parametrize(
+    ("kind", "python"), [("remove", ""), ("replace", f"--python {sys.executable}")]
+)
 def test_tables_are_data_frames_on_request(run, kind, python):
     pytest.importorskip("pandas")
     words = f"--{kind}-a-row ages.csv --frame --epsilon 1 --samples 2000 --json -"

@@ -299,7 +299,8 @@ def histories(scale, nights, draws, runs, claim, alpha=0.05, pairs=1):
 
 
 def test_a_correct_mechanism_is_refuted_in_few_histories():
-    assert histories(1.0, 5, 60, 60, Pure(1.0)) <= 0.1
+    """In .2, if every night had all of alpha: found with probability .88; `make audit-levels`."""
+    assert histories(1.0, 5, 60, 30, Pure(1.0)) <= 0.1
 
 
 def test_the_wealth_goes_on_where_it_ended(audited):

@@ -281,11 +281,6 @@ def test_the_largest_of_many(queries, epsilon):
         assert index.probabilities(high) == pytest.approx(1 / queries, rel=1e-12)
 
 
-def test_one_query_answers_for_all():
-    """The loss of twelve queries at epsilon 1, once infinite."""
-    assert law("noisy_max_value", 1.0, queries=12).privacy_loss([0] * 12, [1] * 12) == 12
-
-
 @pytest.mark.parametrize("epsilon", EPSILONS[:-1])
 def test_the_index_of_two(epsilon):
     """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2."""

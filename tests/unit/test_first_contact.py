@@ -16,7 +16,6 @@ import epsilometer as em
 import epsilometer.auditing.statistics.claims
 from epsilometer import audit
 from epsilometer.auditing.outcomes.outcomes import learn
-from epsilometer.auditing.verdict import LOW_BITS
 from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.events.events import Event, View
 from tests.seeds import FIVE
@@ -143,19 +142,6 @@ def test_an_event_can_be_counted_again_from_the_json_alone(seed):
 
 
 # --- low bits -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_the_first_violation_of_laplace_noise_suggests_as_reals(seed):
-    def noisy(x, size, rng):
-        return x + rng.laplace(size=size)
-
-    verdict = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, **QUICK)
-    assert verdict.verdict == "violated"
-    assert verdict.witness.note == LOW_BITS
-    assert "--as-reals" in str(verdict)
-    reals = em.audit(noisy, [(0, 1)], em.pure(1.0), seed=seed, as_reals=True, **QUICK)
-    assert reals.verdict == "not refuted"
 
 
 def test_the_readme_mentions_as_reals_on_its_first_screen():

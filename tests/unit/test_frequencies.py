@@ -34,8 +34,7 @@ def test_counting_and_sorting_agree(shift):
 
 
 @pytest.mark.parametrize(
-    ("x", "y"),
-    [([1, 2], [[1, 2]]), ([[1, 2]], [[1, 2, 3]]), ([], [1]), ([[[1]]], [[[1]]])],
+    ("x", "y"), [([1, 2], [[1, 2]]), ([[1, 2]], [[1, 2, 3]]), ([], [1]), ([[[1]]], [[[1]]])]
 )
 def test_bad_shapes_are_refused(x, y):
     with pytest.raises(ArgumentError, match=r"x_prime has shape|must not be empty"):

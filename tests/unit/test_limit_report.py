@@ -96,46 +96,46 @@ def test_an_audit_that_stops_uses_fewer_draws_for_the_same_claim():
     assert (answer.refuted, answer.draws) == (False, 400)
 
 
-@pytest.mark.parametrize(("needed", "found"), [(0, 64), (700, 706), (4000, 4000)])
-def test_the_fewest_draws_that_refute_are_found_by_bisection(needed, found):
-    asked = []
+@pytest.mark.parametrize(("needed", "fewest"), [(0, 64), (700, 706), (4000, 4000)])
+def test_the_fewest_draws_that_refute_are_found_by_bisection(needed, fewest):
+    sizes = []
 
     def bound(run):
-        asked.append(run.pair.n)
+        sizes.append(run.pair.n)
         if run.pair.n < needed / 2:
             raise ArgumentError("n", "too few")
         return 1.0 if run.pair.n >= needed else 0.0
 
     answer = methods.fixed(Run(coins(4000), pure(0.5), 1), bound)
-    assert answer == methods.Answer(found, True, 1.0)
-    assert len(asked) <= 5
+    assert answer == methods.Answer(fewest, True, 1.0)
+    assert len(sizes) <= 5
 
 
 def test_a_test_that_does_not_refute_with_all_draws_is_not_asked_again():
-    asked = []
-    answer = methods.fixed(Run(coins(400), pure(0.5), 1), lambda run: asked.append(run) or 0.5)
+    sizes = []
+    answer = methods.fixed(Run(coins(400), pure(0.5), 1), lambda run: sizes.append(run) or 0.5)
     assert answer == methods.Answer(400, False, 0.5)
-    assert len(asked) == 1
+    assert len(sizes) == 1
 
 
 def test_every_method_refutes_or_has_a_reason():
     pair = coins(4000)
     for claim, level in ((PURE, 0.5), (Claimed(notion="renyi", order=2), 0.3)):
         run = Run(pair, claim.at(level), 1)
-        found = dict(methods.methods(pair, claim, others()))
-        assert list(found) == [ANYTIME, FIXED, *others(), *methods.PUBLISHED]
-        reasons = {name for name, method in found.items() if isinstance(method, str)}
+        every = dict(methods.methods(pair, claim, others()))
+        assert list(every) == [ANYTIME, FIXED, *others(), *methods.PUBLISHED]
+        reasons = {name for name, method in every.items() if isinstance(method, str)}
         assert reasons == ({"Rényi bound"} if claim is PURE else {FIXED, "MPL", *methods.PUBLISHED})
-        for name in set(found) - reasons:
-            answer = found[name](run)
+        for name in set(every) - reasons:
+            answer = every[name](run)
             assert answer.bound > (0.1 if name == "DP-Sniper" else level), name
             assert answer.bound < math.log(3)
 
 
 def test_one_score_is_needed_by_the_published():
     vectors = Pair(np.zeros((9, 2)), np.zeros((9, 2)), "vector", Claims(), 1.0)
-    found = dict(methods.methods(vectors, PURE, {}))
-    assert "not outputs of the kind vector" in found["jax-privacy"]
+    every = dict(methods.methods(vectors, PURE, {}))
+    assert "not outputs of the kind vector" in every["jax-privacy"]
 
 
 def test_an_edit_of_a_published_method_makes_the_tables_again():
@@ -215,11 +215,7 @@ def test_few_draws_are_left_out(drawn):
     ("key", "value", "message"),
     [
         ("inputs", {"id": "three", "values": [0, 1, 0]}, "must hold pairs of inputs"),
-        (
-            "inputs",
-            {"id": "same", "values": [0, 0]},
-            "pure has no finite level above 0",
-        ),
+        ("inputs", {"id": "same", "values": [0, 0]}, "pure has no finite level above 0"),
     ],
 )
 def test_what_has_no_limit_is_refused(drawn, key, value, message):

@@ -518,14 +518,14 @@ def census(config_folder):
 
 @pytest.mark.usefixtures("census")
 def test_the_census_is_of_files():
-    both, one = checked("config"), checked("config", {"census": ["one"]})
+    both, part = checked("config"), checked("config", {"census": ["one"]})
     assert [case.audits for case in Exhibition(both, "census").cases] == [
         "census-one",
         "census-two",
     ]
-    assert [case.audits for case in Exhibition(one, "census").cases] == ["census-one"]
-    assert Rules(one).collection("census") == ["results/smoke/census/census.csv"]
-    assert exhibits(both) == exhibits(one)  # of the museum
+    assert [case.audits for case in Exhibition(part, "census").cases] == ["census-one"]
+    assert Rules(part).collection("census") == ["results/smoke/census/census.csv"]
+    assert exhibits(both) == exhibits(part)  # of the museum
     with pytest.raises(ConfigError, match="census: unknown file 'tow'; did you mean 'two'"):
         checked("config", {"census": ["tow"]})
 

@@ -558,10 +558,7 @@ def test_a_mechanism_at_the_command_line(here, capsys):
             ["--one-run", "two.csv", "--epsilon", "1", "--json", "two.csv"],
             "--json: 'two.csv' is an audited",
         ),
-        (
-            ["own.py:scores", "--epsilon", "1", "--guesses", "9"],
-            "--guesses: needs --one-run or",
-        ),
+        (["own.py:scores", "--epsilon", "1", "--guesses", "9"], "--guesses: needs --one-run or"),
         (["own.py:scores", "--canaries", "3", "--epsilon", "1"], "--canaries: must be at least 10"),
         (
             ["own.py:scores", "--canaries", "30", "--epsilon", "1", "--stop"],

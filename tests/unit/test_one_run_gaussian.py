@@ -44,12 +44,12 @@ def test_no_weights_are_better_than_those_of_the_recursion(right, guesses, scale
 @pytest.mark.parametrize(("top", "probability"), [(20, 0.5), (40, 0.3)])
 def test_many_epsilons_are_at_least_as_good_as_one(top, probability):
     rule = Rule(top, 40 - top)
-    one, many = [], []
+    single, many = [], []
     for right in (34, 37, 40):
         counted = Counted(rule, right, 400, 1.0, probability)
-        one.append(counted.at_one_epsilon(0.3)[0])
+        single.append(counted.at_one_epsilon(0.3)[0])
         many.append(counted.p_value_of(Gaussian(0.3)))
-    assert all(a <= b for a, b in zip(many, one, strict=True))
+    assert all(a <= b for a, b in zip(many, single, strict=True))
     assert many[0] > many[1] > many[2]
 
 

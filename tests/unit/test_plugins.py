@@ -160,8 +160,8 @@ def test_a_name_of_ours_cannot_be_taken(folder):
 
 def test_a_report_of_ours_cannot_be_taken(folder):
     entries = folder / "installed/epsilometer_survey.dist-info/entry_points.txt"
-    text, found, reports = entries.read_text().partition("[epsilometer.reports]")
-    entries.write_text(text + found + reports.replace("survey = ", "matrix = "))
+    text, heading, reports = entries.read_text().partition("[epsilometer.reports]")
+    entries.write_text(text + heading + reports.replace("survey = ", "matrix = "))
     forget()
     with pytest.raises(ConfigError, match=r"entry points epsilometer\.reports: 'matrix' of"):
         checked()

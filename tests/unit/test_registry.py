@@ -30,16 +30,7 @@ def test_public_functions_are_known_in_the_order_of_the_module():
 @pytest.mark.parametrize(
     "name",
     [
-        *(
-            "",
-            ".",
-            "serches",
-            "_laplace",
-            "pd",
-            "pd.DataFrame",
-            "ExactTruncatedLaplace",
-            "__doc__",
-        ),
+        *("", ".", "serches", "_laplace", "pd", "pd.DataFrame", "ExactTruncatedLaplace", "__doc__"),
         *("gorla2022", "gorla2022.", "gorla2022.serches", "gorla2022._laplace"),
         *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.registry.load"),
         *("..storage.read_table", "../storage.read_table", "../tables/gorla2022.searches"),

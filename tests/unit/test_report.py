@@ -58,7 +58,7 @@ STATEMENTS = pd.DataFrame(
         *("agrees", "reason", "id", "from"),
     ],
 )
-MADE = {
+BUILD = {
     **{"builder": "a:b", "options": {"delta": "0.8"}, "files": [], "settings": [], "tables": []},
     **{"experiments": [], "measured": False, "code": "0123 numpy=2.0"},
 }
@@ -121,7 +121,12 @@ def spec_of(folder: Path, **more):
         name = place.partition("/")[2]
         shown = {"id": name, "caption": f"About {name} & more.", "figure": figure, "rows_shown": 40}
         command = f"snakemake --cores 2 --forceall results/smoke/{place}"
-        return {**shown, "identity": COMMON | {"made_of": place}, "made": MADE, "command": command}
+        return {
+            **shown,
+            "identity": COMMON | {"made_of": place},
+            "made": BUILD,
+            "command": command,
+        }
 
     nothing = {"files": {}, "command": "make it"}
     return {
@@ -155,7 +160,7 @@ def with_scorecard(folder: Path):
         "caption": "All.",
         "figure": False,
         "rows_shown": 1000,
-        "made": MADE,
+        "made": BUILD,
     }
     artifact |= {"identity": COMMON | {"made_of": "scorecard/scorecard"}, "command": "c"}
     spec["reports"][0] = {"id": "scorecard", "title": "Scorecard", "artifacts": [artifact]}

@@ -51,9 +51,7 @@ def test_nothing_that_is_imported_is_missed(loaded, script):
 
 
 @pytest.mark.parametrize(
-    "registry",
-    [MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS],
-    ids=lambda registry: registry.kind,
+    "registry", [MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS], ids=lambda registry: registry.kind
 )
 def test_every_registered_module_is_followed(registry):
     for module in map(registry.module, registry):

@@ -150,12 +150,7 @@ def test_the_verdict_names_inputs_outputs_and_distance():
     assert (ranges["outputs"], ranges["distance"]) == ([doubled(x), doubled(y)], 2)
     assert verdict.name in TABLES
     plain = json.loads(verdict.to_json())
-    assert plain["claim"] == {
-        "notion": "stability",
-        "d_in": 1,
-        "d_out": 1,
-        "metric": "symmetric",
-    }
+    assert plain["claim"] == {"notion": "stability", "d_in": 1, "d_out": 1, "metric": "symmetric"}
     assert plain["bounds"][0]["quantity"] == "distance"
     page = html_of((verdict, Stability(1, 1)))
     assert "200 of 200 fresh draws lie in it" in " ".join(page.split())

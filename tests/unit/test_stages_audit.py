@@ -73,8 +73,12 @@ def verdicts_of(file, spec, made_of="of nothing"):
 
 
 @pytest.fixture
-def audited(tmp_path):
-    """Return a function that audits all claims about a mechanism, and returns the verdicts."""
+def audited(tmp_path, monkeypatch):
+    """Return a function that audits all claims about a mechanism, and returns the verdicts.
+
+    Its pages are without pictures, which take as long as the audit; test_cli.py looks at these.
+    """
+    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", lambda *_: "")
     folder, file, page = (tmp_path / name for name in ("own", "case.parquet", "case.html"))
     folder.mkdir()
     (folder / "own.py").write_text(MODULE)

@@ -8,10 +8,7 @@ from scipy import stats
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.reports.gorla2022.tables import _smallest_sufficient_n
-from epsilometer_workflow.stages.summarise import (
-    summarise,
-    with_truth,
-)
+from epsilometer_workflow.stages.summarise import summarise, with_truth
 
 
 def estimates(values, reverse=None):

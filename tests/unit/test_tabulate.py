@@ -12,7 +12,7 @@ from epsilometer_workflow.stages import tabulate
 from epsilometer_workflow.stages.tabulate import build, check, join_paper
 
 
-def one(summary: pd.DataFrame, *, k: int = 1):
+def single(summary: pd.DataFrame, *, k: int = 1):
     if k < 0:
         raise ArgumentError("k", "must not be negative")
     return summary
@@ -42,19 +42,19 @@ def free(*, k: int = 1):
 
 def test_builders_are_called_by_their_signature():
     frame = pd.DataFrame({"a": [1]})
-    assert build(one, [frame], {"k": 2}, "f", "key") is frame
+    assert build(single, [frame], {"k": 2}, "f", "key") is frame
     assert len(build(several, [frame, frame], {}, "f", "key")) == 2
     assert build(none, [], {"k": 3}, "f", "key")["k"].tolist() == [3]
     with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
-        build(one, [frame], {"k": -1}, "f", "key")
+        build(single, [frame], {"k": -1}, "f", "key")
 
 
 @pytest.mark.parametrize(
     ("builder", "data", "options", "message"),
     [
         (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
-        (one, [], {}, "key.table.data: one takes one experiment"),
-        (one, ["a", "b"], {}, "key.table.data: one takes one experiment"),
+        (single, [], {}, "key.table.data: single takes one experiment"),
+        (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
         (several, [], {}, "key.table.data: several takes experiments"),
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),

@@ -1,6 +1,5 @@
 """Mechanisms to audit: some keep their promise of epsilon = 1, some do not, some are none."""
 
-import os
 import sys
 
 import numpy as np
@@ -68,32 +67,8 @@ def short(x, size, rng):
     return rng.laplace(size=size - 1)
 
 
-def transposed(x, size, rng):
-    return rng.laplace(size=(3, size))
-
-
-def nothing(x, size, rng):
-    return None
-
-
-def one_number(x, size, rng):
-    return 1.5
-
-
-def objects(x, rng):
-    return object()
-
-
-def generator(x, rng):
-    yield x
-
-
 def leaving(x, size, rng):
     sys.exit(3)
-
-
-def of_lists_only(x, size, rng):
-    return x[0] + rng.laplace(size=size)
 
 
 def later(x, size, rng):
@@ -103,29 +78,12 @@ def later(x, size, rng):
     return x + rng.laplace(size=size)
 
 
-def printing(x, size, rng):
-    print("noise on the way")
-    return x + rng.laplace(size=size)
-
-
 def interrupted(x, size, rng):
     raise KeyboardInterrupt
 
 
-async def waiting(x, size, rng):
-    return x
-
-
-def no_input():
-    return 1.0
-
-
 def two_inputs(x, y, rng):
     return x + y
-
-
-def environment(x, size, rng):
-    return x + rng.laplace(0, float(os.environ["SCALE"]), size)
 
 
 class Noise:

@@ -303,7 +303,7 @@ def samples_needed(
         low, high = high, 2 * high
         if high > _MOST_SAMPLES:
             raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
-    _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: 0.02 * high)
+    _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
         high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
