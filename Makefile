@@ -45,21 +45,21 @@ report: .venv/run
 
 provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive crate --scale $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive crate --scale $(SCALE)
 
 test-provenance: provenance .venv/crate/done
 	.venv/crate/bin/python tests/release/validate_crate.py results/$(SCALE)/crate.zip
 
 # Made again as far as Snakemake finds them missing or out of date; RESULTS takes a folder as it is.
 verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/run,figures),.venv/run)
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive verify --scale $(SCALE) \
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive verify --scale $(SCALE) \
 	    $(if $(RESULTS),--results "$(RESULTS)") $(if $(TOLERANCE),--tolerance $(TOLERANCE))
 
 freeze: figures
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.archive freeze --scale $(SCALE)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive freeze --scale $(SCALE)
 
 plan: .venv/run
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
+	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')

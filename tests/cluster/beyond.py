@@ -31,9 +31,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from epsilometer_workflow.commands.plan import report, totals
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.plan import report, totals
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import all_products
 from tests.cluster.node import Cluster, cluster, missing
@@ -134,7 +134,7 @@ def dry(arguments: argparse.Namespace) -> dict[str, Any]:
     project = project_of(arguments, "dry", arguments.dry, with_study=not arguments.without_study)
     checking = "epsilometer_workflow.products.checking"
     checks = f"from {checking} import checked; checked('config', {{'scale': 'smoke'}})"
-    plan = ("-m", "epsilometer_workflow.products.plan", "--scale", "smoke")
+    plan = ("-m", "epsilometer_workflow.commands.plan", "--scale", "smoke")
     tried = ("-m", "snakemake", "--dry-run", "--quiet", "all", *SMOKE)
     results: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
     results["checks"] = measured(project, "-c", checks)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from epsilometer.errors import DataError
+from epsilometer_workflow.commands import archive
+from epsilometer_workflow.commands.archive import SAME, compare, freeze, read, verify, write
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products import archive
-from epsilometer_workflow.products.archive import SAME, compare, freeze, read, verify, write
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"scale": "quick", "seed": 1, "versions": {"commit": "c0ffee", "numpy": "2.0.0"}}
@@ -177,7 +177,7 @@ def test_to_compare_needs_no_installed_package(tmp_path: Path):
     """In ten years these may no longer install."""
     write(tmp_path / "archive/quick.zip", {"r/t": OLD}, ABOUT)
     (tmp_path / "results/quick/tables").mkdir(parents=True)
-    module = "epsilometer_workflow.products.archive"
+    module = "epsilometer_workflow.commands.archive"
     done = subprocess.run(
         [sys.executable, "-S", "-m", module, "verify"],
         cwd=tmp_path,

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_workflow.commands.plan import totals
 from epsilometer_workflow.products.audited import AUDITED, made_of
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.plan import totals
 from epsilometer_workflow.products.reports import Rules, all_products
 from tests.products import all_audits
 from tests.unit.test_security import HOSTILE

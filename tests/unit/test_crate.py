@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from epsilometer_workflow.commands import crate
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products import crate
 from epsilometer_workflow.products.reports import all_products
 
 ROOT = Path(__file__).parents[2]

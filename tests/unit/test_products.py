@@ -13,9 +13,9 @@ from snakemake.io import regex_from_filepattern
 
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer_workflow.commands import plan
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products import plan
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Product

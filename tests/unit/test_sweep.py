@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from epsilometer_workflow.commands.plan import totals
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.plan import totals
 from tests.cluster.sweep import write_sweep
 
 

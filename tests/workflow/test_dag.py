@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from epsilometer_workflow.commands.plan import report, totals
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.plan import report, totals
 from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 PRINTED = {  # the tables and figures of the papers; a report may hold more
@@ -227,7 +227,7 @@ def test_the_plan_lists_the_jobs_of_a_dry_run():
 def test_the_plan_on_the_command_line(project: Project):
     def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "epsilometer_workflow.products.plan", *arguments],
+            [sys.executable, "-m", "epsilometer_workflow.commands.plan", *arguments],
             cwd=project.folder,
             env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
             capture_output=True,

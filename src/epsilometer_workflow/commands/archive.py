@@ -250,9 +250,10 @@ def main() -> None:
             results = options.results or Path("results", options.scale)
             lines, same = verify(results / "tables", path, options.tolerance)
         else:
-            from epsilometer_workflow.products import checking, crate
+            from epsilometer_workflow.commands import crate
+            from epsilometer_workflow.products.checking import checked
 
-            study = checking.checked("config", {"scale": options.scale})
+            study = checked("config", {"scale": options.scale})
             frozen = options.action == "freeze"
             lines = [freeze(study, path) if frozen else str(crate.write(study))]
     except EpsilometerError as error:
