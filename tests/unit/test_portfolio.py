@@ -150,3 +150,28 @@ def test_the_mean_factor_is_at_most_one_where_the_claim_holds(claim, p, q, seed)
         factor = math.exp(growth.at(part, np.array([part.level]))[0, 0])
         mean += p[1 - i] * q[1 - j] * factor
     assert mean <= 1 + 1e-9
+
+
+def answers(side, n, rng):
+    """Whole numbers of eight bits, half of which fall from x to x', while the others rise."""
+    probabilities = np.where((np.arange(8) < 4) ^ bool(side), 0.55, 0.45)
+    return (rng.random((n, 8)) < probabilities) @ (1 << np.arange(8))
+
+
+def refuted_level(draw, claim, n):
+    """The largest of some levels at which a portfolio wins 20 times its wealth."""
+    rng = np.random.default_rng(5)
+    growth = Portfolio(claim).record(draw(0, n, rng), draw(1, n, rng), [10] * (n // 10))
+    levels = np.linspace(0.0, 2.0, 81)
+    won = growth.at(claim, levels).sum(axis=0) >= math.log(20)
+    return levels[won].max(initial=0.0)
+
+
+def test_bits_of_whole_numbers_have_a_score():
+    # each bit has a level of .2, all together of 1.6; the order of the numbers shows high bits only
+    assert refuted_level(answers, em.pure(0.4), 4000) > 0.7
+    assert refuted_level(lambda *of: 3000 + answers(*of), em.pure(0.4), 4000) < 0.6  # not as bits
+
+
+def test_a_bound_below_the_claim_has_bets_of_its_own():
+    assert refuted_level(answers, em.pure(1.5), 4000) > 0.6

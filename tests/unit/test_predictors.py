@@ -14,6 +14,7 @@ from epsilometer.auditing.statistics.predictors import (
     Prediction,
     factors,
     families,
+    histogram,
     kernels,
     tree,
 )
@@ -158,6 +159,37 @@ def test_values_that_repeat_have_cells_of_their_own():
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
     assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
     assert guess.q[cell] < 0.02
+
+
+def test_a_histogram_has_a_cell_for_each_value_and_few_draws_of_its_neighbours():
+    rng = np.random.default_rng(1)
+    x, y = rng.choice(6, 4000, p=[0.4, 0.3, 0.2, 0.05, 0.04, 0.01]), rng.integers(6, size=4000)
+    found = histogram(Points.of(x), Points.of(y))
+    assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert np.allclose(found.p, np.bincount(x) / 4000, atol=0.005)
+    assert np.allclose(found.q, np.bincount(y) / 4000, atol=0.005)
+    assert found.p.sum() == pytest.approx(1)
+    assert found.q.sum() == pytest.approx(1)
+    few = histogram(Points.of(np.array([0.0, 0, 1, 2])), Points.of(np.array([2.0, 2, 2, 1])))
+    assert min(few.p.min(), few.q.min()) > 0.1  # values that a side lacks
+
+
+def test_a_histogram_leaves_out_many_values_and_infinite_ones():
+    rng = np.random.default_rng(2)
+    few, many = Points.of(np.array([0.0, 1, 1])), Points.of(rng.normal(size=100))
+    assert histogram(few, many) is None
+    assert histogram(few, Points.of(np.array([1.0, math.inf]))) is None
+
+
+def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
+    rng = np.random.default_rng(3)
+    old = mixture(predictors=(families, tree), shares=(0.5, 0.5))
+    old.record(rng.choice(3, 300, p=[0.5, 0.5, 0]), rng.choice(3, 300, p=[0, 0.5, 0.5]))
+    new = mixture(predictors=(families, tree), shares=(0.5, 0.5))
+    new.inherit(old)
+    assert new.wealth == pytest.approx([0.0, 0.0])
+    part, other = np.exp(new.logs[:, 0]) / 2, np.exp(old.logs[:, 0] - old.wealth[0]) / 2
+    assert part == pytest.approx(0.8 * other + 0.2 * 0.5)
 
 
 def test_kernels_sum_to_what_each_kernel_has():

@@ -37,7 +37,7 @@ from epsilometer.checks import Flag, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss, ScreeningMethod, check_pure
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
-from epsilometer.events.events import Event, View, added, entries_of
+from epsilometer.events.events import Event, View, entries_of
 
 _BOLD_SHARE = 0.15  # of alpha
 
@@ -176,18 +176,22 @@ def cells_of_views(
 def independent_score(
     columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
 ) -> Numbers:
-    """Learn the cells' additions to a score on half of the draws; return the scores of the others.
-
-    The score is the log likelihood ratio where entries are independent. Columns are of shape
-    ``(n,)``.
-    """
+    """Learn a score on half of the draws; return the scores of the others, as `summed`."""
     half, half_prime = len(columns[0]) // 2, len(columns_prime[0]) // 2
-    scores, totals, totals_prime = [], np.zeros(1), np.zeros(1)
+    view = summed([c[:half] for c in columns], [c[:half_prime] for c in columns_prime], cells)
+    totals = view.of_entries([column[half:] for column in columns])
+    totals_prime = view.of_entries([column[half_prime:] for column in columns_prime])
+    return Numbers(totals, totals_prime, cells, view, fine=fine)
+
+
+def summed(columns: list[Sample], columns_prime: list[Sample], cells: int) -> View:
+    """Learn a score, the log likelihood ratio where entries are independent.
+
+    Columns are of shape ``(n,)``; each is cut into so many ``cells``.
+    """
+    scores = []
     for column, column_prime in zip(columns, columns_prime, strict=True):
-        entry = Numbers(column[:half], column_prime[:half_prime], cells, View(), values=False)
+        entry = Numbers(column, column_prime, cells, View(), values=False)
         starts, adds, missing = entry.log_ratios()
         scores.append((tuple(starts.tolist()), tuple(adds.tolist()), missing))
-        totals = totals + added(column[half:], starts, adds, missing)
-        totals_prime = totals_prime + added(column_prime[half_prime:], starts, adds, missing)
-    view = View("score", scores=tuple(scores))
-    return Numbers(totals, totals_prime, cells, view, fine=fine)
+    return View("score", scores=tuple(scores))

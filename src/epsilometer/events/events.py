@@ -91,11 +91,12 @@ class View:
         if self.kind == "bit":
             return (sample >> self.entry) & 1
         if self.kind == "score":
-            columns = entries_of(sample)
-            total = np.zeros(len(sample))
-            for i, (starts, adds, missing) in enumerate(self.scores):
-                total += added(columns[i], np.asarray(starts), np.asarray(adds), missing)
-            return total
+            size = len(self.scores)
+            if sample.ndim == 1 and len(sample) > 1 << size:  # each word once
+                words = np.arange(1 << size)
+                numbers = self.of_entries(entries_of(words, size))
+                return np.asarray(numbers[sample & ((1 << size) - 1)])
+            return self.of_entries(entries_of(sample, size))
         if self.kind == "row":
             chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
             codes = row_codes(np.concatenate([chosen, sample]))
@@ -111,6 +112,13 @@ class View:
             with np.errstate(invalid="ignore", over="ignore"):
                 return np.asarray(sample[:, self.entry] - self.factor * sample[:, self.other])
         return sample if self.formula is None else self.formula.of(sample)
+
+    def of_entries(self, columns: Sequence[Sample]) -> Floats:
+        """Return the sum over the entries, ``(n,)``, of columns of shape ``(n,)``."""
+        total = np.zeros(len(columns[0]))
+        for column, (starts, adds, missing) in zip(columns, self.scores, strict=False):
+            total += added(column, np.asarray(starts), np.asarray(adds), missing)
+        return total
 
     def text(self, names: Sequence[str]) -> str:
         """Name a remainder, a difference or a learned score, by the names of the entries."""
@@ -340,14 +348,14 @@ def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:
     return np.array([infinite if pair[which] is None else pair[which] for pair in ranges], float)
 
 
-def entries_of(sample: Sample) -> list[Sample]:
-    """Return the columns of vectors ``(n, d)``, or the bits of whole numbers ``(n,)`` from 0.
+def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
+    """Return the columns of vectors ``(n, d)``, or the ``most`` lowest bits of numbers ``(n,)``.
 
     Each has shape ``(n,)``.
     """
     if sample.ndim == 2:
         return [np.ascontiguousarray(column) for column in sample.T]
-    return [(sample >> i) & 1 for i in range(8 * sample.dtype.itemsize - 1)]
+    return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
 
 
 def added(column: Sample, starts: Sample, adds: Floats, missing: float) -> Floats:

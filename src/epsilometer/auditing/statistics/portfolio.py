@@ -3,13 +3,14 @@
 A view makes one number of each output (`epsilometer.events.events`): the output itself, an entry, a
 score, the lowest bit. For each view, predictors bet against the claims that a level implies (see
 `predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
-chosen anew as the draws grow, on past draws; the wealth is then spread over them.
+chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score is
+learned again from all past draws each time, and its predictors keep what they have won.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -23,15 +24,17 @@ from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pur
 from epsilometer.auditing.statistics.predictors import (
     Mixture,
     Prediction,
+    Predictor,
     factors,
     families,
+    histogram,
     kernels,
     renyi_factors,
     tree,
 )
-from epsilometer.auditing.statistics.scores import learned_scores, linear_score, suspects
-from epsilometer.estimators.witness import independent_score
-from epsilometer.events.events import View
+from epsilometer.auditing.statistics.scores import learned_score, linear_score, suspects
+from epsilometer.estimators.witness import summed
+from epsilometer.events.events import View, entries_of
 
 _FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
 _ENTRIES = 16  # views of single entries, at most
@@ -39,15 +42,23 @@ _FEW = 8  # different numbers, for which no density is learned
 _DISCRETE = (0.05, 0.02, 0.93)  # the predictors' shares for so few numbers
 _ATOMS = (0.4, 0.15, 0.45)  # where numbers repeat
 _DENSE = (0.6, 0.25, 0.15)
+_SCORED_SHARES = (0.5, 0.5)  # of families and histograms, for scores
 _LOOKED = 1000  # draws of a side that tell
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
 _SCORED, _CELLS = 64, 16  # entries of a linear score at most; cells of an entry in a sum
+_ROWS = 20_000  # of either side, from which a sum is learned
+_CROSSED = 200  # draws an entry, of a half, up to which the other half learns its scores
+_STEPS = 20  # of a score, from its least to its largest
+_FEWEST_BITS, _SET = 3, 0.01  # of whole numbers that are bits; share with the highest
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
 _AIMED, _REFUTED = 32, 5.0  # draws of a side until levels are chosen; log wealth that is aimed at
 _CANDIDATES = np.geomspace(0.05, 20.0, 64)  # times the claim
+_WON = 1.0  # log wealth against the highest level that tells which view is best
+_KEPT = 0.5  # part of the wealth at new levels that goes to views as it is at that level
 _AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])
+_AROUND_SCORES = np.array([0.6, 0.7, 0.78, *np.geomspace(0.84, 1.2, 24), 1.28, 1.4])
 _DELTAS = 6  # levels of delta, up to 1
 _ORDERS = slice(0, 4, 3)  # of zCDP: few low ones, where few draws say most
 
@@ -173,11 +184,11 @@ class Portfolio:
             if same and old is not None and old.view == each.view and old.shares == each.shares:
                 self._views[key] = old
                 continue
-            mixture = Mixture(
-                self._initial.size, self._bets, (families, kernels, tree), each.shares
-            )
+            mixture = Mixture(self._initial.size, self._bets, each.predictors, each.shares)
             mixture.prime(*each.sides)
             start = self._initial if old is None else old.wealth
+            if old is not None and old.shares == each.shares:  # predictors keep what they have won
+                mixture.inherit(old.mixture)
             self._views[key] = _Viewed(each.view, mixture, start, each.shares)
         gone = [old.wealth for key, old in before.items() if key not in chosen]
         new = {key: chosen[key].share for key in chosen if key not in before}
@@ -194,26 +205,35 @@ class Portfolio:
         """Bet at levels near the largest that the draws to come should refute."""
         if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
             return
-        claimed = np.searchsorted(self._levels[self.claim.quantity], self.claim.level)
-        best = max(self._views.values(), key=lambda each: each.wealth[claimed].max())
-        prediction = best.mixture.best(int(claimed) * self._initial.shape[1])
+        old = self._levels[self.claim.quantity]
+        won = np.flatnonzero(self._wealth()[: old.size] > _WON)
+        claimed = int(np.searchsorted(old, self.claim.level))
+        highest = int(won[-1]) if won.size else claimed
+        wealth = [each.wealth[highest].max() for each in self._views.values()]
+        best = list(self._views.values())[int(np.argmax(wealth))]
+        prediction = best.mixture.best(highest * self._initial.shape[1])
         if prediction is None:
             return
-        top, old = self.claim.grid()[-1], self._levels[self.claim.quantity]
+        top = self.claim.grid()[-1]
         levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
         f, g = _best_bets(prediction, *against(self.claim, levels))
         growth = prediction.p @ f + prediction.q @ g
         if not (reached := growth * self._next >= _REFUTED).any():
             return
-        aims = np.minimum(levels[np.flatnonzero(reached)[-1]] * _AROUND, top)
-        # a refuted claim refutes all levels below it: they share its bets
-        self._bet_at(np.union1d(aims[aims > self.claim.level], [self.claim.level]))
+        scores = any(isinstance(each.view, _Score) for each in self._views.values())
+        aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
+        aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
+        if aim >= level or not scores:  # a refuted claim refutes all levels below it
+            aims = aims[aims > level]
+        self._bet_at(np.union1d(aims, [level]))
         index = np.searchsorted(old, self._levels[self.claim.quantity])
         index[index == old.size] = -1  # no bets so far
         rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
         index = np.append(index, np.arange(old.size, old.size + rest))
-        for each in self._views.values():
-            each.change_levels(index, self._bets, self._initial[:1] - math.log(len(self._views)))
+        shares = np.exp(wealth - np.logaddexp.reduce(wealth))
+        shares = _KEPT * shares + (1 - _KEPT) / shares.size
+        for each, share in zip(self._views.values(), shares, strict=True):
+            each.change_levels(index, self._bets, self._initial[:1] + math.log(share))
 
 
 def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
@@ -245,11 +265,32 @@ def _function_bets(prediction: Prediction, first: Floats, second: Floats) -> tup
     return renyi_factors(prediction, first.ravel(), second.ravel())
 
 
+@dataclass(frozen=True)
+class _Score:
+    """A score in whole steps."""
+
+    view: View
+    step: float
+
+    @property
+    def kind(self) -> str:
+        """The kind of the view."""
+        return self.view.kind
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the score of each output, ``(n,)``."""
+        return self.rounded(self.view.of(sample))
+
+    def rounded(self, totals: Floats) -> Floats:
+        """Return scores in steps."""
+        return np.rint(totals / self.step)
+
+
 @dataclass(eq=False)
 class _Viewed:
     """The bets through a view, and the log of their wealth, ``(m, t)``, when they started."""
 
-    view: View
+    view: View | _Score
     mixture: Mixture
     start: Floats
     shares: Sequence[float]
@@ -285,7 +326,7 @@ class _Viewed:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    view: View
+    view: View | _Score
     share: float
     sides: tuple[Sample, Sample]
     """Numbers of past draws of which the view is independent."""
@@ -295,14 +336,23 @@ class _Choice:
 
     def key(self, layout: Layout) -> Any:
         """Return the kind of the view, and the column that it looks at."""
-        if self.view.kind in ("score", "learned"):
+        if isinstance(self.view, _Score):
             return self.view.kind, self.number
         column = layout.columns[self.view.entry]
         return self.view.kind, column.path, column.kind
 
     @property
-    def shares(self) -> tuple[float, float, float]:
+    def predictors(self) -> tuple[Predictor, ...]:
+        """The predictors that bet."""
+        if isinstance(self.view, _Score):
+            return families, histogram
+        return families, kernels, tree
+
+    @property
+    def shares(self) -> tuple[float, ...]:
         """The predictors' shares."""
+        if isinstance(self.view, _Score):
+            return _SCORED_SHARES
         numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
         different = np.unique(numbers).size
         if self.discrete or (different <= _FEW and numbers.size >= 2 * _FEW):
@@ -315,6 +365,9 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
     if x.ndim == 1:
         discrete = layout.columns[0].kind not in ("number", "rest")
         yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
+        size = 0 if discrete else _bits(x, x_prime)
+        if size:
+            yield from _scores(x, x_prime, [partial(_sum, size=size)], size)
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
@@ -325,24 +378,64 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
             sides = view.of(x), view.of(x_prime)
             share = (1 + discrete) / len(entries)  # few numbers are soon learned
             yield _Choice(view, share, sides, discrete=discrete)
-        yield from _scores(x, x_prime, layout)
+        yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1])
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
         yield _Choice(view, _LOW_BITS / len(reals), (view.of(x), view.of(x_prime)))
 
 
-def _scores(x: Sample, x_prime: Sample, layout: Layout) -> Iterator[_Choice]:
-    """Yield scores of all entries, learned on the first half of the past draws."""
-    half, half_prime = len(x) // 2, len(x_prime) // 2
-    views = []
-    if half >= _LINEAR and len(layout.numbers) > 1:
-        views.append(linear_score(x[:half], x_prime[:half_prime], layout.numbers[:_SCORED]))
+def _bits(x: Sample, x_prime: Sample) -> int:
+    """Return the number of bits of whole numbers that look like bits; 0 for others.
+
+    The highest bit of noisy counts hardly varies, or is rarely set.
+    """
+    if x.dtype.kind != "i" or len(x) < 2 * _SUMMED:
+        return 0
+    low, high = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
+    size = int(high).bit_length()
+    top = 1 << max(size - 1, 0)
+    often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= _SET
+    return size if low >= 0 and size >= _FEWEST_BITS and high - low >= top and often else 0
+
+
+_Learner = Callable[[Sample, Sample], View | None]
+
+
+def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
+    """Yield rules that learn a score of vectors from some draws of both sides."""
+    half = len(x) // 2
+    if half >= _LINEAR and len(entries) > 1:
+        yield partial(linear_score, entries=entries[:_SCORED])
     if half >= _SUMMED:
-        columns = [[np.ascontiguousarray(column) for column in side.T] for side in (x, x_prime)]
-        views.append(independent_score(columns[0], columns[1], _CELLS).view)
-    views += [score.view for score in learned_scores(x, x_prime, layout.numbers, _CELLS)]
-    for i, view in enumerate(views):
-        if view is not None:
-            sides = view.of(x[half:]), view.of(x_prime[half_prime:])
-            yield _Choice(view, _SCORES / len(views), sides, i)
+        yield partial(_sum, size=x.shape[1])
+    yield partial(learned_score, entries=entries)
+
+
+def _sum(x: Sample, x_prime: Sample, size: int) -> View:
+    columns, columns_prime = (entries_of(side[:_ROWS], size) for side in (x, x_prime))
+    return summed(columns, columns_prime, _CELLS)
+
+
+def _scores(
+    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int
+) -> Iterator[_Choice]:
+    """Yield the scores of so many entries that are learned on the past draws.
+
+    Few past draws are seen through scores that their other half has learned.
+    """
+    learners = list(learners)
+    half = len(x) // 2
+    for i, learn in enumerate(learners):
+        view = first = second = learn(x, x_prime)
+        if half < _CROSSED * min(entries, _SCORED):
+            first = learn(x[:half], x_prime[:half])
+            second = learn(x[half:], x_prime[half:])
+        if view is None or first is None or second is None:
+            continue
+        sides = [np.append(second.of(side[:half]), first.of(side[half:])) for side in (x, x_prime)]
+        step = float(np.ptp(np.concatenate(sides))) / _STEPS
+        if step > 0:
+            score = _Score(view, step)
+            share = _SCORES / len(learners)
+            yield _Choice(score, share, (score.rounded(sides[0]), score.rounded(sides[1])), i)

@@ -60,7 +60,11 @@ _QUANTILES, _WIDTH, _SHRINKAGE = 19, 0.75, 8.0  # a side; of kernels; draws of b
 _LEAVES = 32  # of the tree, besides values that repeat
 _STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
 _STRENGTH_SHARES = (0.3, 0.5, 0.2)
+_VALUES, _NEAR = 64, 12.0  # of a histogram at most; draws more in each of its cells
+_NEIGHBOURS = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9  # weights of near cells
 _FLOOR = 0.03  # of both sides' mean in each predicted probability
+_SMALL_FLOOR = 0.006  # of a histogram
+_ANEW = 0.2  # of the wealth that is spread anew over the predictors
 _NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
 _POWER, _CLIPS = 0.85, np.array([0.5, 1.0, 2.0, 4.0])  # of ln p/q, in bets on Rényi claims
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
@@ -121,12 +125,14 @@ class Prediction:
     """Predicted probabilities of the cells between increasing edges.
 
     ``edges`` has shape ``(k - 1,)``; cell i holds the outputs above edge i - 1 up to edge i. ``p``
-    and ``q`` are the probabilities on x and x', of shape ``(k,)``, each above 0, of sum 1.
+    and ``q`` are the probabilities on x and x', of shape ``(k,)``, each above 0, of sum 1. Bets mix
+    them with a part, ``floor``, of their mean.
     """
 
     edges: Floats
     p: Floats
     q: Floats
+    floor: float = _FLOOR
 
 
 Predictor = Callable[[Points, Points], Prediction | None]
@@ -174,6 +180,23 @@ def tree(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
 
 
+def histogram(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by the frequencies of few values, each a cell; None if there are many.
+
+    A few draws more in each cell have the shares of both sides near it, so that order matters.
+    """
+    values = np.union1d(x.values, x_prime.values)
+    if not (_finite(x) and _finite(x_prime) and 1 < values.size <= _VALUES):
+        return None
+    counts = np.zeros((2, values.size))
+    for side, points in zip(counts, (x, x_prime), strict=True):
+        side[np.searchsorted(values, points.values)] = points.weights
+    near = np.array([np.convolve(side, _NEIGHBOURS)[2:-2] for side in counts]) + 0.01
+    counts += _NEAR * near / near.sum(axis=0)
+    p, q = counts / counts.sum(axis=1, keepdims=True)
+    return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
+
+
 def _finite(points: Points) -> bool:
     return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
 
@@ -186,7 +209,7 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     """
     fs, gs = np.empty((2, prediction.p.size, epsilons.size))
     work = np.empty((5, prediction.p.size + 1))
-    _factors(prediction.p, prediction.q, epsilons, deltas, work, fs, gs)
+    _factors(prediction.p, prediction.q, epsilons, deltas, prediction.floor, work, fs, gs)
     return fs, gs
 
 
@@ -198,7 +221,7 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
-    part, p, q = _FLOOR / 2, prediction.p, prediction.q
+    part, p, q = prediction.floor / 2, prediction.p, prediction.q
     p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
     _renyi_factors(p, q, orders, rhos, _CLIPS, fs, gs)
@@ -261,6 +284,11 @@ class Mixture:
         self.past = None
         self.draws = self._fitted = 0
         self._learn(_numbers(x), _numbers(x_prime))
+
+    def inherit(self, other: Mixture) -> None:
+        """Spread the initial wealth over the predictors as another mixture does, but for a part."""
+        relative = other.logs - other.wealth
+        self.logs = np.logaddexp(relative + math.log1p(-_ANEW), math.log(_ANEW))
 
     def best(self, claim: int) -> Prediction | None:
         """Return the prediction of the predictor with most wealth against a claim."""
@@ -792,9 +820,9 @@ def _solve(ratios, p, q, e, delta, a, most, most_prime, which):  # type: ignore[
 
 
 @compiled
-def _factors(p, q, epsilons, deltas, work, fs, gs):  # type: ignore[no-untyped-def]
+def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
-    k, part = p.size, _FLOOR / 2
+    k, part = p.size, floor / 2
     ps, qs, ratios, sums, sums_prime = work[0], work[1], work[2, :k], work[3], work[4]
     for i in range(k):
         ps[i] = (1 - part) * p[i] + part * q[i] + 1e-12

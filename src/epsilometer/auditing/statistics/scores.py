@@ -3,8 +3,8 @@
 A sum over the entries (`epsilometer.estimators.witness`) is the best score if they are independent
 and draws are many. Dependence between entries, such as a correlation or a product, needs a
 classifier: a logistic regression on standardised entries, their squares and products (of many
-entries, the products whose means differ most). It learns on one half of the past draws; the other
-half evaluates its score.
+entries, the products whose means differ most). For an event it learns on one half of the past
+draws; the other half evaluates its score.
 """
 
 from __future__ import annotations
@@ -44,15 +44,22 @@ def learned_scores(
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most. Quantiles of the score make so many ``cells``.
     """
-    halves = len(x) // 2, len(x_prime) // 2
-    if len(entries) < 2 or min(halves) < _FEWEST:
-        return
-    chosen = suspects(x[: halves[0]], x_prime[: halves[1]], entries)
-    formula = _learned(x[: halves[0]][:_ROWS], x_prime[: halves[1]][:_ROWS], chosen)
-    if formula is not None:
-        total, total_prime = formula.of(x[halves[0] :]), formula.of(x_prime[halves[1] :])
-        view = View("learned", formula=formula)
-        yield Numbers(total, total_prime, cells, view, values=False, fine=True)
+    half, half_prime = len(x) // 2, len(x_prime) // 2
+    view = learned_score(x[:half], x_prime[:half_prime], entries)
+    if view is not None:
+        totals = view.of(x[half:]), view.of(x_prime[half_prime:])
+        yield Numbers(*totals, cells, view, values=False, fine=True)
+
+
+def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
+    """Return the score of a logistic regression on the first 20,000 rows; None if they are few.
+
+    Parameters are those of `learned_scores`.
+    """
+    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
+        return None
+    formula = _learned(x[:_ROWS], x_prime[:_ROWS], suspects(x, x_prime, entries))
+    return None if formula is None else View("learned", formula=formula)
 
 
 def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
