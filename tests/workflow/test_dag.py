@@ -304,7 +304,7 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
     for path in (*copy.folder.glob("src/**/*.py"), *copy.folder.glob("workflow/**/*.*")):
         path.touch()  # as in a fresh checkout
-    copy.replace("config/mechanisms.yaml", "# id: a registered", "# Another word. id: a registered")
+    copy.replace("config/mechanisms.yaml", "# An entry has", "# Another word. An entry has")
     copy.replace("config/reports/gorla2022.yaml", "experiments:", "# a comment\nexperiments:")
     safety = "src/epsilometer/estimators/safety.py"
     copy.replace(safety, "import numpy", "# a comment\nimport numpy")
