@@ -5,6 +5,7 @@ import yaml
 
 from epsilometer.auditing.grids.cases import Audits
 from epsilometer.errors import ConfigError
+from epsilometer_workflow.products.audited import accountants_of
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 MODULE = """
@@ -39,7 +40,7 @@ def cases(folder, claim):
 def test_a_claim_below_its_lower_bound_is_violated(audited, tmp_path, least, verdict):  # noqa: F811
     (audited.folder / "own.py").write_text(MODULE)
     (case,) = cases(tmp_path, {"epsilon": "own.py:claimed", "at least": f"own.py:{least}"})
-    assert [each["function"] for each in case.accountants] == ["own.py:claimed", f"own.py:{least}"]
+    assert [each["function"] for each in accountants_of(case)] == ["own.py:claimed", f"own.py:{least}"]
     parts = {"pairs": case.inputs, "given": case.given, "samples": case.samples}
     spec = {**spec_of(), **parts, "mechanism": case.mechanism, "claims": case.claims}
     (answer,) = audited(spec)

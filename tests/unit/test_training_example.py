@@ -13,6 +13,7 @@ from epsilometer.auditing.canaries.one_run import draw_canaries
 from epsilometer.auditing.serving.loading import find
 from epsilometer.auditing.sources.callables import callable_source
 from epsilometer_workflow.configuration.study import read_audits
+from epsilometer_workflow.products.audited import accountants_of
 
 FOLDER = Path(__file__).parents[2] / "config/audits/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
@@ -149,7 +150,7 @@ def test_files_of_audits_have_expected_verdicts_and_an_accountant(name):
         epsilon = entry["claim"]["epsilon"]
         assert epsilon["function"] == "accountant.py:epsilon"
         assert epsilon["given"].items() >= {**SETTING, "delta": 1e-5}.items()
-        assert case.accountants[0]["environment"] == "dp-sgd"
+        assert accountants_of(case)[0]["environment"] == "dp-sgd"
 
 
 def test_the_example_and_its_page_have_the_same_setting():

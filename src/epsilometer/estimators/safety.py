@@ -46,9 +46,9 @@ class SafetyCheck(HistogramMethod):
 
     >>> even, jump = np.full(10, 100), np.array([500] + 9 * [55])
     >>> claims = Claims(support=(0.0, 1.0), lipschitz=1.0)
-    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, even, claims, math.inf).both.item()
+    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, even, claims, np.inf).both.item()
     1.0
-    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, jump, claims, math.inf).both.item()
+    >>> SafetyCheck(gamma=0.5, cells_given=10).estimate(even, jump, claims, np.inf).both.item()
     0.0
     """
 

@@ -176,7 +176,10 @@ def cells_of_views(
 def independent_score(
     columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
 ) -> Numbers:
-    """Learn a score on half of the draws; return the scores of the others, as `summed`."""
+    """Learn a score on half of the draws; return the scores of the others.
+
+    The score is that of `summed`; columns have shape ``(n,)``.
+    """
     half, half_prime = len(columns[0]) // 2, len(columns_prime[0]) // 2
     view = summed([c[:half] for c in columns], [c[:half_prime] for c in columns_prime], cells)
     totals = view.of_entries([column[half:] for column in columns])

@@ -127,7 +127,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         folder = str(self.file_of_audits.folder)
         part, *others = (
             json.dumps(part, sort_keys=True)
-            for part in (self.case.mechanism, *_accountants_of(self.case))
+            for part in (self.case.mechanism, *accountants_of(self.case))
         )
         return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
 
@@ -229,7 +229,7 @@ def files_of(case: Case) -> list[str]:
     return [*tables, *case.mechanism.get("outputs", ())]
 
 
-def _accountants_of(case: Case) -> list[dict[str, Any]]:
+def accountants_of(case: Case) -> list[dict[str, Any]]:
     """Return the functions that answer levels, in the interpreter of the mechanism."""
     keys = ("python", "environment", "lock")
     interpreter = {key: case.mechanism[key] for key in keys if key in case.mechanism}

@@ -103,6 +103,7 @@ def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> Record:
         with contextlib.suppress(Broken), recorder.paused():
             record["second"] = comparable(sampler.drawn(x, 1, seed + 1)[0])
             later = []
+            sources.refresh()  # the draw may have created generators
             for _ in range(2):
                 sources.seed(seed)
                 later.append(json.dumps(comparable(sampler.drawn(x, 1, seed)[0])))
