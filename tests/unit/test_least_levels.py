@@ -40,7 +40,10 @@ def cases(folder, claim):
 def test_a_claim_below_its_lower_bound_is_violated(audited, tmp_path, least, verdict):  # noqa: F811
     (audited.folder / "own.py").write_text(MODULE)
     (case,) = cases(tmp_path, {"epsilon": "own.py:claimed", "at least": f"own.py:{least}"})
-    assert [each["function"] for each in accountants_of(case)] == ["own.py:claimed", f"own.py:{least}"]
+    assert [each["function"] for each in accountants_of(case)] == [
+        "own.py:claimed",
+        f"own.py:{least}",
+    ]
     parts = {"pairs": case.inputs, "given": case.given, "samples": case.samples}
     spec = {**spec_of(), **parts, "mechanism": case.mechanism, "claims": case.claims}
     (answer,) = audited(spec)

@@ -175,3 +175,12 @@ def test_bits_of_whole_numbers_have_a_score():
 
 def test_a_bound_below_the_claim_has_bets_of_its_own():
     assert refuted_level(answers, em.pure(1.5), 4000) > 0.6
+
+
+@pytest.mark.parametrize("claim", [em.pure(299.9), em.pure(300.0), em.gdp(30.0)])
+def test_the_largest_claims_are_bet_against(claim):
+    def mechanism(x, size, rng):
+        return rng.laplace(x, 1, size)
+
+    verdict = em.audit(mechanism, [(0, 1)], claim, samples=1000, details=False, as_reals=True)
+    assert verdict.verdict != "violated"

@@ -153,7 +153,8 @@ def lower_bound(
         below: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
         if (first := kept(below)) is None:
             return low
-        return bisected(refuted, below[first - 1], below[first], _DIGITS)[0]
+        last = below[first - 1] if first else 0.0
+        return bisected(refuted, last, below[first], _DIGITS)[0]
     step = 4 * _DIGITS
     while low > 0 and not refuted(low):
         low, high, step = max(low - step, 0.0), low, 2 * step
@@ -209,12 +210,13 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
 def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
-    It bounds those of all claims with e^epsilon between two ``scales``, which are equal for a
-    single claim: P(S) is that of the larger, and counts are extreme if they are so at either.
+    For claims with e^epsilon between two ``scales``, which are equal for a single claim, P(S) is
+    that of the larger, and counts are extreme if they are so at either. That this bounds the tails
+    of all of them is tested, not proven; a part ``_BETWEEN`` of alpha is kept aside.
 
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
     ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
-    changes fastest.
+    changes fastest (to that of either scale).
     """
     smallest, scale = scales
     zs = _score(k, n, k_prime, m, smallest, delta), _score(k, n, k_prime, m, scale, delta)
@@ -226,7 +228,7 @@ def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, wor
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
     even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
     worst = 0.0
-    for i in range(_NEAR + even + 2 * _LAST):
+    for i in range(_NEAR + even + (2 + (smallest < scale)) * _LAST):
         if i < _NEAR:
             if not everywhere and i % 4:
                 continue
@@ -237,8 +239,10 @@ def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, wor
             q = limit * (i - _NEAR + 1) / even
         elif i < _NEAR + even + _LAST:
             q = largest * (1.0 - 0.5 ** (i - _NEAR - even))
-        else:
+        elif i < _NEAR + even + 2 * _LAST:
             q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
+        else:
+            q = min((1.0 - delta) / scale, 1.0) * (1.0 - 0.5 ** (i - _NEAR - even - 2 * _LAST))
         if 0.0 < q <= min(limit, largest):
             worst = max(worst, _tail(zs, n, m, scales, delta, q, work))
             if worst > allowed:

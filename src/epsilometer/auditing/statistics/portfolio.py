@@ -112,7 +112,12 @@ class Portfolio:
 
     def __post_init__(self) -> None:
         above = (_HIGHER[::2] if self.claim.orders else _HIGHER) * max(self.claim.level, 0.1)
-        self._bet_at(np.minimum(self.claim.level + above, self.claim.grid()[-1]))
+        self._bet_at(np.minimum(self.claim.level + above, self._top))
+
+    @property
+    def _top(self) -> float:
+        """The highest level that is bet against."""
+        return max(float(self.claim.grid()[-1]), self.claim.level)
 
     def _bet_at(self, levels: Floats) -> None:
         """Bet at these levels, which include the claimed one."""
@@ -214,7 +219,7 @@ class Portfolio:
         prediction = best.mixture.best(highest * self._initial.shape[1])
         if prediction is None:
             return
-        top = self.claim.grid()[-1]
+        top = self._top
         levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
         f, g = _best_bets(prediction, *against(self.claim, levels))
         growth = prediction.p @ f + prediction.q @ g
