@@ -63,8 +63,10 @@ def test_a_full_disk(on_small_disk: Project, small_disk: Path, whole: Project):
 
 def test_a_full_disk_under_everything(small_disk: Path, whole: Project):
     """Snakemake's own notes do not fit either; afterwards the same command still goes on."""
-    mount("-o", "remount,size=4m", str(small_disk))
+    mount("-o", "remount,size=200m", str(small_disk))
     project = copy_project(small_disk)
+    used = shutil.disk_usage(small_disk).used
+    mount("-o", f"remount,size={used + 2**19}", str(small_disk))
     assert project.snakemake(TABLE, *SMOKE, cores=2).returncode != 0
     mount("-o", "remount,size=200m", str(small_disk))
     run = project.snakemake(TABLE, *SMOKE, cores=2)
