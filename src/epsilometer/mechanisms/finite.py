@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,9 +48,9 @@ class _Coins(Checked):
     """A coin for each of the inputs 0 and 1, which answers 1 with its chance, and else 0."""
 
     @property
+    @abstractmethod
     def chances(self) -> tuple[float, float]:
         """Probability of the output 1 at input 0 and at input 1."""
-        raise NotImplementedError
 
     def check_input(self, x: object) -> None:
         """Raise `ArgumentError` unless ``x`` is 0 or 1."""
