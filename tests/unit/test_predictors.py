@@ -16,11 +16,12 @@ from epsilometer.auditing.statistics.predictors import (
     families,
     histogram,
     kernels,
+    spikes,
     tree,
 )
 from epsilometer.projections.project import project
 
-PREDICTORS = (families, kernels, tree)
+PREDICTORS = (families, kernels, spikes, tree)
 CLAIMS = [(0.0, 0.0), (0.01, 1e-5), (1.0, 1e-5), (1.0, 0.05), (3.0, 0.0), (0.1, 0.3)]
 
 
@@ -138,7 +139,7 @@ def test_predictions_are_distributions(predictor, n):
                 assert side.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("predictor", [families, kernels, tree])
 def test_predictions_come_near_the_distributions(predictor):
     from scipy.stats import norm
 
@@ -149,16 +150,40 @@ def test_predictions_come_near_the_distributions(predictor):
         assert np.abs(side - exact).sum() < 0.12
 
 
-def test_values_that_repeat_have_cells_of_their_own():
+@pytest.mark.parametrize("predictor", [spikes, tree])
+def test_values_that_repeat_have_cells_of_their_own(predictor):
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=300), rng.normal(size=300)
     x[:30] = 0.25
-    guess = tree(Points.of(x), Points.of(y))
+    guess = predictor(Points.of(x), Points.of(y))
     cell = np.searchsorted(guess.edges, 0.25)
     assert guess.edges[cell] == 0.25
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
     assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
     assert guess.q[cell] < 0.02
+
+
+def test_draws_that_do_not_repeat_are_predicted_by_families_beside_spikes():
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=450), rng.normal(1, 1, 450)
+    guess, rest = (
+        spikes(*(Points.of(np.append(side, [0.25] * 50)) for side in (x, y))),
+        families(Points.of(x), Points.of(y)),
+    )
+    for mixed, alone in ((guess.p, rest.p), (guess.q, rest.q)):
+        sums = [np.cumsum(mixed)[:-1][guess.edges == edge] for edge in rest.edges]
+        below = 0.1 * (rest.edges >= 0.25)
+        assert np.concatenate(sums) == pytest.approx(0.9 * np.cumsum(alone)[:-1] + below, abs=1e-3)
+
+
+def test_spikes_need_several_draws_and_a_value_that_repeats():
+    rng = np.random.default_rng(7)
+    x, same = rng.normal(size=50), np.zeros(7)
+    assert spikes(Points.of(x), Points.of(rng.normal(size=50))) is None
+    assert spikes(Points.of(same), Points.of(same)) is None
+    assert spikes(Points.of(np.append(same, math.inf)), Points.of(np.append(same, 0))) is None
+    guess = spikes(Points.of(np.append(same, 0)), Points.of(np.append(same, 1)))
+    assert guess.edges.tolist() == [np.nextafter(0, -1), 0]
 
 
 def test_a_histogram_has_a_cell_for_each_value_and_few_draws_of_its_neighbours():
@@ -183,9 +208,9 @@ def test_a_histogram_leaves_out_many_values_and_infinite_ones():
 
 def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
     rng = np.random.default_rng(3)
-    old = mixture(predictors=(families, tree), shares=(0.5, 0.5))
+    old = mixture(shares={families: 0.5, tree: 0.5})
     old.record(rng.choice(3, 300, p=[0.5, 0.5, 0]), rng.choice(3, 300, p=[0, 0.5, 0.5]))
-    new = mixture(predictors=(families, tree), shares=(0.5, 0.5))
+    new = mixture(shares={families: 0.5, tree: 0.5})
     new.inherit(old)
     assert new.wealth == pytest.approx([0.0, 0.0])
     part, other = np.exp(new.logs[:, 0]) / 2, np.exp(old.logs[:, 0] - old.wealth[0]) / 2
@@ -248,8 +273,8 @@ def test_the_wealth_is_that_of_a_naive_oracle(discrete):
     x, y = rng.normal(0, 2, 80), rng.normal(0.5, 1, 80)
     if discrete:
         x, y = np.round(x), np.round(y)
-    shares = (0.5, 0.3, 0.2)
-    whole = mixture(predictors=PREDICTORS, shares=shares).record(x, y)
+    shares = (0.4, 0.3, 0.1, 0.2)
+    whole = mixture(shares=dict(zip(PREDICTORS, shares, strict=True))).record(x, y)
     assert whole[:, 0] == pytest.approx(naive(x, y, 0.1, 1e-5, shares), abs=1e-9)
     assert whole[:, 1] == pytest.approx(naive(x, y, 2.0, 0.0, shares), abs=1e-9)
 
@@ -268,7 +293,7 @@ def test_the_wealth_does_not_depend_on_units(unit, origin):
     rng = np.random.default_rng(10)
     x, y = rng.laplace(0, 2, 100), rng.laplace(0.5, 1, 100)
     ends = [
-        mixture(predictors=(families, kernels), shares=(0.5, 0.5)).record(*sides)[-1]
+        mixture(shares={families: 0.5, kernels: 0.5}).record(*sides)[-1]
         for sides in ((x, y), (unit * x + origin, unit * y + origin))
     ]
     assert ends[1] == pytest.approx(ends[0], abs=1e-3)

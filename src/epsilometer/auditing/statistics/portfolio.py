@@ -22,15 +22,15 @@ from epsilometer.auditing.outcomes.outcomes import Layout
 from epsilometer.auditing.outcomes.outcomes import learn as layout_of
 from epsilometer.auditing.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer.auditing.statistics.predictors import (
+    ATOMS,
+    DENSE,
+    DISCRETE,
+    SCORES,
     Mixture,
     Prediction,
-    Predictor,
+    Shares,
     factors,
-    families,
-    histogram,
-    kernels,
     renyi_factors,
-    tree,
 )
 from epsilometer.auditing.statistics.scores import learned_score, linear_score, suspects
 from epsilometer.estimators.witness import summed
@@ -39,10 +39,6 @@ from epsilometer.events.events import View, entries_of
 _FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
 _ENTRIES = 16  # views of single entries, at most
 _FEW = 8  # different numbers, for which no density is learned
-_DISCRETE = (0.05, 0.02, 0.93)  # the predictors' shares for so few numbers
-_ATOMS = (0.4, 0.15, 0.45)  # where numbers repeat
-_DENSE = (0.6, 0.25, 0.15)
-_SCORED_SHARES = (0.5, 0.5)  # of families and histograms, for scores
 _LOOKED = 1000  # draws of a side that tell
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
@@ -189,7 +185,7 @@ class Portfolio:
             if same and old is not None and old.view == each.view and old.shares == each.shares:
                 self._views[key] = old
                 continue
-            mixture = Mixture(self._initial.size, self._bets, each.predictors, each.shares)
+            mixture = Mixture(self._initial.size, self._bets, each.shares)
             mixture.prime(*each.sides)
             start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
@@ -298,7 +294,7 @@ class _Viewed:
     view: View | _Score
     mixture: Mixture
     start: Floats
-    shares: Sequence[float]
+    shares: Shares
 
     @property
     def wealth(self) -> Floats:
@@ -347,22 +343,15 @@ class _Choice:
         return self.view.kind, column.path, column.kind
 
     @property
-    def predictors(self) -> tuple[Predictor, ...]:
-        """The predictors that bet."""
+    def shares(self) -> Shares:
+        """The predictors that bet, and their shares."""
         if isinstance(self.view, _Score):
-            return families, histogram
-        return families, kernels, tree
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The predictors' shares."""
-        if isinstance(self.view, _Score):
-            return _SCORED_SHARES
+            return SCORES
         numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
         different = np.unique(numbers).size
         if self.discrete or (different <= _FEW and numbers.size >= 2 * _FEW):
-            return _DISCRETE
-        return _DENSE if different == numbers.size else _ATOMS
+            return DISCRETE
+        return DENSE if different == numbers.size else ATOMS
 
 
 def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterator[_Choice]:

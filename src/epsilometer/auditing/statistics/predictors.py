@@ -41,7 +41,7 @@ a tenth, and by a fourth. Past draws are kept as at most `POINTS` weighted point
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,6 +61,7 @@ _LEAVES = 32  # of the tree, besides values that repeat
 _STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
 _STRENGTH_SHARES = (0.3, 0.5, 0.2)
 _VALUES, _NEAR = 64, 12.0  # of a histogram at most; draws more in each of its cells
+_SEVERAL, _AN_ATOM = 16, 0.2  # draws of both sides; draws more of each value that repeats
 _NEIGHBOURS = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9  # weights of near cells
 _FLOOR = 0.03  # of both sides' mean in each predicted probability
 _SMALL_FLOOR = 0.006  # of a histogram
@@ -138,6 +139,9 @@ class Prediction:
 Predictor = Callable[[Points, Points], Prediction | None]
 """Predicts from past draws of both sides; None if they do not say enough."""
 
+Shares = Mapping[Predictor, float]
+"""Of the initial wealth."""
+
 
 def families(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
@@ -197,6 +201,38 @@ def histogram(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
 
+def spikes(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict values that repeat by their frequencies, and the other draws by `families`.
+
+    None if there are few draws, if no value repeats, or if a draw is infinite.
+    """
+    values, place = np.unique(np.append(x.values, x_prime.values), return_inverse=True)
+    masses = np.bincount(place, np.append(x.weights, x_prime.weights))
+    draws = masses.sum()
+    atoms = values[masses >= max(2.0, draws / (2 * _LEAVES))]
+    if not (draws >= _SEVERAL and atoms.size and _finite(x) and _finite(x_prime)):
+        return None
+    counts, others = np.full((2, atoms.size + 1), _AN_ATOM), []
+    for side, points in zip(counts, (x, x_prime), strict=True):
+        cells = np.searchsorted(atoms[:-1], points.values)
+        repeats = atoms[cells] == points.values
+        side[:] += np.bincount(np.where(repeats, cells, atoms.size), points.weights, side.size)
+        others.append(Points(points.values[~repeats], points.weights[~repeats]))
+    enough = min(points.values.size for points in others) >= _FEWEST
+    rest = families(*others) if enough else None
+    rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
+    edges = np.unique(np.concatenate([rest.edges, np.nextafter(atoms, -math.inf), atoms]))
+    ends = np.append(edges, math.inf)
+    cells, wide = np.searchsorted(atoms[:-1], ends), np.searchsorted(rest.edges, ends)
+    repeats = atoms[cells] == ends
+    parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
+    p, q = (
+        np.where(repeats, side[cells], side[-1] * (others_of / parts)[wide]) + 1e-12
+        for side, others_of in zip(counts, (rest.p, rest.q), strict=True)
+    )
+    return Prediction(edges, p / p.sum(), q / q.sum())
+
+
 def _finite(points: Points) -> bool:
     return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
 
@@ -228,18 +264,27 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     return fs, gs
 
 
+DISCRETE: Shares = {
+    families: 0.03,
+    histogram: 0.6,
+    tree: 0.37,
+}  # where they are few
+ATOMS: Shares = {families: 0.3, spikes: 0.4, tree: 0.3}  # where numbers repeat
+DENSE: Shares = {families: 0.6, kernels: 0.25, tree: 0.15}
+SCORES: Shares = {families: 0.5, histogram: 0.5}
+
+
 @dataclass(eq=False)
 class Mixture:
     """The wealth of bets of several predictors against m claims, from 1.
 
     Outputs are numbers. ``bets`` returns ln f and ln g, ``(k, m)``, of predicted cells; ``shares``
-    are the predictors' shares of the initial wealth.
+    are the predictors' shares of the initial wealth, of sum 1.
     """
 
     claims: int
     bets: Callable[[Prediction], tuple[Floats, Floats]]
-    predictors: Sequence[Predictor] = (families, kernels, tree)
-    shares: Sequence[float] = (0.6, 0.25, 0.15)
+    shares: Shares = field(default_factory=lambda: DENSE)
     past: tuple[Points, Points] | None = None
     draws: int = 0
     logs: Floats = field(init=False)
@@ -250,10 +295,10 @@ class Mixture:
     _log_shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        self.logs = np.zeros((len(self.predictors), self.claims))
-        self._predictions = [None] * len(self.predictors)
+        self.logs = np.zeros((len(self.shares), self.claims))
+        self._predictions = [None] * len(self.shares)
         self._bet()
-        self._log_shares = np.log(np.array(self.shares) / sum(self.shares))
+        self._log_shares = np.log([*self.shares.values()])
 
     def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
         """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
@@ -268,7 +313,7 @@ class Mixture:
             end = min(len(x), start + self._ahead())
             fresh = x[start:end], x_prime[start:end]
             complete = int(np.searchsorted(ends, end, side="right"))
-            paths = np.empty((len(self.predictors), complete - block, self.claims))
+            paths = np.empty((len(self.shares), complete - block, self.claims))
             for i, bets in enumerate(self._bets):
                 if bets is None:
                     paths[i] = self.logs[i]
@@ -328,7 +373,7 @@ class Mixture:
         if self.draws < _FEWEST or (self._fitted and self.draws < self._fitted + self._wait()):
             return
         self._fitted = self.draws
-        self._predictions = [predictor(*self.past) for predictor in self.predictors]
+        self._predictions = [predictor(*self.past) for predictor in self.shares]
         self._bet()
 
     def _bet(self) -> None:
