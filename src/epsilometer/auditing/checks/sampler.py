@@ -356,8 +356,8 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
         stretch = min(side.size // PIECES, _STRETCH)
         starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
         for score in side.scores:
-            p = serial_p([score[start : start + stretch] for start in starts], rng)
-            if min(p, by_time(score)) * len(side.scores) <= _DOUBT:
+            pieces, limit = [score[i : i + stretch] for i in starts], _DOUBT / len(side.scores)
+            if min(serial_p(pieces, rng, limit), by_time(score)) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return Check(name, "note", text)
@@ -368,7 +368,7 @@ def _recorded_alike(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
     name = "other seed"
     rows = min([PIECES * _STRETCH, *(side.size for side in sides)])
     scores = [side.scores[0][:rows] for side in sides if side.scores]
-    if len(scores) == 2 and correlation_p(scores[0], scores[1], rng) <= _DOUBT:
+    if len(scores) == 2 and correlation_p(scores[0], scores[1], rng, _DOUBT) <= _DOUBT:
         text = "outputs on x and on x' go together row by row: made with the same random numbers? "
         return Check(name, "note", f"{text}Both sides have to be independent")
     return Check(name, "passed", "outputs on x and on x' do not go together")
