@@ -393,5 +393,10 @@ def codes_of(outputs: Sample) -> Counts:
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``.
     """
     rows = outputs.reshape(len(outputs), -1)
-    codes = outputs if rows.shape[1] == 1 else row_codes(rows)
+    codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
+    if codes.size and np.issubdtype(codes.dtype, np.integer):
+        low, high = int(codes.min()), int(codes.max())
+        if high - low < codes.size:  # nothing is sorted
+            from_0 = codes.astype(np.int64) - low
+            return (np.cumsum(np.bincount(from_0) > 0) - 1)[from_0]
     return np.unique(codes, return_inverse=True)[1].reshape(-1)

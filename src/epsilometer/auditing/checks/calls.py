@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats
-from epsilometer.arrays import Sample as Table
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
 from epsilometer.events.events import codes_of
@@ -56,14 +55,15 @@ class Sample:
         """
         rng = np.random.default_rng(0)
         columns = self.table.reshape(self.size, -1)
-        ranks = [_ranks(columns[:, i]) for i in spread(columns.shape[1], _ADDED)]
+        parts = [columns[:, i] for i in spread(columns.shape[1], _ADDED)]
+        ranks = [_ranks(codes_of(part) if len(parts) > 1 else self.codes) for part in parts]
         ranks = [rank for rank in ranks if np.ptp(rank) > 0]
         if not ranks:
             return []
         scores = [ranks[i] for i in spread(len(ranks), _ENTRIES)]
         if len(ranks) > 1:
             whole = np.rint(2 * self.size * np.array(ranks)).astype(np.int64)  # sums are exact
-            scores.append(_ranks(rng.choice([-1, 1], len(ranks)) @ whole))
+            scores.append(_ranks(codes_of(rng.choice([-1, 1], len(ranks)) @ whole)))
         scores.append((scores[-1] - 0.5) ** 2)
         if self.kinds <= self.size // 2:
             scores.append(rng.choice([-1.0, 1.0], self.kinds)[self.codes])
@@ -170,7 +170,7 @@ def spread(size: int, most: int) -> list[int]:
     return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
-def _ranks(column: Table) -> Floats:
-    """Return ranks between 0 and 1, the same for ties; NaN is a value, the largest."""
-    _, ranks, times = np.unique(column, return_inverse=True, return_counts=True)
-    return np.asarray(((np.cumsum(times) - times / 2) / column.size)[ranks.ravel()])
+def _ranks(codes: Counts) -> Floats:
+    """Return ranks between 0 and 1, the same for ties, of outputs with codes in their order."""
+    times = np.bincount(codes)
+    return np.asarray(((np.cumsum(times) - times / 2) / codes.size)[codes])
