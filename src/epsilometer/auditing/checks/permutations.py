@@ -88,9 +88,10 @@ def shared(codes: Counts, sizes: Sequence[int]) -> Matches:
     rank = np.arange(size) - np.repeat(np.append(0, ends[:-1]), np.diff(ends, prepend=0))
     first = np.flatnonzero((rank % 2 == 0) & (np.append(rank[1:], 0) % 2 == 1))[:_PAIRS]
     pairs = np.repeat(np.arange(len(sizes)), sizes)[order[first + np.array([[0], [1]])]]
-    used = (pairs[:, :, None] == np.arange(len(sizes))).sum(axis=0)
-    left = np.array(sizes) - np.cumsum(used, axis=0) + used  # in each call, before each pair
-    chance = (left * (left - 1)).sum(axis=1) / (left.sum(axis=1) * (left.sum(axis=1) - 1))
+    used = (pairs[:, None] == np.arange(len(sizes))[:, None]).sum(axis=0)
+    left = np.array(sizes)[:, None] - np.cumsum(used, axis=1) + used  # of calls, before each pair
+    total = size - 2 * np.arange(first.size)
+    chance = (left * (left - 1)).sum(axis=0) / (total * (total - 1))
     same = pairs[0] == pairs[1]
     wealth = [np.cumsum(math.log(odds) * same - np.log1p(chance * (odds - 1))) for odds in _ODDS]
     largest = float(np.logaddexp.reduce(wealth).max()) - math.log(len(_ODDS))
