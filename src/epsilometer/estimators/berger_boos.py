@@ -105,12 +105,14 @@ def lower_bound(
     *,
     alpha: float = 0.05,
     delta: float = 0.0,
+    least: float = 0.0,
 ) -> float:
     """Return the lower confidence bound of epsilon from one event's counts, in nats, at least 0.
 
     ``hits`` of the ``draws`` of x lie in the event, and the same for x'. The bound lies above the
-    level with probability ``alpha`` at most; ``delta`` is that of a claim (epsilon, delta). All are
-    scalars. Raise `ArgumentError` for more hits than draws, or a side without draws.
+    level with probability ``alpha`` at most; ``delta`` is that of a claim (epsilon, delta). It is 0
+    where the claim ``least`` is not refuted. All are scalars. Raise `ArgumentError` for more hits
+    than draws, or a side without draws.
 
     >>> round(lower_bound(1000, 1000, 0, 1000), 2)  # no noise at all
     5.8
@@ -139,10 +141,10 @@ def lower_bound(
             return first
         return None if (later := kept(claims[half:])) is None else half + later
 
-    if k <= delta * n or not refuted(0.0):
-        return 0.0
     # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(n, m) <= _FEW
+    if k <= delta * n or not refuted(least, everywhere=everywhere):
+        return 0.0
     observed = math.log(max(k / n - delta, 1 / n)) - math.log(max(k_prime, 0.01) / m)
     step = min(max(observed, _DIGITS), _LARGEST) / _STEPS
     low = 0.0

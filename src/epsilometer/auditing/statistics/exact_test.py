@@ -63,26 +63,28 @@ def largest_bound(
     """Return the largest of the events' bounds, each at its share of alpha, and its event."""
     shares = [_OPTIMISTIC_SHARE] * len(counted)
     shares[:1] = [1 - _OPTIMISTIC_SHARE * (len(counted) - 1)]
-    bounds = [
-        (_bound(event, claim, alpha * share), event)
-        for event, share in zip(counted, shares, strict=False)
-    ]
-    return max(bounds, key=lambda pair: pair[0], default=(0.0, None))
+    largest, best = 0.0, next(iter(counted), None)
+    for event, share in zip(counted, shares, strict=False):
+        bound = _bound(event, claim, alpha * share, largest)
+        if bound > largest:
+            largest, best = bound, event
+    return largest, best
 
 
-def _bound(event: Round, claim: EventClaim, alpha: float) -> float:
+def _bound(event: Round, claim: EventClaim, alpha: float, least: float) -> float:
+    """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
     (rest, hits), (_, hits_prime) = (
         side.sum(axis=0).tolist() for side in (event.counts, event.counts_prime)
     )
     n = rest + hits
     if isinstance(claim, Pure):
-        return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta)
+        return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
     top = claim.grid()[-1] if isinstance(claim, Gaussian) else 1.0
 
     def refuted(level: float) -> bool:
         return _refuted((hits, n, hits_prime), event.bet.mean_psi, claim.at(level), alpha)
 
-    return _last_refuted(refuted, float(top))
+    return _last_refuted(refuted, float(top), least)
 
 
 def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha: float) -> bool:
@@ -104,9 +106,9 @@ def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha:
     return p <= _EXACT * alpha
 
 
-def _last_refuted(refuted: Callable[[float], bool], top: float) -> float:
+def _last_refuted(refuted: Callable[[float], bool], top: float, least: float) -> float:
     """Return the last of the rising levels before the first that is not refuted."""
-    if not refuted(_PRECISION):
+    if not refuted(max(least, _PRECISION)):
         return 0.0
     low, high = _PRECISION, min(2 * _PRECISION, top)
     while high < top and refuted(high):
