@@ -133,8 +133,10 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
             return claim.likelier(q, levels)
         return q + reached(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
 
-    most = reached(lambda q: q + likelier(q), np.ones(levels.shape), np.full(levels.shape, 0.5))
-    q_each = np.minimum(q, most)
+    q_each = np.full(levels.shape, q)
+    if (q_each + likelier(q_each) >= 1).any():
+        goals, halves = np.ones(levels.shape), np.full(levels.shape, 0.5)
+        q_each = np.minimum(q, reached(lambda q: q + likelier(q), goals, halves))
     return likelier(q_each), q_each
 
 
@@ -184,11 +186,13 @@ def _detected(
     ends = phi.min(axis=2), psi.max(axis=2)
     growth, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
     kept = np.ones(mean.shape, bool)
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    preferred = np.ones((len(steps), *mean.shape), bool)
+    if isinstance(claim, EventClaim) and event is not None:
+        preferred = _preferred(claim, mean, v, steps, z)
+    for step, after, wanted in zip(steps, [*steps[1:], None], preferred, strict=True):
         if past and step.draws >= _FEW * steps[0].ahead:
             stake = stakes((mean, v), variance, ends, kappa, u, step.ahead, alpha)[-1]
-            if isinstance(claim, EventClaim) and event is not None:
-                stake = np.where(_preferred(claim, mean, v, past, step.ahead, z), stake, 0.0)
+            stake = np.where(wanted, stake, 0.0)
             gains = np.log1p(stake[..., None] * (phi - u[..., None]))
             losses = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
             gain, loss = (p * gains).sum(axis=2), (q * losses).sum(axis=2)
@@ -208,18 +212,22 @@ def _detected(
 def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
     bet, *claims = against(claim, np.array([claim.level]))
-    laws = [[np.maximum(side, 1e-300) for side in sides] for sides in zip(p, q, strict=True)]
+    laws = zip(np.maximum(p, 1e-300), np.maximum(q, 1e-300), strict=True)
     each = [(a, b, *bet(Prediction(np.empty(0), a, b), *claims)) for a, b in laws]
     means = np.array([(a @ f, b @ g) for a, b, f, g in each])
     squares = np.array([a @ f**2 + b @ g**2 for a, b, f, g in each])
     return means.sum(axis=1), squares - (means**2).sum(axis=1)
 
 
-def _preferred(claim: EventClaim, p: Floats, q: Floats, past: int, ahead: int, z: float) -> Bools:
-    """Tell where an event has a larger expected level than a frequent one that meets the claim."""
-    half, usual = np.full(1, 0.5), _usual(claim)
+def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z: float) -> Bools:
+    """Tell in which rounds an event has a larger expected level than a frequent one of the claim.
+
+    Its probabilities have shape ``(levels, bets)``, the result ``(rounds, levels, bets)``.
+    """
+    draws, ahead = np.array([(step.draws, step.ahead) for step in steps], float).T[..., None, None]
+    past = np.cumsum(draws, axis=0) - draws
     few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
-    counts = (few, q * past + z * np.sqrt(q * past)), (half * past, usual * past)
+    counts = (few, q * past + z * np.sqrt(q * past)), (0.5 * past, _usual(claim) * past)
     rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
     return np.asarray(rare > frequent)
 
