@@ -43,6 +43,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats, Sample
 from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
+from epsilometer.densities.binned import quantiles
 from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
@@ -250,9 +251,8 @@ def default_region(x: Floats, x_prime: Floats) -> Region:
     Further out, densities are estimated from few draws and their log ratio is noise. Draws have
     shape ``(n,)``; C is in their unit.
     """
-    low = min(np.quantile(x, _TAIL), np.quantile(x_prime, _TAIL))
-    high = max(np.quantile(x, 1 - _TAIL), np.quantile(x_prime, 1 - _TAIL))
-    return float(low), float(high)
+    lows, highs = zip(*(quantiles(side, [_TAIL, 1 - _TAIL]) for side in (x, x_prime)), strict=True)
+    return min(lows), max(highs)
 
 
 def _log_density(
