@@ -281,8 +281,8 @@ def _tail(zs, n, m, scales, delta, q, work):  # type: ignore[no-untyped-def]
     The last part of ``work`` has those that are known, -1 for others.
     """
     (z_first, z), (smallest, scale), (upper, pmf, least) = zs, scales, work
-    low, high = _binomial(n, min(1.0, scale * q + delta), upper)
-    low_prime, high_prime = _binomial(m, q, pmf)
+    low, high, unit = _binomial(n, min(1.0, scale * q + delta), upper)
+    low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
         upper[i] += upper[i + 1]
     total = 0.0
@@ -300,31 +300,28 @@ def _tail(zs, n, m, scales, delta, q, work):  # type: ignore[no-untyped-def]
         if first > high:
             break
         total += pmf[j] * upper[max(first, low)]
-    return total
+    return total / (unit * unit_prime)
 
 
 @compiled
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
-    """Set the probabilities of likely counts at their places; return the first and the last.
+    """Set the weights of likely counts at their places; return the first, the last and the sum.
 
-    A recurrence from the mode, divided by the sum, loses no digits to logarithms of factorials.
+    A recurrence from the mode loses no digits to logarithms of factorials.
     """
     if p <= 0.0 or p >= 1.0:
         low = high = 0 if p <= 0.0 else n
         out[low] = 1.0
-        return low, high
+        return low, high, 1.0
     low = high = min(int((n + 1) * p), n)
     odds = p / (1.0 - p)
-    out[low] = 1.0
+    out[low] = total = 1.0
     while low > 0 and out[low] > _SMALLEST:
         out[low - 1] = out[low] * (low / ((n - low + 1) * odds))
         low -= 1
+        total += out[low]
     while high < n and out[high] > _SMALLEST:
         out[high + 1] = out[high] * ((n - high) * odds / (high + 1))
         high += 1
-    total = 0.0
-    for i in range(low, high + 1):
-        total += out[i]
-    for i in range(low, high + 1):
-        out[i] /= total
-    return low, high
+        total += out[high]
+    return low, high, total
