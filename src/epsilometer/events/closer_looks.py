@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ _BINS, _PADDED = 8192, 8  # of a Fourier transform; factor of its frequencies
 _DIGITS = 44  # bits of a real that a modulus may need
 _COARSE = 1e-5  # of the spread, below which a modulus may come from the floating-point format
 _NARROW = ((20, 5000), (160, 640))  # draws of both sides in a cell, and the most cells
+_KEPT = 4  # answers about first draws
 _LARGE = 1e150  # larger numbers, whose square is infinite, are left out
 _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
 _WHOLE = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 10.0, 100.0, 1000.0)
@@ -41,12 +44,26 @@ def remainder_cells(
     Sides are an ``entry`` of outputs, each ``(n,)``, NaN where a number is missing. Quantiles of a
     remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of the spread.
     """
-    exact = np.issubdtype(x.dtype, np.integer)
+    heads = (side[:_DRAWS].tobytes() for side in (x, x_prime))
+    for modulus in _doubtful(*heads, x.dtype, cells, as_reals):
+        divisor = int(modulus) if modulus.is_integer() else modulus
+        view = View("remainder", entry, modulus=divisor)
+        ours, theirs = (remainders(side, divisor) for side in (x, x_prime))
+        yield from Numbers(ours, theirs, cells, view, fine=True).choices()
+
+
+@lru_cache(_KEPT)  # later rounds have the same first draws
+def _doubtful(
+    head: bytes, head_prime: bytes, dtype: np.dtype[Any], cells: int, as_reals: bool
+) -> list[float]:
+    """Return the moduli for whose remainders the first draws of both sides differ."""
+    x, x_prime = (np.frombuffer(side, dtype) for side in (head, head_prime))
+    exact = np.issubdtype(dtype, np.integer)
     origin = x[0] if exact else 0  # differences are exact
     with np.errstate(invalid="ignore"):  # of a NaN that signals
-        few = [_finite(side[:_DRAWS] - origin) for side in (x, x_prime)]
+        few = [_finite(side - origin) for side in (x, x_prime)]
     if min(side.size for side in few) < _BLOCK * _BLOCKS // 2:
-        return
+        return []
     pooled = np.concatenate(few)
     low, high = np.quantile(pooled[::8], (0.16, 0.84))
     spread, largest = float(high - low), float(np.abs(pooled).max())
@@ -57,7 +74,7 @@ def remainder_cells(
     doubts: dict[float, float] = {}  # by modulus
     for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
         if modulus in common or least <= modulus <= spread / _SMOOTH:
-            sides = (x[:_DRAWS], x_prime[:_DRAWS]) if exact and modulus.is_integer() else few
+            sides = (x, x_prime) if exact and modulus.is_integer() else few
             divisor = int(modulus) if modulus.is_integer() else modulus
             shares = (remainders(side, divisor) / divisor for side in sides)
             codes = ((share * _CELLS).astype(np.int64) for share in shares)
@@ -66,12 +83,8 @@ def remainder_cells(
             ours, theirs = (remainders(side, modulus) for side in few)
             doubts[modulus] = max(doubts[modulus], doubt(ours, theirs, cells))
     doubts |= _period(few[0], few[1], spread)
-    for modulus in sorted(doubts, key=lambda modulus: -doubts[modulus])[:_MODULI]:
-        if doubts[modulus] > _SIGNIFICANT:
-            divisor = int(modulus) if modulus.is_integer() else modulus
-            view = View("remainder", entry, modulus=divisor)
-            ours, theirs = (remainders(side, divisor) for side in (x, x_prime))
-            yield from Numbers(ours, theirs, cells, view, fine=True).choices()
+    largest_first = sorted(doubts, key=lambda modulus: -doubts[modulus])
+    return [modulus for modulus in largest_first[:_MODULI] if doubts[modulus] > _SIGNIFICANT]
 
 
 def narrow_cells(view: View, x: Sample, x_prime: Sample) -> Iterator[Cells]:
@@ -118,7 +131,8 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
         cells = np.clip((pooled - low) / (high - low) * _BINS, -1, _BINS).astype(np.int64) + 1
     counts = [np.bincount(side, None, _BINS + 2) for side in np.split(cells, [x.size])]
     apart = (counts[0] - counts[1])[1:-1]
-    power = np.abs(np.fft.rfft(apart, _PADDED * _BINS)) ** 2 / pooled.size
+    waves = np.fft.rfft(apart, _PADDED * _BINS)
+    power = (waves.real**2 + waves.imag**2) / pooled.size
     least = _PADDED * _SMOOTH * (high - low)  # over the spread: the first frequency that counts
     first = math.ceil(least / spread) if spread * power.size > least else power.size
     peak = first + int(np.argmax(power[first:])) if first < power.size else 0

@@ -186,7 +186,8 @@ def _pieces_p(
 
 def autocovariances(scores: Floats) -> Floats:
     """Return circular autocovariances at lags 1, ..., size / 2: ``(b, size // 2)``, up to scale."""
-    power = np.abs(np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)) ** 2
+    waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
+    power = waves.real**2 + waves.imag**2
     return np.asarray(np.fft.irfft(power, scores.shape[1], axis=1)[:, 1 : scores.shape[1] // 2 + 1])
 
 
