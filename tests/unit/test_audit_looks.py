@@ -105,7 +105,7 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
     x[:50], y[:60] = math.nan, math.inf
-    looks = low_bits(Numbers(x, y, 16, View(), fine=True), x, y)
+    looks = low_bits(Numbers(x, y, 16, View(), fine=True))
     assert len(looks) == 2
     fresh = np.append(laplace(0.3, 500, rng), [0.0, math.nan, -math.inf, 5e-324])
     for look in looks:
@@ -124,14 +124,14 @@ def test_neither_whole_numbers_nor_repeated_values_have_any():
         x, y = draw(), draw()
         if x.size < 100:
             x, y = np.repeat(x, 100), np.repeat(x, 100)
-        assert low_bits(Numbers(x, y, 64, View(), fine=True), x, y) == []
+        assert low_bits(Numbers(x, y, 64, View(), fine=True)) == []
 
 
 def test_low_bits_without_more_information_than_the_range_are_left_out():
     rng = np.random.default_rng(3)
     for far, there in ((100, []), (0, ["low bit", "low bit"])):
         x, y = laplace(far, 3000, rng), laplace(far + 1, 3000, rng)
-        looks = low_bits(Numbers(x, y, 64, View(), fine=True), x, y)
+        looks = low_bits(Numbers(x, y, 64, View(), fine=True))
         assert [look.view.kind for look in looks] == there
 
 

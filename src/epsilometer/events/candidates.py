@@ -244,7 +244,7 @@ class Numbers(Cells):
 
     ``repeats`` tells whether every value has a cell of its own, ``starts`` are the starts of all
     cells but the first, ``(k - 1,)``. ``fine`` cells hold few draws at both ends, and rarer values
-    have cells of their own.
+    have cells of their own. ``sides`` are the numbers themselves, reals sorted within each fifth.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class Numbers(Cells):
         fine: bool = False,
     ) -> None:
         self.view = view
-        self._sides = x, x_prime
+        self.sides = x, x_prime
         tally = Tally.of(x, x_prime)
         ranked: Callable[[Counts], Sample]
         if tally is not None:
@@ -288,16 +288,20 @@ class Numbers(Cells):
         elif np.issubdtype(x.dtype, np.integer):
             super().__init__(*self.codes, size)
         else:
-            self._set_folds(*map(self._folds, (x, x_prime)))
+            self.sides = _sorted_fifths(x), _sorted_fifths(x_prime)
+            self._set_folds(*map(self._folds, self.sides))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = _Values(x, x_prime, distinct, view, tally)
 
     @cached_property
     def codes(self) -> tuple[Counts, Counts]:
-        """The cells of both sides, each of shape ``(n,)``."""
-        x, x_prime = self._sides
-        return self._codes(x), self._codes(x_prime)
+        """The cells of the ``sides``, each of shape ``(n,)``."""
+        x, x_prime = self.sides
+        if np.issubdtype(x.dtype, np.integer):
+            return self._codes(x), self._codes(x_prime)
+        cells = np.tile(np.arange(self.size), FOLDS)
+        return np.repeat(cells, self.folds[0].ravel()), np.repeat(cells, self.folds[1].ravel())
 
     def choices(self) -> Iterator[Cells]:
         """Yield these cells and, where values repeat, the cells of single values if they differ."""
@@ -316,12 +320,11 @@ class Numbers(Cells):
         return np.asarray(codes, np.int64)
 
     def _folds(self, side: Sample) -> Counts:
-        """Return the counts of reals in cells, by fold; NaN sorts last."""
+        """Return the counts of reals in cells, by fold, in which they are sorted; NaN is last."""
         ends = np.append(self.starts, np.nan)[: self._size - 1 + self._missing]
         below = np.zeros((FOLDS, ends.size + 2), np.int64)
         for row, part in zip(below, fifths(side.size), strict=True):
-            fold = np.sort(side[part])
-            row[1:-1], row[-1] = fold.searchsorted(ends), fold.size
+            row[1:-1], row[-1] = side[part].searchsorted(ends), side[part].size
         return np.diff(below)
 
     def log_ratios(self) -> tuple[Sample, Floats, float]:
@@ -344,6 +347,10 @@ class Numbers(Cells):
             end = None if b == self._size else _before(self.starts[b - 1]).item()
             ranges.append((start, end))
         return Event(tuple(ranges), missing, self.view)
+
+
+def _sorted_fifths(side: Sample) -> Sample:
+    return np.concatenate([np.sort(side[part]) for part in fifths(side.size)])
 
 
 def _are_few(different: int, total: int) -> bool:

@@ -113,16 +113,16 @@ class LowBits(Cells):
         return Event(tuple(ranges), view=self.view)
 
 
-def low_bits(numbers: Numbers, x: Sample, x_prime: Sample) -> list[LowBits]:
+def low_bits(numbers: Numbers) -> list[LowBits]:
     """Return the cells of lowest bits of reals: in all ranges together, and in each range.
 
-    ``numbers`` are the cells of the reals themselves; sides have shape ``(n,)``. The list is empty
-    for whole numbers, where each value has a cell of its own, and where lowest bits do not differ
-    significantly within ranges.
+    ``numbers`` are the cells of the reals themselves. The list is empty for whole numbers, where
+    each value has a cell of its own, and where lowest bits do not differ significantly within
+    ranges.
     """
     if numbers.repeats:
         return []
-    bits, bits_prime = lowest_bits(x), lowest_bits(x_prime)
+    bits, bits_prime = map(lowest_bits, numbers.sides)
     if min(bits.min(), bits_prime.min()) >= 0:
         return []
     starts = numbers.starts[np.isfinite(numbers.starts)]  # infinity may be the last

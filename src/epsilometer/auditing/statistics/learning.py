@@ -83,7 +83,7 @@ def _cells(
             single += remainder_cells(entry, *sides, _CELLS, as_reals=as_reals)
             narrow += narrow_cells(look.view, *sides)
             if entry in layout.reals and not as_reals:
-                bits = low_bits(look, *sides)
+                bits = low_bits(look)
                 several += bits[:1]
                 narrow += bits[1:]
     if layout is not None and x.ndim == 2:
