@@ -12,6 +12,7 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats
 from epsilometer.auditing.formats import input_text
 from epsilometer.auditing.outcomes.outcomes import learn
+from epsilometer.auditing.outcomes.shapes import joined
 from epsilometer.events.events import codes_of
 
 Draw = Callable[[Any, int, int], Any]
@@ -32,6 +33,8 @@ class Sample:
 
     def __init__(self, batches: Sequence[Any], name: str) -> None:
         self.name, self.batches = name, [len(batch) for batch in batches]
+        if all(isinstance(batch, np.ndarray) for batch in batches):
+            batches = [joined(batches)]
         self.layout = learn(*batches)
         self.table = self.layout.encode_all(batches)
         self.size = len(self.table)

@@ -86,7 +86,8 @@ def shared(codes: Counts, sizes: Sequence[int]) -> Matches:
     order = order[np.argsort(place[codes[order]], kind="stable")]  # fast for small types
     ends = np.append(np.flatnonzero(np.diff(codes[order])) + 1, size)
     rank = np.arange(size) - np.repeat(np.append(0, ends[:-1]), np.diff(ends, prepend=0))
-    first = np.flatnonzero((rank % 2 == 0) & (np.append(rank[1:], 0) % 2 == 1))[:_PAIRS]
+    odd = (rank & 1).astype(bool)
+    first = np.flatnonzero(~odd & np.append(odd[1:], False))[:_PAIRS]
     pairs = np.repeat(np.arange(len(sizes)), sizes)[order[first + np.array([[0], [1]])]]
     used = (pairs[:, None] == np.arange(len(sizes))[:, None]).sum(axis=0)
     left = np.array(sizes)[:, None] - np.cumsum(used, axis=1) + used  # of calls, before each pair

@@ -297,9 +297,13 @@ def _bits(numbers: Array) -> bool:
 
 def _repeats(arrays: list[Array]) -> bool:
     """Tell whether reals repeat: a value 8 times, or one in a hundred."""
-    head = np.concatenate([array[:_HEAD] for array in arrays])
-    _, times = np.unique(head, return_counts=True)
-    return bool(times.max() >= 8 or head.size - times.size > head.size / 100)
+    rising = np.sort(np.concatenate([array[:_HEAD] for array in arrays]))  # NaN is last
+
+    def times(lag: int) -> int:
+        equal = (rising[lag:] == rising[:-lag]) | np.isnan(rising[:-lag])
+        return int(np.count_nonzero(equal))
+
+    return times(7) > 0 or times(1) > rising.size / 100
 
 
 def _same_shape(raw: list[Values]) -> list[Array] | None:
