@@ -53,6 +53,10 @@ class Candidate:
         return {"event": self.make_event().to_plain(), "sign": self.sign, "share": self.share}
 
 
+_Set = tuple[Floats, Floats, Callable[[int], Counts]]
+"""Counts of several sets on x and on x', and a function that returns the cells of the i-th."""
+
+
 class Cells(ABC):
     """Counts of both sides in cells, by fold; a set of cells is an event.
 
@@ -99,33 +103,36 @@ class Cells(ABC):
         so many fresh ``draws`` a side. The cautious estimate subtracts several standard
         deviations, the optimistic one ``little`` of them.
         """
-        lines = [(k, _CAUTION["half-line"]) for k in self._half_lines()] if self.ordered else []
-        ratios = self._ratios()
-        for sign in (1, -1):
-            kinds = [(k, _CAUTION["set"]) for k in self._sets(*(sign * each for each in ratios))]
-            kinds += lines
-            if not kinds:
-                continue
-            counts, counts_prime = (np.concatenate([k[side] for k, _ in kinds]) for side in (0, 1))
-            sides = (counts, self._n), (counts_prime, self._m)
-            (hits, n), (others, m) = sides[::sign]
-            caution = np.repeat([c for _, c in kinds], [k[0].size for k, _ in kinds])
-            cautions = np.stack([caution, np.full(caution.size, little)])
-            expected, optimistic = expected_level(hits, n, others, m, draws, cautions, level)
-            end = 0
-            for (first, _, cells_of_set), _ in kinds:
-                start, end = end, end + first.size
-                best = {int(np.argmax(levels[start:end])) for levels in (expected, optimistic)}
-                yield [
-                    Candidate(
-                        float(expected[start + i]),
-                        float(optimistic[start + i]),
-                        sign,
-                        lambda i=i, cells=cells_of_set: self.event(cells(i)),  # type: ignore[misc]
-                    )
-                    for i in best
-                    if optimistic[start + i] > _NOTHING
-                ]
+        lines = self._half_lines() if self.ordered else []
+        kinds = [
+            (sign, _CAUTION[kind], sides[::sign], cells)
+            for sign, sets in zip((1, -1), self._sets(), strict=True)
+            for kind, of_kind in (("set", sets), ("half-line", lines))
+            for *sides, cells in of_kind
+        ]
+        if not kinds:
+            return
+        signs, some, sides, cells_of_sets = zip(*kinds, strict=True)
+        hits, others = map(np.concatenate, zip(*sides, strict=True))
+        sizes = [side.size for side, _ in sides]
+        n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], sizes, axis=0).T[:, None]
+        cautions = np.stack([np.repeat(some, sizes), np.full(hits.size, little)])
+        of_both = expected_level(hits[None], n, others[None], m, draws, cautions, level)
+        ends = np.cumsum(sizes).tolist()
+        for sign, cells_of_set, start, end in zip(
+            signs, cells_of_sets, [0, *ends], ends, strict=False
+        ):
+            levels = of_both[:, start:end]
+            yield [
+                Candidate(
+                    float(levels[0, i]),
+                    float(levels[1, i]),
+                    sign,
+                    lambda i=i, cells=cells_of_set: self.event(cells(i)),  # type: ignore[misc]
+                )
+                for i in set(levels.argmax(axis=1).tolist())
+                if levels[1, i] > _NOTHING
+            ]
 
     def _ratios(self) -> tuple[Floats, Floats]:
         """Return the log ratios of cells, by shrinkage ``(s, k)``, and those of other folds."""
@@ -142,38 +149,43 @@ class Cells(ABC):
         ]
         return whole[0] - whole[1], others[0] - others[1]
 
-    def _sets(
-        self, ratio: Floats, of_others: Floats
-    ) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
-        """Yield counts of the first r cells by shrunken log ratio, for several r.
+    def _sets(self) -> tuple[list[_Set], list[_Set]]:
+        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'.
 
         Each fold is counted in the order of the cells that the other folds give.
         """
+        sets: tuple[list[_Set], list[_Set]] = [], []
         if self.ordered and self._all.size <= 2:
-            return  # they are half-lines
-        orders = np.argsort(-ratio, axis=1, kind="stable")
+            return sets  # they are half-lines
+        ratios, of_others = (np.concatenate([ratio, -ratio]) for ratio in self._ratios())
+        orders = np.argsort(-ratios, axis=1, kind="stable")
         first = np.argsort(-of_others, axis=2, kind="stable")
         fold = np.arange(FOLDS)[:, None]
         sums = [np.cumsum(out[fold, first], axis=2).sum(axis=1) for out in self.folds]
-        for order, likelier, counts, counts_prime in zip(
-            orders, np.count_nonzero(ratio > 1e-12, axis=1).tolist(), *sums, strict=True
+        for i, (order, likelier, counts, counts_prime) in enumerate(
+            zip(orders, np.count_nonzero(ratios > 1e-12, axis=1).tolist(), *sums, strict=True)
         ):
             if likelier:
                 ranks = _ranks(likelier)
-                yield (
-                    counts[ranks - 1].astype(float),
-                    counts_prime[ranks - 1].astype(float),
-                    lambda i, order=order, ranks=ranks: order[: ranks[i]],  # type: ignore[misc]
+                sets[2 * i // len(orders)].append(
+                    (
+                        counts[ranks - 1].astype(float),
+                        counts_prime[ranks - 1].astype(float),
+                        lambda i, order=order, ranks=ranks: order[: ranks[i]],  # type: ignore[misc]
+                    )
                 )
+        return sets
 
-    def _half_lines(self) -> Iterator[tuple[Floats, Floats, Callable[[int], Counts]]]:
-        """Yield the counts of all half-lines from the left, and from the right."""
-        for order in (np.arange(self._all.size), np.arange(self._all.size)[::-1]):
-            yield (
+    def _half_lines(self) -> list[_Set]:
+        """Return the counts of all half-lines from the left, and from the right."""
+        return [
+            (
                 np.cumsum(self._all[order])[:-1].astype(float),
                 np.cumsum(self._all_prime[order])[:-1].astype(float),
                 lambda i, order=order: order[: i + 1],  # type: ignore[misc]
             )
+            for order in (np.arange(self._all.size), np.arange(self._all.size)[::-1])
+        ]
 
 
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
@@ -201,39 +213,38 @@ def _ranks(most: int) -> Counts:
 
 def expected_level(
     hits: Floats,
-    n: int,
+    n: Counts | Floats,
     others: Floats,
-    m: int,
-    draws: int,
+    m: Counts | Floats,
+    draws: int | Floats,
     caution: float | Floats,
     level: Level | None = None,
 ) -> Floats:
     """Return the level of two estimated probabilities less the errors of past and fresh draws.
 
     Both errors are those of Wilson's limits, which also hold for very small counts. ``hits`` of
-    ``n`` and ``others`` of ``m`` draws, and the result, have the same shape.
+    ``n`` and ``others`` of ``m`` draws have equally many axes; they and ``caution`` broadcast to
+    the shape of the result.
     """
-    p, q = hits / n, (others + 0.5) / (m + 1)
-    stages = (n, m, caution), (draws, draws, _FRESH)
-    if level is not None:
-        shown = level(p, q)
-        expected = shown
-        with np.errstate(invalid="ignore"):
-            for size, size_prime, z in stages:
-                low, high = _wilson(p, size, -z), np.minimum(_wilson(q, size_prime, z), 1.0)
-                expected = expected - np.sqrt(
-                    (shown - level(low, q)) ** 2 + (shown - level(p, high)) ** 2
-                )
-            return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
+    p, q = shares = np.stack([hits / n, (others + 0.5) / (m + 1)])
+    up = np.reshape([-1.0, 1.0], (2, *[1] * p.ndim))
+    stages = (np.stack([n, m], dtype=float), caution), (draws, _FRESH)
     with np.errstate(divide="ignore", invalid="ignore"):
-        loss = np.log(p / q)
-        for size, size_prime, z in stages:
-            low, high = np.log(_wilson(p, size, -z) / p), np.log(_wilson(q, size_prime, z) / q)
-            loss = loss - np.sqrt(low**2 + high**2)
-        return np.where(hits > 0, loss, _NOTHING)
+        if level is None:
+            loss = np.log(p / q)
+            for sizes, z in stages:
+                low, high = np.log(_wilson(shares, sizes, z * up) / shares)
+                loss = loss - np.sqrt(low**2 + high**2)
+            return np.where(hits > 0, loss, _NOTHING)
+        shown = expected = level(p, q)
+        for sizes, z in stages:
+            low, high = _wilson(shares, sizes, z * up)
+            errors = shown - level(low, q), shown - level(p, np.minimum(high, 1.0))
+            expected = expected - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
+        return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
 
 
-def _wilson(share: Floats, n: int, z: float | Floats) -> Floats:
+def _wilson(share: Floats, n: int | Floats, z: Floats) -> Floats:
     """Return Wilson's limit of a probability, z standard deviations above the observed share."""
     spread = np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return np.asarray((share + z**2 / (2 * n) + z * spread) / (1 + z**2 / n))
