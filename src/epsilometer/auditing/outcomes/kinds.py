@@ -146,9 +146,7 @@ def kind_and_columns(
         whole = numbers[0].dtype == np.int64
         paths = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
         if paths:
-            zeros = [both_zeros(array) for array in numbers]
-            negative, positive = (np.any([each[i] for each in zeros], axis=0) for i in (0, 1))
-            signed = (negative & positive & (not as_reals)).reshape(-1).tolist()
+            signed = (both_zeros(numbers) & (not as_reals)).reshape(-1).tolist()
             columns = (
                 Column(name_of(path), "number", path, whole=whole, signed=sign)
                 for path, sign in zip(paths, signed, strict=True)
@@ -213,7 +211,7 @@ def _candidates(
             numbers, rest = part.numbers
             whole = numbers.dtype == np.int64
             bits = whole and _bits(numbers)
-            signed = not as_reals and all(map(bool, both_zeros(numbers)))
+            signed = not as_reals and bool(both_zeros([numbers]))
             column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
             yield _Candidate(column, part.size, bits=bits)
             if remainders_of(numbers, rest) is not None:

@@ -6,6 +6,7 @@ A remainder is the difference between a number and its nearest real: 1 for 2^60 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -85,13 +86,14 @@ def typed(values: Values) -> bool:
     return not whole.isdisjoint(reals) or (len(whole) > _FEW and len(reals) > 0)
 
 
-def both_zeros(numbers: Array) -> tuple[Any, Any]:
-    """Tell which positions of arrays have zeros with a sign, and zeros without."""
-    head = numbers[:_HEAD]
-    if head.dtype.kind != "f" or (head != 0).all():
-        return np.zeros(head.shape[1:], bool), np.zeros(head.shape[1:], bool)
+def both_zeros(arrays: Sequence[Array]) -> Array:
+    """Tell at which positions of arrays of one shape there are zeros of both signs."""
+    heads = [array[:_HEAD] for array in arrays]
+    if heads[0].dtype.kind != "f" or all(head.all() for head in heads):
+        return np.zeros(heads[0].shape[1:], bool)
+    head = np.concatenate(heads)
     zero, negative = head == 0, np.signbit(head)
-    return (zero & negative).any(axis=0), (zero & ~negative).any(axis=0)
+    return np.asarray((zero & negative).any(axis=0) & (zero & ~negative).any(axis=0))
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
