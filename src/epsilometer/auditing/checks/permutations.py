@@ -95,8 +95,7 @@ def shared(codes: Counts, sizes: Sequence[int]) -> Matches:
     chance = (left * (left - 1)).sum(axis=0) / (total * (total - 1))
     same = pairs[0] == pairs[1]
     wealth = [np.cumsum(math.log(odds) * same - np.log1p(chance * (odds - 1))) for odds in _ODDS]
-    largest = float(np.logaddexp.reduce(wealth).max()) - math.log(len(_ODDS))
-    return Matches(math.exp(-max(largest, 0.0)), int(np.count_nonzero(same)), first.size)
+    return Matches(_p_of_bets(np.array(wealth)), int(np.count_nonzero(same)), first.size)
 
 
 def clustered(codes: Counts, sizes: Sequence[int]) -> float:
@@ -129,8 +128,14 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
         bet = (gammaln(share + counts) - gammaln(share)).sum(axis=1)
         bet += gammaln(size) - gammaln(size + drawn)
         wealth.append(np.cumsum(np.where(4 * drawn <= total, bet - usual, 0.0)))
-    largest = float(np.logaddexp.reduce(wealth).max(initial=0.0)) - math.log(len(_CLUSTERED))
-    return math.exp(-max(largest, 0.0))
+    return _p_of_bets(np.array(wealth))
+
+
+def _p_of_bets(logs: Floats) -> float:
+    """Return one over the largest mean wealth of several bets, from its logs ``(bets, times)``."""
+    tops, bets = logs.max(axis=0), math.log(len(logs))
+    means = np.logaddexp.reduce(logs[:, tops >= tops.max(initial=0.0) - bets]) - bets
+    return math.exp(-float(means.max(initial=0.0)))
 
 
 def unlikely(scores: Floats, groups: Bools) -> Floats:
@@ -143,7 +148,7 @@ def unlikely(scores: Floats, groups: Bools) -> Floats:
 
 def _bennett(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
     sizes = np.minimum(sizes, scores.size - sizes)
-    largest, spread = np.abs(scores).max(), np.maximum(sizes, 1) * (scores**2).mean()
+    largest, spread = np.abs(scores).max(), np.maximum(sizes, 1) * (scores @ scores / scores.size)
     u = largest * np.abs(sums) / spread
     p = 2 * np.exp(-spread / largest**2 * ((1 + u) * np.log1p(u) - u))
     return np.where(sizes > 0, np.minimum(p, 1.0), 1.0)
@@ -152,10 +157,10 @@ def _bennett(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
 def by_time(scores: Floats) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
     ends = -(-np.arange(_STRETCHES + 1) * scores.size // _STRETCHES)
-    sums = np.append(0.0, np.cumsum(scores))[ends]
-    several = slice(2, _STRETCHES - 1)  # stretches from the start
-    sizes = np.concatenate([np.diff(ends), ends[several]])
-    p_values = _bennett(scores, sizes, np.concatenate([np.diff(sums), sums[several]]))
+    sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
+    sums = np.where(sizes > 0, np.add.reduceat(np.append(scores, 0.0), ends[:-1]), 0.0)
+    sizes = np.concatenate([sizes, ends[1:][several]])
+    p_values = _bennett(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
     return float(p_values.min()) * p_values.size
 
 
