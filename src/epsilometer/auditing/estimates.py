@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from epsilometer.auditing.formats import as_plain
 from epsilometer.auditing.statistics import exact_test as fixed
 from epsilometer.auditing.statistics.claims import AnyClaim, Claim, EventClaim, Pure, parts
+from epsilometer.densities.binned import quantiles
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.events.events import codes_of
 
@@ -140,7 +141,7 @@ class _Draws:
         past, fresh = _cut(self.past, most), _cut(self.fresh, most)
         if not all(np.isfinite(side).all() for side in (*past, *fresh)):
             raise ArgumentError("outputs", "must all be finite numbers")
-        low, high = np.quantile(np.concatenate(past), [0.25, 0.75], axis=0)
+        low, high = np.apply_along_axis(quantiles, 0, np.concatenate(past), [0.25, 0.75])
         unit = np.where(high > low, (high - low) / _IQR, 1.0)
         (a, b), (c, d) = (((x - low) / unit, (y - low) / unit) for x, y in (past, fresh))
         return (a, b), (c, d)
