@@ -91,7 +91,7 @@ class Layout:
     columns: tuple[Column, ...]
     left_out: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether the table is one of whole numbers."""
         return all(column.whole and not column.optional for column in self.columns)
@@ -111,6 +111,10 @@ class Layout:
     def _shape(self) -> tuple[int, ...] | None:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
+
+    @cached_property
+    def _signed(self) -> list[bool]:
+        return [column.signed for column in self.columns]
 
     @cached_property
     def _tree(self) -> _Node:
@@ -135,9 +139,8 @@ class Layout:
         if isinstance(values, np.ndarray) and values.shape[1:] == self._shape and are_real(values):
             numbers, rest = as_numbers(values)
             numbers = as_whole(numbers, rest) if self.whole else floats(numbers)
-            signed = [column.signed for column in self.columns]
-            if any(signed):
-                numbers = with_signs(numbers, np.reshape(signed, numbers.shape[1:]))
+            if any(self._signed):
+                numbers = with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         table = np.empty((len(values), len(self.columns)), np.int64 if self.whole else np.float64)
         for i, column in enumerate(self.columns):
