@@ -341,9 +341,9 @@ def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:
     """Return the first or the last numbers of the ranges, in the outputs' own type."""
     if np.issubdtype(dtype, np.integer):
         limits = np.iinfo(dtype)
-        open_end: Number = (limits.min, limits.max)[which]
-        ends = [open_end if pair[which] is None else pair[which] for pair in ranges]
-        return np.array([min(max(end, limits.min), limits.max) for end in ends], dtype)  # type: ignore[type-var]
+        least, most = limits.min, limits.max  # they are computed at each access
+        ends: list[Any] = [(least, most)[which] if e[which] is None else e[which] for e in ranges]
+        return np.array([min(max(end, least), most) for end in ends], dtype)
     infinite = (-np.inf, np.inf)[which]
     return np.array([infinite if pair[which] is None else pair[which] for pair in ranges], float)
 
