@@ -212,11 +212,14 @@ def _detected(
 def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
     bet, *claims = against(claim, np.array([claim.level]))
-    laws = zip(np.maximum(p, 1e-300), np.maximum(q, 1e-300), strict=True)
-    each = [(a, b, *bet(Prediction(np.empty(0), a, b), *claims)) for a, b in laws]
-    means = np.array([(a @ f, b @ g) for a, b, f, g in each])
-    squares = np.array([a @ f**2 + b @ g**2 for a, b, f, g in each])
-    return means.sum(axis=1), squares - (means**2).sum(axis=1)
+    p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
+    bets = [bet(Prediction(np.empty(0), *law), *claims) for law in zip(p, q, strict=True)]
+    sides = [(p, np.array([f for f, _ in bets])), (q, np.array([g for _, g in bets]))]
+    means, squares = (
+        np.array([np.einsum("lk,lkt->lt", law, logs**power) for law, logs in sides])
+        for power in (1, 2)
+    )
+    return means.sum(axis=0), (squares - means**2).sum(axis=0)
 
 
 def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z: float) -> Bools:
