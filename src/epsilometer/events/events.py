@@ -394,9 +394,9 @@ def codes_of(outputs: Sample) -> Counts:
     """
     rows = outputs.reshape(len(outputs), -1)
     codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
-    if codes.size and np.issubdtype(codes.dtype, np.integer):
+    if codes.size and codes.dtype == np.int64:
         low, high = int(codes.min()), int(codes.max())
         if high - low < codes.size:  # nothing is sorted
-            from_0 = codes.astype(np.int64) - low
+            from_0 = codes - low
             return (np.cumsum(np.bincount(from_0) > 0) - 1)[from_0]
     return np.unique(codes, return_inverse=True)[1].reshape(-1)

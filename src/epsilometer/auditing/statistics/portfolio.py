@@ -43,8 +43,9 @@ _LOOKED = 1000  # draws of a side that tell
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
-_SCORED, _CELLS = 64, 16  # entries of a linear score at most; cells of an entry in a sum
-_ROWS = 20_000  # of either side, from which a sum is learned
+_SCORED = 64  # entries of a linear score at most
+_CELLS, _FEW_CELLS = 16, 2  # of an entry in a sum; few for many entries that hardly differ
+_ROWS = 100_000  # of either side, from which a sum is learned
 _CROSSED = 200  # draws an entry, of a half, up to which the other half learns its scores
 _STEPS = 20  # of a score, from its least to its largest
 _FEWEST_BITS, _SET = 3, 0.01  # of whole numbers that are bits; share with the highest
@@ -361,7 +362,7 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
         yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
         size = 0 if discrete else _bits(x, x_prime)
         if size:
-            yield from _scores(x, x_prime, [partial(_sum, size=size)], size)
+            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size)
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
@@ -402,13 +403,15 @@ def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
     if half >= _LINEAR and len(entries) > 1:
         yield partial(linear_score, entries=entries[:_SCORED])
     if half >= _SUMMED:
-        yield partial(_sum, size=x.shape[1])
+        yield partial(_sum, size=x.shape[1], cells=_CELLS)
+        if len(entries) > 1:
+            yield partial(_sum, size=x.shape[1], cells=_FEW_CELLS)
     yield partial(learned_score, entries=entries)
 
 
-def _sum(x: Sample, x_prime: Sample, size: int) -> View:
+def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
     columns, columns_prime = (entries_of(side[:_ROWS], size) for side in (x, x_prime))
-    return summed(columns, columns_prime, _CELLS)
+    return summed(columns, columns_prime, cells)
 
 
 def _scores(
