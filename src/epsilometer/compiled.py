@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Callable
 from functools import cached_property, partial, update_wrapper
@@ -16,23 +17,38 @@ class _Loop:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.machine_code(*arguments)
+        collects = gc.isenabled()
+        gc.disable()  # Numba makes many objects: to search them takes a tenth of the time
+        try:
+            return self.machine_code(*arguments)
+        finally:
+            if collects:
+                gc.enable()
 
     @cached_property
     def machine_code(self) -> Any:
         """Numba's function; it replaces this object in the module."""
-        import numba
-
-        names = self.py_func.__globals__
-        for name in self.py_func.__code__.co_names:
-            if isinstance(called := names.get(name), _Loop) and called is not self:
-                names[name] = called.machine_code
-        options: Any = {"cache": True, "no_cfunc_wrapper": True}  # the second is in no stub
-        function: Any = numba.njit(**options)(self.py_func)
-        names[self.py_func.__name__] = function
+        function = _njit(self.py_func, cache=True)
+        self.py_func.__globals__[self.py_func.__name__] = function
         file = function._cache._cache_file
         file.save = partial(_save, file)
         return function
+
+    @cached_property
+    def part(self) -> Any:
+        """Numba's function for other loops: Python cannot call it."""
+        return _njit(self.py_func, no_cpython_wrapper=True)
+
+    @property
+    def _numba_type_(self) -> Any:  # Numba asks an object in a loop for it
+        return self.part._numba_type_
+
+
+def _njit(function: Callable[..., Any], **options: Any) -> Any:
+    import numba
+
+    options["no_cfunc_wrapper"] = True  # it is in no stub
+    return numba.njit(**options)(function)
 
 
 def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
