@@ -12,8 +12,9 @@ from typing import Any
 class _Loop:
     """A function that is compiled on its first call, with the loops of its module that it calls."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], allocates: bool) -> None:
         self.py_func = function
+        self._allocates = allocates
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -28,7 +29,7 @@ class _Loop:
     @cached_property
     def machine_code(self) -> Any:
         """Numba's function; it replaces this object in the module."""
-        function = _njit(self.py_func, cache=True)
+        function = self._compiler(cache=True)
         self.py_func.__globals__[self.py_func.__name__] = function
         file = function._cache._cache_file
         file.save = partial(_save, file)
@@ -37,18 +38,17 @@ class _Loop:
     @cached_property
     def part(self) -> Any:
         """Numba's function for other loops: Python cannot call it."""
-        return _njit(self.py_func, no_cpython_wrapper=True)
+        return self._compiler(no_cpython_wrapper=True)
 
     @property
     def _numba_type_(self) -> Any:  # Numba asks an object in a loop for it
         return self.part._numba_type_
 
+    def _compiler(self, **options: Any) -> Any:
+        import numba
 
-def _njit(function: Callable[..., Any], **options: Any) -> Any:
-    import numba
-
-    options["no_cfunc_wrapper"] = True  # it is in no stub
-    return numba.njit(**options)(function)
+        options |= {"no_cfunc_wrapper": True, "_nrt": self._allocates}  # they are in no stub
+        return numba.njit(**options)(self.py_func)
 
 
 def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
@@ -67,6 +67,12 @@ def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let Numba compile a function on its first call, and keep the machine code on the disk.
 
-    Functions of its own module that it calls must be compiled as well.
+    Functions of its own module that it calls must be compiled as well. It makes no arrays: without
+    counts of references it compiles and runs faster.
     """
-    return _Loop(function)
+    return _Loop(function, allocates=False)
+
+
+def allocating(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let Numba compile a function as `compiled` does, which may make arrays."""
+    return _Loop(function, allocates=True)

@@ -15,7 +15,7 @@ import numpy as np
 from epsilometer.arrays import Indices, Sample
 from epsilometer.checks import Checked, Count, Fractional
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
 from epsilometer.errors import ArgumentError
 
 
@@ -73,7 +73,7 @@ class FittedNeighbours:
         return Votes(odds, np.concatenate([counts, tied_counts]))
 
 
-@compiled
+@allocating
 def _merged(a, b):  # type: ignore[no-untyped-def]
     """Merge two sorted arrays; also return the number of elements of the second before each."""
     size = a.size + b.size
@@ -104,7 +104,7 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
     return left, below if below > above else above
 
 
-@compiled
+@allocating
 def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
     """Return, for c = 0, ..., k, the number of sorted queries with c neighbours from x'.
 
@@ -126,7 +126,7 @@ def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
     return counts, ties
 
 
-@compiled
+@allocating
 def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
     """Return the starts and ends of the points below the k-th distance, and of those up to it.
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
 from epsilometer.errors import ArgumentError
 
 _BLOCK = 2**13  # draws that stay in the processor's cache
@@ -255,7 +255,7 @@ def quantiles(
     return values
 
 
-@compiled
+@allocating
 def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
     counts = np.zeros(bins, np.int64)
     for value in x:
@@ -263,7 +263,7 @@ def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
     return counts
 
 
-@compiled
+@allocating
 def _members(x, low, scale, selected, size):  # type: ignore[no-untyped-def]
     """Return the ``size`` draws in the selected bins."""
     members = np.empty(size)

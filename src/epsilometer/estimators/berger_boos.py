@@ -35,7 +35,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
 from epsilometer.checks import Fractional
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Estimator, EventEvidence, check_pure
 
@@ -208,7 +208,7 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
     return 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - gamma))
 
 
-@compiled
+@allocating
 def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work):  # type: ignore[no-untyped-def]
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 

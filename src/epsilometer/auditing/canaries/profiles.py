@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Floats
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
 
 _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
 _BELL = np.exp(-(_KNOTS**2) / 2)
@@ -69,7 +69,7 @@ def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
     return np.inf
 
 
-@compiled
+@allocating
 def _holds(
     free: float, right: int, guesses: int, limits: Floats, costs: Floats
 ) -> bool:  # pragma: no cover

@@ -47,7 +47,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
 
 POINTS = 512  # a side
 _EACH = 30  # draws until which each is learned from before the next
@@ -913,7 +913,7 @@ def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-un
             gs[i, m] += scale
 
 
-@compiled
+@allocating
 def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
     """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
     top = ratio.max()
@@ -923,7 +923,7 @@ def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def
     loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
 
 
-@compiled
+@allocating
 def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
     """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
     low, high = 0.0, 1e300
@@ -946,7 +946,7 @@ def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
     return low
 
 
-@compiled
+@allocating
 def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
     gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
