@@ -73,7 +73,6 @@ _NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales
 
 _EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _SHARES = np.arange(1.0, _QUANTILES + 1) / (_QUANTILES + 1)
-_QUARTERS = np.array([0.25, 0.5, 0.75])
 _SPLITS = np.array([_STRENGTHS, _STRENGTH_SHARES])
 _PRIOR = np.array([_SCALE, _LOCATION, _BOTH, _NEITHER, _NARROW, _WIDE, _WIDE_LOG])
 
@@ -152,11 +151,11 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
     """
     if not (_finite(x) and _finite(x_prime)):
         return None
-    edges, (p, q) = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
+    edges, cells = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
     grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((8, _NODES))
-    sides = x.values, x.weights, x_prime.values, x_prime.weights
-    fits = _families(*sides, _EDGES, _PRIOR, grids, nodes, edges, p, q)
-    return Prediction(edges, p, q) if fits else None
+    sides, fits = (x.values, x.weights, x_prime.values, x_prime.weights), np.empty((3, 5))
+    vary = _families(*sides, _EDGES, _PRIOR, grids, nodes, fits, edges, cells)
+    return Prediction(edges, cells[0], cells[1]) if vary else None
 
 
 def kernels(x: Points, x_prime: Points) -> Prediction | None:
@@ -167,11 +166,11 @@ def kernels(x: Points, x_prime: Points) -> Prediction | None:
     """
     if not (_finite(x) and _finite(x_prime)):
         return None
-    edges, decay = np.empty((2, 2 * (_QUANTILES + 4)))
+    edges = np.empty(2 * (_QUANTILES + 4))
     p, q = np.empty((2, edges.size + 1))
     sides = x.values, x.weights, x_prime.values, x_prime.weights
-    fits = _kernels(*sides, _SHARES, _QUARTERS, decay, edges, p, q)
-    return Prediction(edges, p, q) if fits else None
+    vary = _kernels(*sides, _SHARES, np.empty((2, 5)), edges, p, q)
+    return Prediction(edges, p, q) if vary else None
 
 
 def tree(x: Points, x_prime: Points) -> Prediction | None:
@@ -244,7 +243,7 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
     fs, gs = np.empty((2, prediction.p.size, epsilons.size))
-    work = np.empty((5, prediction.p.size + 1))
+    work = np.empty((9, max(prediction.p.size + 1, 4)))
     _factors(prediction.p, prediction.q, epsilons, deltas, prediction.floor, work, fs, gs)
     return fs, gs
 
@@ -474,244 +473,227 @@ def _sort(values):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _cdf(family, z):  # type: ignore[no-untyped-def]
-    """Return the distribution function of standard Gaussian (0) or Laplace (1) noise."""
-    if family == 0:
-        return 0.5 * math.erfc(-z * 0.7071067811865476)
-    return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+def _fit(values, weights, fit):  # type: ignore[no-untyped-def]
+    """Set the sum of weights, mean, standard deviation, median, and mean deviation from it.
 
-
-@compiled
-def _mean(values, weights):  # type: ignore[no-untyped-def]
-    """Return mean and standard deviation, the best location and scale of Gaussian noise."""
-    total, spread, centre = _sum(weights), 0.0, 0.0
+    They are the best locations and scales of Gaussian and of Laplace noise.
+    """
+    total = centre = spread = deviation = 0.0
     for i in range(values.size):
-        centre += (values[i] - values[0]) * weights[i] / total
-    centre += values[0]
-    for i in range(values.size):
-        spread += (values[i] - centre) ** 2 * weights[i]
-    return centre, math.sqrt(spread / total)
-
-
-@compiled
-def _median(values, weights):  # type: ignore[no-untyped-def]
-    """Return median and mean deviation from it, the best location and scale of Laplace noise."""
-    total, spread = _sum(weights), 0.0
+        total += weights[i]
+        centre += (values[i] - values[0]) * weights[i]
+    centre = values[0] + centre / total
     below, i = weights[0], 0
     while below < total / 2:
         i += 1
         below += weights[i]
-    centre = values[i]
+    median = values[i]
     if below == total / 2 and i + 1 < values.size:
-        centre += 0.5 * (values[i + 1] - values[i])
+        median += 0.5 * (values[i + 1] - median)
     for i in range(values.size):
-        spread += abs(values[i] - centre) * weights[i]
-    return centre, spread / total
+        off = values[i] - centre
+        spread += off * off * weights[i]
+        deviation += abs(values[i] - median) * weights[i]
+    fit[0], fit[1], fit[2] = total, centre, math.sqrt(spread / total)
+    fit[3], fit[4] = median, deviation / total
 
 
 @compiled
-def _likelihoods(family, values, weights, centre, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
+def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
     """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
-    n, nodes, spacing = _sum(weights), ms.size, _SPACING
-    error = scale / math.sqrt(n)
-    error_log = (0.7071067811865476 if family == 0 else 1.0) / math.sqrt(n)
+    n, nodes, gauss = fit[0], ms.size, family == 0
+    centre, narrow = fit[1 + 2 * family], 0.7071067811865476 if gauss else 1.0
+    step, step_log = _SPACING * scale / math.sqrt(n), _SPACING * narrow / math.sqrt(n)
+    log = math.log(scale)
     for j in range(nodes):
-        ms[j] = centre + spacing * error * (j - (nodes - 1) / 2)
-        cs[j] = math.log(scale) + spacing * error_log * (j - (nodes - 1) / 2)
+        ms[j] = centre + step * (j - (nodes - 1) / 2)
+        cs[j] = log + step_log * (j - (nodes - 1) / 2)
     top = -math.inf
     for j in range(nodes):
-        lost = 0.0
-        if family == 0:
-            for i in range(values.size):
-                lost += 0.5 * weights[i] * (values[i] - ms[j]) ** 2
+        off, lost = ms[j] - centre, 0.0
+        if gauss:
+            lost = 0.5 * n * (fit[2] * fit[2] + off * off)
         else:
             for i in range(values.size):
                 lost += weights[i] * abs(values[i] - ms[j])
         for k in range(nodes):
             s = math.exp(-cs[k])
-            likelihood[j, k] = -n * cs[k] - lost * (s * s if family == 0 else s)
+            likelihood[j, k] = -n * cs[k] - lost * (s * s if gauss else s)
             top = max(top, likelihood[j, k])
-    constant = -0.9189385332046727 if family == 0 else -0.6931471805599453
     for j in range(nodes):
         for k in range(nodes):
             likelihood[j, k] = math.exp(likelihood[j, k] - top)
-    return top + n * constant + math.log(spacing * spacing * error * error_log)
+    constant = -0.9189385332046727 if gauss else -0.6931471805599453
+    return top + n * constant + math.log(step * step_log)
 
 
 @compiled
 def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no-untyped-def]
-    """Set the posterior weights of each side's nodes, 0 before; return their sum undivided."""
+    """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
     nodes = m1.size
     narrow, wide, wide_log = prior[4], prior[5], prior[6]
     total = 0.0
     for k in range(nodes):
         for h in range(nodes):
             r = c1[k] - c2[h]
-            near = 0.6366197723675814 / narrow / (1 + (r / narrow) ** 2) ** 2
+            t = 1 + r * r / (narrow * narrow)
+            near = 0.6366197723675814 / narrow / (t * t)
             r /= wide_log
-            far = 0.6366197723675814 / wide_log * r * r / (1 + r * r) ** 2
+            t = 1 + r * r
+            far = 0.6366197723675814 / wide_log * r * r / (t * t)
             inverse = math.exp(-0.5 * (c1[k] + c2[h]))
             same = (prior[0] * far + prior[3] * near) * inverse * 0.6366197723675814 / narrow
             other = (prior[1] * near + prior[2] * far) * inverse * 0.6366197723675814 / wide
+            inverse /= wide
             for j in range(nodes):
                 if first[j, k] < 1e-9:
                     continue
                 for i in range(nodes):
                     u = (m1[j] - m2[i]) * inverse
-                    v, t = u / wide, (u / narrow) ** 2
-                    v *= v
-                    w = other * v / (1 + v) ** 2 + same / (1 + t) ** 2
-                    w *= first[j, k] * second[i, h]
+                    t = u * wide / narrow
+                    t = 1 + t * t
+                    u *= u
+                    v = 1 + u
+                    w = (other * u / (v * v) + same / (t * t)) * first[j, k] * second[i, h]
                     w1[j, k] += w
                     w2[i, h] += w
                     total += w
-    if total > 0:
-        for j in range(nodes):
-            for k in range(nodes):
-                w1[j, k] /= total
-                w2[j, k] /= total
     return total
 
 
 @compiled
-def _add(family, w, ms, cs, edges, share, out):  # type: ignore[no-untyped-def]
+def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untyped-def]
     """Add the predicted probabilities of the cells."""
     for j in range(ms.size):
         for k in range(ms.size):
-            if w[j, k] < 1e-3:
+            weight = w[j, k] / total
+            if weight < 1e-3:
                 continue
+            weight *= share
             s, before = math.exp(-cs[k]), 0.0
             for i in range(edges.size):
-                now = _cdf(family, (edges[i] - ms[j]) * s)
-                out[i] += share * w[j, k] * (now - before)
+                z = (edges[i] - ms[j]) * s
+                if family == 0:
+                    now = 0.5 * math.erfc(-z * 0.7071067811865476)
+                else:
+                    now = 0.5 * math.exp(-abs(z))
+                    if z >= 0:
+                        now = 1 - now
+                out[i] += weight * (now - before)
                 before = now
-            out[edges.size] += share * w[j, k] * (1 - before)
+            out[edges.size] += weight * (1 - before)
 
 
 @compiled
-def _families(x, u, y, v, units, prior, grids, nodes, edges, p, q):  # type: ignore[no-untyped-def]
+def _families(x, u, y, v, units, prior, grids, nodes, fits, edges, cells):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides together vary.
 
     ``grids`` are for the weights of nodes, by family and side, 0 before, and for two likelihoods;
-    ``nodes`` for locations and log scales.
+    ``nodes`` for locations and log scales; ``fits`` for each side's best, and families' shares.
     """
-    gauss = laplace = 0.0
-    n = min(_sum(u), _sum(v))
+    _fit(x, u, fits[0])
+    _fit(y, v, fits[1])
+    n = min(fits[0, 0], fits[1, 0])
     for a in range(2):
-        m1, s1 = _mean(x, u) if a == 0 else _median(x, u)
-        m2, s2 = _mean(y, v) if a == 0 else _median(y, v)
+        s1, s2 = fits[0, 2 + 2 * a], fits[1, 2 + 2 * a]
         both = 0.5 * (s1 * s1 + s2 * s2)
-        if not (1e-290 < both < 1e290):
+        if not 1e-290 < both < 1e290:
             return False
-        s1 = math.sqrt((n * s1 * s1 + both) / n)
-        s2 = math.sqrt((n * s2 * s2 + both) / n)
-        if a == 1:
-            for j in range(units.size):
-                edges[j] = m1 + s1 * units[j]
-                edges[units.size + j] = m2 + s2 * units[j]
-            _sort(edges)
-        first, second, w1, w2 = grids[4], grids[5], grids[2 * a], grids[2 * a + 1]
-        ms1, cs1, ms2, cs2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
-        log = _likelihoods(a, x, u, m1, s1, first, ms1, cs1)
-        log += _likelihoods(a, y, v, m2, s2, second, ms2, cs2)
-        total = _posterior(first, second, ms1, cs1, ms2, cs2, prior, w1, w2)
-        log = log + math.log(total) if total > 0 else -math.inf
-        gauss, laplace = (log, laplace) if a == 0 else (gauss, log)
-    top = max(gauss, laplace)
+        log = 0.0
+        for side in range(2):
+            fit = fits[side]
+            m, s = fit[1 + 2 * a], fit[2 + 2 * a]
+            s = math.sqrt((n * s * s + both) / n)
+            for j in range(units.size):  # Laplace is last
+                edges[side * units.size + j] = m + s * units[j]
+            values, weights = (x, u) if side == 0 else (y, v)
+            ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
+            log += _likelihoods(a, values, weights, fit, s, grids[4 + side], ms, cs)
+        m1, c1, m2, c2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
+        w1, w2 = grids[2 * a], grids[2 * a + 1]
+        total = _posterior(grids[4], grids[5], m1, c1, m2, c2, prior, w1, w2)
+        fits[2, a] = total
+        fits[2, 2 + a] = log + math.log(total) if total > 0 else -math.inf
+    _sort(edges)
+    top = max(fits[2, 2], fits[2, 3])
     if not top > -math.inf:
         return False
-    gauss, laplace = math.exp(gauss - top), math.exp(laplace - top)
-    for i in range(p.size):
-        p[i] = q[i] = 1e-12
-    for a in range(2):
-        share = (gauss if a == 0 else laplace) / (gauss + laplace)
-        if share > 1e-3:
-            _add(a, grids[2 * a], nodes[4 * a], nodes[4 * a + 1], edges, share, p)
-            _add(a, grids[2 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3], edges, share, q)
-    _normalise(p)
-    _normalise(q)
+    gauss, laplace = math.exp(fits[2, 2] - top), math.exp(fits[2, 3] - top)
+    for side in range(2):
+        out = cells[side]
+        for i in range(out.size):
+            out[i] = 1e-12
+        for a in range(2):
+            share = (gauss if a == 0 else laplace) / (gauss + laplace)
+            if share > 1e-3:
+                ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
+                _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
+        _normalise(out)
     return True
 
 
 @compiled
-def _quantiles(values, weights, shares, out):  # type: ignore[no-untyped-def]
-    """Set the quantiles of the points at increasing shares."""
-    i, below = 0, weights[0]
-    total = _sum(weights)
-    for j in range(shares.size):
-        while below < shares[j] * total and i + 1 < values.size:
-            i += 1
-            below += weights[i]
-        out[j] = values[i]
-
-
-@compiled
-def _smooth(values, weights, width, edges, decay, out):  # type: ignore[no-untyped-def]
-    """Set the probabilities of cells by Laplace kernels of this width.
-
-    First ``out`` is the number of points below each edge, and ``decay`` their kernels there.
-    """
-    total = _sum(weights)
-    k = edges.size
-    i, number, sums, last = 0, 0.0, 0.0, values[0]
-    for j in range(k):
-        while i < values.size and values[i] <= edges[j]:
-            sums = sums * math.exp((last - values[i]) / width) + weights[i]
-            last = values[i]
-            number += weights[i]
-            i += 1
-        out[j] = number
-        decay[j] = sums * math.exp((last - edges[j]) / width) if number > 0 else 0.0
-    i, sums, last = values.size - 1, 0.0, values[-1]
-    for j in range(k - 1, -1, -1):
-        while i >= 0 and values[i] > edges[j]:
-            sums = sums * math.exp((values[i] - last) / width) + weights[i]
-            last = values[i]
-            i -= 1
-        above = sums * math.exp((edges[j] - last) / width) if sums > 0 else 0.0
-        out[j] += 0.5 * (above - decay[j])
+def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
+    """Set the numbers of draws in cells, as Laplace kernels of this width spread them."""
+    n, k, number = values.size, edges.size, 0.0
+    for way in range(2):  # up, then down
+        i = 0 if way == 0 else n - 1
+        sums, last = 0.0, values[i]
+        for t in range(k):
+            j = t if way == 0 else k - 1 - t
+            while 0 <= i < n and (values[i] > edges[j]) == way:
+                sums = sums * math.exp(-abs(last - values[i]) / width) + weights[i]
+                last = values[i]
+                if way == 0:
+                    number += weights[i]
+                i += 1 - 2 * way
+            near = 0.5 * sums * math.exp(-abs(last - edges[j]) / width)
+            out[j] = number - near if way == 0 else out[j] + near
+        if way == 0:
+            while i < n:
+                number += weights[i]
+                i += 1
     before = 0.0
     for j in range(k):
         below = out[j]
-        out[j] = max(below - before, 0.0) / total
+        out[j] = max(below - before, 0.0)
         before = below
-    out[k] = max(total - before, 0.0) / total
+    out[k] = max(number - before, 0.0)
 
 
 @compiled
-def _quantile_edges(values, weights, shares, quarters, edges):  # type: ignore[no-untyped-def]
+def _quantile_edges(values, weights, shares, fit, edges):  # type: ignore[no-untyped-def]
     """Set a side's edges; return the width of its kernels, or 0 if it hardly varies."""
-    k = shares.size
-    quartiles = edges[k : k + 3]
-    _quantiles(values, weights, shares, edges)
-    _quantiles(values, weights, quarters, quartiles)
-    low, high = quartiles[0], quartiles[2]
+    _fit(values, weights, fit)
+    i, k, below = 0, shares.size, weights[0]
+    for j in range(k):
+        while below < shares[j] * fit[0] and i + 1 < values.size:
+            i += 1
+            below += weights[i]
+        edges[j] = values[i]
+    low, high = edges[(k + 1) // 4 - 1], edges[3 * (k + 1) // 4 - 1]  # quartiles
     far = high - low
     edges[k], edges[k + 1] = low - 2.5 * far, low - far
     edges[k + 2], edges[k + 3] = high + far, high + 2.5 * far
-    spread = _mean(values, weights)[1]
-    width = _WIDTH * min(spread, far / 1.35) * _sum(weights) ** -0.2
-    return width if width > 0 and spread < 1e290 else 0.0  # squares may underflow
+    width = _WIDTH * min(fit[2], far / 1.35) * fit[0] ** -0.2
+    return width if width > 0 and fit[2] < 1e290 else 0.0  # squares may underflow
 
 
 @compiled
-def _kernels(x, u, y, v, shares, quarters, decay, edges, p, q):  # type: ignore[no-untyped-def]
+def _kernels(x, u, y, v, shares, fits, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides vary."""
     half = edges.size // 2
-    width = _quantile_edges(x, u, shares, quarters, edges[:half])
-    width_prime = _quantile_edges(y, v, shares, quarters, edges[half:])
+    width = _quantile_edges(x, u, shares, fits[0], edges[:half])
+    width_prime = _quantile_edges(y, v, shares, fits[1], edges[half:])
     if not (width > 0 and width_prime > 0):
         return False
     _sort(edges)
-    _smooth(x, u, width, edges, decay, p)
-    _smooth(y, v, width_prime, edges, decay, q)
-    n, m = _sum(u), _sum(v)
+    _smooth(x, u, width, edges, p)
+    _smooth(y, v, width_prime, edges, q)
+    n, m, more = fits[0, 0], fits[1, 0], _SHRINKAGE * (1 + 1e-12 * p.size)
     for i in range(p.size):
-        mean = 0.5 * (p[i] + q[i]) + 1e-12
-        p[i] = (n * p[i] + _SHRINKAGE * mean) / (n + _SHRINKAGE)
-        q[i] = (m * q[i] + _SHRINKAGE * mean) / (m + _SHRINKAGE)
-    _normalise(p)
-    _normalise(q)
+        mean = _SHRINKAGE * (0.5 * (p[i] / n + q[i] / m) + 1e-12)
+        p[i], q[i] = (p[i] + mean) / (n + more), (q[i] + mean) / (m + more)
     return True
 
 
@@ -806,104 +788,113 @@ def _split(p, q, splits, weights, totals, stack):  # type: ignore[no-untyped-def
 
 
 @compiled
-def _slope(ratios, p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
-    """Return the derivative of growth by a (0), by the largest f (1) or the largest g (2).
+def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
+    """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope.
 
     Cells are in the order of p/q. Their probabilities are cumulative: f = a and g = b in those from
     ``i`` to ``j``, g is larger before, f behind; before ``i_most`` and from ``j_most`` on it is the
-    largest.
+    largest. Steps are Newton's between two bounds.
     """
-    k, b = ratios.size, 2 - a
-    top, top_prime = a * e + b, a + b * e
-    i, j = _below(ratios, a / (e * b)), _below(ratios, e * a / b)
-    i_most, j_most = 0, k
-    if most < 1e9 and most * e < top:
-        j_most = max(_below(ratios, most * e / (top - most * e)), j)
-    if most_prime < 1e9 and most_prime * e < top_prime:
-        i_most = min(_below(ratios, top_prime / (most_prime * e) - 1), i)
-    if which == 0:
-        slope = (p[j_most] - p[j] + q[j_most] - q[j]) / top
-        slope -= (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
-        if j_most < k:
-            slope += (q[k] - q[j_most]) / (top - e * most)
-        if i_most > 0:
-            slope -= p[i_most] / (top_prime - e * most_prime)
-        return slope * (e - 1) + (p[j] - p[i]) / a - (q[j] - q[i]) / b
-    slope = -2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
-    if which == 1 and j_most < k:
-        slope += (p[k] - p[j_most]) / most - (q[k] - q[j_most]) * e / (top - e * most)
-    if which == 2 and i_most > 0:
-        slope += q[i_most] / most_prime - p[i_most] * e / (top_prime - e * most_prime)
-    return slope
-
-
-@compiled
-def _solve(ratios, p, q, e, delta, a, most, most_prime, which):  # type: ignore[no-untyped-def]
-    """Return where the derivative is 0, by bisection."""
-    b = 2 - a
-    if which == 0:
-        low, high = 0.0, 2.0
-        if most < 1e9:  # the largest f is at least a, the largest g at least b
-            low, high = max(2 - most_prime, 0.0), min(most, 2.0)
-    elif which == 1:
-        low, high = a, (a * e + b) / e
-    else:
-        low, high = b, (a + b * e) / e
-    for _ in range(32):
-        middle = 0.5 * (low + high)
+    k, low, high = ratios.size, max(2 - bet[2], 0.0), min(bet[1], 2.0)
+    if which > 0:  # the largest f is at least a, the largest g at least b
+        low = bet[0] if which == 1 else 2 - bet[0]
+        high = low + (2 - low) / e
+    middle = bet[which] if low < bet[which] < high else 0.5 * (low + high)
+    for _ in range(64):
+        bet[which] = middle
+        a, most, most_prime = bet[0], bet[1], bet[2]
+        b = 2 - a
+        top, top_prime = a * e + b, a + b * e
+        rest, rest_prime = max(top - e * most, 1e-100), max(top_prime - e * most_prime, 1e-100)
+        cuts[0], cuts[1] = a / (e * b), e * a / b
+        cuts[2], cuts[3] = e * most / rest, rest_prime / (e * most_prime)
+        for c in range(4):
+            start, end = 0, k
+            while start < end:
+                half = (start + end) >> 1
+                if ratios[half] < cuts[c]:
+                    start = half + 1
+                else:
+                    end = half
+            cuts[c] = start
+        i, j = int(cuts[0]), int(cuts[1])
+        i_most, j_most = min(int(cuts[3]), i), max(int(cuts[2]), j)
+        gain, loss = p[k] - p[j_most], q[k] - q[j_most]
+        gain_prime, loss_prime = q[i_most], p[i_most]
         if which == 0:
-            a = middle
-        elif which == 1:
-            most = middle
+            both, other = (p[j] - p[i]) / a, (q[j] - q[i]) / b
+            behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
+            before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
+            loss, loss_prime = loss / rest, loss_prime / rest_prime
+            slope = (behind + loss - before - loss_prime) * (e - 1) + both - other
+            bend = behind / top + loss / rest + before / top_prime + loss_prime / rest_prime
+            bend = bend * (e - 1) * (e - 1) + both / a + other / b
         else:
-            most_prime = middle
-        if _slope(ratios, p, q, e, delta, a, most, most_prime, which) > 0:
+            lost = 2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
+            if which == 2:
+                gain, loss, rest = gain_prime, loss_prime, rest_prime
+            gain, loss = gain / middle, e * loss / rest
+            slope = gain - loss - lost
+            bend = gain / middle + e * loss / rest - 0.5 * lost * lost
+        if slope > 0:
             low = middle
         else:
             high = middle
-    return 0.5 * (low + high)
+        step = slope / bend if bend > 0 else high - low
+        if not low < middle + step < high:
+            step = 0.5 * (low + high) - middle
+        middle += step
+        if abs(step) < 1e-10:
+            break
+    bet[which] = middle
 
 
 @compiled
 def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
-    k, part = p.size, floor / 2
-    ps, qs, ratios, sums, sums_prime = work[0], work[1], work[2, :k], work[3], work[4]
+    k, part, bet = p.size, floor / 2, work[8]
+    shares, others, logs, other_logs = work[0], work[1], work[2], work[3]
+    ratios, sums, sums_prime = work[4, :k], work[5], work[6]
     for i in range(k):
-        ps[i] = (1 - part) * p[i] + part * q[i] + 1e-12
-        qs[i] = (1 - part) * q[i] + part * p[i] + 1e-12
-        ratio, j = ps[i] / qs[i], i
+        first = (1 - part) * p[i] + part * q[i] + 1e-12
+        second = (1 - part) * q[i] + part * p[i] + 1e-12
+        shares[i], others[i] = first / (first + second), second / (first + second)
+        logs[i], other_logs[i] = math.log(shares[i]), math.log(others[i])
+        ratio, j = first / second, i
         while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities at first
             ratios[j], sums[j + 1], sums_prime[j + 1] = ratios[j - 1], sums[j], sums_prime[j]
             j -= 1
-        ratios[j], sums[j + 1], sums_prime[j + 1] = ratio, ps[i], qs[i]
+        ratios[j], sums[j + 1], sums_prime[j + 1] = ratio, first, second
     sums[0] = sums_prime[0] = 0.0
     for i in range(k):
         sums[i + 1] += sums[i]
         sums_prime[i + 1] += sums_prime[i]
     for m in range(epsilons.size):
         e, delta = math.exp(epsilons[m]), deltas[m]
-        most, most_prime, a = 1e300, 1e300, 1.0
+        bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
         for step in range(13 if delta > _NEGLIGIBLE else 1):
-            which = step % 3
-            end = _solve(ratios, sums, sums_prime, e, delta, a, most, most_prime, which)
-            if which == 0:
-                a = end
-            elif which == 1:
-                most = end
-            else:
-                most_prime = end
-        first, second, third, fourth, b = 0.0, 0.0, 0.0, 0.0, 2 - a
+            _solve(ratios, sums, sums_prime, e, delta, bet, step % 3, work[7])
+        a, most, most_prime = bet[0], bet[1], bet[2]
+        b = 2 - a
+        top, top_prime = a * e + b, a + b * e
+        log, log_prime = math.log(top), math.log(top_prime)
+        log_a, log_b = math.log(a), math.log(b)
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
         for i in range(k):
-            f, g = a, b
-            if ps[i] * b > e * qs[i] * a:
-                f = min(ps[i] * (a * e + b) / (e * (ps[i] + qs[i])), most)
-                g = a * e + b - e * f
-            elif qs[i] * a > e * ps[i] * b:
-                g = min(qs[i] * (a + b * e) / (e * (ps[i] + qs[i])), most_prime)
-                f = a + b * e - e * g
-            f, g = max(f, 1e-12), max(g, 1e-12)
-            fs[i, m], gs[i, m] = math.log(f), math.log(g)
+            f, g, log_f, log_g = a, b, log_a, log_b
+            if shares[i] * b > e * others[i] * a:
+                f, g = shares[i] * top / e, others[i] * top
+                log_f, log_g = logs[i] + log - epsilons[m], other_logs[i] + log
+                if f > most:
+                    f, g = most, top - e * most
+                    log_f, log_g = math.log(f), math.log(g)
+            elif others[i] * a > e * shares[i] * b:
+                f, g = shares[i] * top_prime, others[i] * top_prime / e
+                log_f, log_g = logs[i] + log_prime, other_logs[i] + log_prime - epsilons[m]
+                if g > most_prime:
+                    f, g = top_prime - e * most_prime, most_prime
+                    log_f, log_g = math.log(f), math.log(g)
+            fs[i, m], gs[i, m] = log_f, log_g
             first, second = max(first, e * f + g), max(second, f + e * g)
             third, fourth = max(third, f), max(fourth, g)
         total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
