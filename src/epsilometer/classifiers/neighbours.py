@@ -46,7 +46,9 @@ class NearestNeighbours(Checked):
         k = min(self.k or neighbours(training, self.exponent), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
-        points, before = _merged(np.sort(x), np.sort(x_prime))
+        size = x.size + x_prime.size
+        points, before = np.empty(size, x.dtype), np.empty(size + 1, np.int32)
+        _merge(np.sort(x), np.sort(x_prime), points, before)
         return FittedNeighbours(points, before, k)
 
 
@@ -61,7 +63,8 @@ class FittedNeighbours:
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of each number of neighbours from x', and of each output with ties."""
         queries = np.sort(outputs)
-        counts, ties = _window_counts(self.points, self.before, self.k, queries)
+        counts = np.zeros(self.k + 1, np.int64)
+        ties = _window_counts(self.points, self.before, self.k, 0, queries, counts)
         tied, tied_counts = np.unique(queries[:ties], return_counts=True)
         first, last = _ranges(self.points, self.k, tied) if ties else np.empty((2, 2, 0), np.int32)
         of_x_prime = self.before[last] - self.before[first]
@@ -73,14 +76,11 @@ class FittedNeighbours:
         return Votes(odds, np.concatenate([counts, tied_counts]))
 
 
-@allocating
-def _merged(a, b):  # type: ignore[no-untyped-def]
-    """Merge two sorted arrays; also return the number of elements of the second before each."""
-    size = a.size + b.size
-    points = np.empty(size, a.dtype)
-    before = np.empty(size + 1, np.int32)
+@compiled
+def _merge(a, b, points, before):  # type: ignore[no-untyped-def]
+    """Set merged points of two sorted arrays, and how many of the second are before each."""
     i = j = 0
-    for m in range(size):
+    for m in range(points.size):
         before[m] = j
         if j == b.size or (i < a.size and a[i] <= b[j]):
             points[m] = a[i]
@@ -88,8 +88,7 @@ def _merged(a, b):  # type: ignore[no-untyped-def]
         else:
             points[m] = b[j]
             j += 1
-    before[size] = j
-    return points, before
+    before[points.size] = j
 
 
 @compiled
@@ -104,15 +103,14 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
     return left, below if below > above else above
 
 
-@allocating
-def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
-    """Return, for c = 0, ..., k, the number of sorted queries with c neighbours from x'.
+@compiled
+def _window_counts(points, before, k, left, queries, counts):  # type: ignore[no-untyped-def]
+    """Count sorted queries by the number of their k neighbours that are from x'.
 
-    Also return the number of queries with ties outside the window: they are not counted but moved
-    to the front of ``queries``.
+    The first window is at ``left``. Return the number of queries with ties outside the window: they
+    are not counted but moved to the front of ``queries``.
     """
-    counts = np.zeros(k + 1, np.int64)
-    left = ties = 0
+    ties = 0
     last = points.size - k
     for q in queries:
         left, radius = _placed(points, k, left, q)
@@ -123,7 +121,7 @@ def _window_counts(points, before, k, queries):  # type: ignore[no-untyped-def]
             ties += 1
         else:
             counts[before[left + k] - before[left]] += 1
-    return counts, ties
+    return ties
 
 
 @allocating

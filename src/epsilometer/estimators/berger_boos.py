@@ -32,10 +32,10 @@ from typing import ClassVar
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
+from epsilometer.arrays import Counts, Floats
 from epsilometer.bisection import bisected
 from epsilometer.checks import Fractional
-from epsilometer.compiled import allocating, compiled
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Estimator, EventEvidence, check_pure
 
@@ -46,6 +46,8 @@ _FEW = 1000  # draws up to which every claim of the rising grid is tested at all
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DIGITS = 2e-5
+_DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
+_HALVES = 0.5 ** np.arange(_LAST)
 _SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
@@ -208,8 +210,18 @@ def _upper_limit(k: int, n: int, gamma: float) -> float:
     return 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - gamma))
 
 
-@allocating
-def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work):  # type: ignore[no-untyped-def]
+def _worst_tail(
+    k: int,
+    n: int,
+    k_prime: int,
+    m: int,
+    scales: tuple[float, float],
+    delta: float,
+    limit: float,
+    allowed: float,
+    everywhere: bool,
+    work: tuple[Floats, Floats, Counts],
+) -> float:
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
     For claims with e^epsilon between two ``scales``, which are equal for a single claim, P(S) is
@@ -221,33 +233,36 @@ def _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, wor
     changes fastest (to that of either scale).
     """
     smallest, scale = scales
-    zs = _score(k, n, k_prime, m, smallest, delta), _score(k, n, k_prime, m, scale, delta)
-    if zs[1] <= 0.0:
-        return 1.0
-    work[2][:] = -1
     largest = min((1.0 - delta) / smallest, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
-    even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
+    values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
+    if everywhere:
+        even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
+        parts = [values, limit * np.arange(1, even + 1) / even, largest * (1.0 - _HALVES)]
+        parts += [limit / even * _HALVES, min((1.0 - delta) / scale, 1.0) * (1.0 - _HALVES)]
+        values = np.concatenate(parts[: 5 if smallest < scale else 4])
+    work[2].fill(-1)
+    ends, limit = np.array([scales, scales]), min(limit, largest)
+    return float(_tails(k, n, k_prime, m, ends, delta, values, limit, allowed, *work))
+
+
+@compiled
+def _tails(k, n, k_prime, m, ends, delta, values, limit, allowed, upper, pmf, least):  # type: ignore[no-untyped-def]
+    """Return the largest tail over values of q up to a limit, or the first above ``allowed``.
+
+    The last part of ``ends`` is for the scores z at both scales, the first.
+    """
+    for i in range(2):
+        ends[1, i] = _score(k, n, k_prime, m, ends[0, i], delta)
+    if ends[1, 1] <= 0.0:
+        return 1.0
     worst = 0.0
-    for i in range(_NEAR + even + (2 + (smallest < scale)) * _LAST):
-        if i < _NEAR:
-            if not everywhere and i % 4:
-                continue
-            q = likeliest + spread * (8.0 * i / (_NEAR - 1) - 4.0)
-        elif not everywhere:
-            break
-        elif i < _NEAR + even:
-            q = limit * (i - _NEAR + 1) / even
-        elif i < _NEAR + even + _LAST:
-            q = largest * (1.0 - 0.5 ** (i - _NEAR - even))
-        elif i < _NEAR + even + 2 * _LAST:
-            q = limit / even * 0.5 ** (i - _NEAR - even - _LAST)
-        else:
-            q = min((1.0 - delta) / scale, 1.0) * (1.0 - 0.5 ** (i - _NEAR - even - 2 * _LAST))
-        if 0.0 < q <= min(limit, largest):
-            worst = max(worst, _tail(zs, n, m, scales, delta, q, work))
-            if worst > allowed:
+    for q in values:
+        if 0.0 < q <= limit:
+            tail = _tail(ends[1], n, m, ends[0], delta, q, upper, pmf, least)
+            worst = max(worst, tail)
+            if tail > allowed:
                 break
     return worst
 
@@ -274,13 +289,13 @@ def _extreme(k, n, k_prime, m, scale, delta, z):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _tail(zs, n, m, scales, delta, q, work):  # type: ignore[no-untyped-def]
+def _tail(zs, n, m, scales, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
-    For each count of x' the score rises with that of x; the least count that reaches z rises, too.
-    The last part of ``work`` has those that are known, -1 for others.
+    For each count of x' the score rises with that of x; the least count that reaches z rises, too:
+    ``least`` has those that are known, -1 for others.
     """
-    (z_first, z), (smallest, scale), (upper, pmf, least) = zs, scales, work
+    z_first, z, smallest, scale = zs[0], zs[1], scales[0], scales[1]
     low, high, unit = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):

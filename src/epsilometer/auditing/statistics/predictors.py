@@ -178,7 +178,7 @@ def tree(x: Points, x_prime: Points) -> Prediction | None:
     edges, (p, q) = np.empty(4 * _LEAVES + 8), np.zeros((2, 4 * _LEAVES + 9))
     k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
     if k > 1:
-        logs, sums, stack = np.empty((2, 3)), np.zeros((2, k + 1)), np.zeros((4, 2 * k))
+        logs, sums, stack = np.empty(3), np.zeros((3, k + 1)), np.zeros((4, 2 * k))
         _split(p[:k], q[:k], _SPLITS, logs, sums, stack)
     return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
 
@@ -409,7 +409,7 @@ def _below(values, value):  # type: ignore[no-untyped-def]
     """Return how many of the increasing values are below a value."""
     low, high = 0, values.size
     while low < high:
-        middle = (low + high) // 2
+        middle = (low + high) >> 1
         if values[middle] < value:
             low = middle + 1
         else:
@@ -698,11 +698,6 @@ def _kernels(x, u, y, v, shares, fits, edges, p, q):  # type: ignore[no-untyped-
 
 
 @compiled
-def _log_beta(a, b):  # type: ignore[no-untyped-def]
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-
-
-@compiled
 def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and counts of draws, 0 before, in cells; return the number of cells."""
     total = _sum(u) + _sum(v)
@@ -739,17 +734,15 @@ def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _split(p, q, splits, weights, totals, stack):  # type: ignore[no-untyped-def]
+def _split(p, q, splits, logs, sums, stack):  # type: ignore[no-untyped-def]
     """Replace counts in cells by the probabilities that a Pólya tree predicts.
 
-    ``weights`` are for three strengths, ``totals`` for cumulative sums, 0 at first, and ``stack``
-    for first and last cells and masses of nodes.
+    ``logs`` are for three strengths, ``sums`` for cumulative ones, 0 at first, and ``stack`` for
+    first and last cells and masses of nodes.
     """
-    sums, sums_prime, logs, likely = totals[0], totals[1], weights[0], weights[1]
     for i in range(p.size):
-        sums[i + 1] = sums[i] + p[i]
-        sums_prime[i + 1] = sums_prime[i] + q[i]
-    prior, shares = splits[0], splits[1]
+        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + p[i], sums[1, i] + q[i]
+        sums[2, i + 1] = sums[2, i] + p[i] + q[i]
     stack[1, 0], stack[2, 0], stack[3, 0], size = p.size, 1.0, 1.0, 1
     while size:
         size -= 1
@@ -757,34 +750,38 @@ def _split(p, q, splits, weights, totals, stack):  # type: ignore[no-untyped-def
         if end - start == 1:
             p[start], q[start] = a, b
             continue
-        half = 0.5 * (sums[start] + sums[end] + sums_prime[start] + sums_prime[end])
-        cut = start + 1
-        while cut < end - 1 and sums[cut] + sums_prime[cut] < half:
+        first, total = sums[2, start], sums[2, end] - sums[2, start]
+        cut, half = start + 1, first + 0.5 * total
+        while cut < end - 1 and sums[2, cut] < half:
             cut += 1
-        if cut - 1 > start:
-            over = sums[cut] + sums_prime[cut] - half
-            if half - sums[cut - 1] - sums_prime[cut - 1] < over:
-                cut -= 1
-        l1, r1 = sums[cut] - sums[start], sums[end] - sums[cut]
-        l2, r2 = sums_prime[cut] - sums_prime[start], sums_prime[end] - sums_prime[cut]
-        mean = (l1 + l2 + 0.5) / (l1 + l2 + r1 + r2 + 1)
+        if cut - 1 > start and half - sums[2, cut - 1] < sums[2, cut] - half:
+            cut -= 1
+        l1, r1 = sums[0, cut] - sums[0, start], sums[0, end] - sums[0, cut]
+        l2, r2 = sums[1, cut] - sums[1, start], sums[1, end] - sums[1, cut]
+        mean = (l1 + l2 + 0.5) / (total + 1)
         top = logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
         for t in range(1, logs.size):
-            c, d = prior[t] * mean, prior[t] * (1 - mean)
-            logs[t] = _log_beta(l1 + c, r1 + d) + _log_beta(l2 + c, r2 + d) - 2 * _log_beta(c, d)
+            s = splits[0, t]
+            c, d = s * mean, s * (1 - mean)
+            each = math.lgamma(s) - math.lgamma(c) - math.lgamma(d)
+            first = math.lgamma(l1 + c) + math.lgamma(r1 + d) - math.lgamma(l1 + r1 + s)
+            logs[t] = first + math.lgamma(l2 + c) + math.lgamma(r2 + d)
+            logs[t] += 2 * each - math.lgamma(l2 + r2 + s)
             top = max(top, logs[t])
-        for t in range(logs.size):
-            likely[t] = shares[t] * math.exp(logs[t] - top)
-        _normalise(likely)
-        left = left_prime = likely[0] * mean
+        total = splits[1, 0] * math.exp(logs[0] - top)
+        left = left_prime = total * mean
         for t in range(1, logs.size):
-            left += likely[t] * (l1 + prior[t] * mean) / (l1 + r1 + prior[t])
-            left_prime += likely[t] * (l2 + prior[t] * mean) / (l2 + r2 + prior[t])
+            s, weight = splits[0, t], splits[1, t] * math.exp(logs[t] - top)
+            total += weight
+            left += weight * (l1 + s * mean) / (l1 + r1 + s)
+            left_prime += weight * (l2 + s * mean) / (l2 + r2 + s)
+        left, left_prime = left / total, left_prime / total
         stack[0, size], stack[1, size] = start, cut
         stack[2, size], stack[3, size] = a * left, b * left_prime
-        stack[0, size + 1], stack[1, size + 1] = cut, end
-        stack[2, size + 1], stack[3, size + 1] = a * (1 - left), b * (1 - left_prime)
-        size += 2
+        size += 1
+        stack[0, size], stack[1, size] = cut, end
+        stack[2, size], stack[3, size] = a * (1 - left), b * (1 - left_prime)
+        size += 1
 
 
 @compiled
@@ -809,14 +806,7 @@ def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped
         cuts[0], cuts[1] = a / (e * b), e * a / b
         cuts[2], cuts[3] = e * most / rest, rest_prime / (e * most_prime)
         for c in range(4):
-            start, end = 0, k
-            while start < end:
-                half = (start + end) >> 1
-                if ratios[half] < cuts[c]:
-                    start = half + 1
-                else:
-                    end = half
-            cuts[c] = start
+            cuts[c] = _below(ratios, cuts[c])
         i, j = int(cuts[0]), int(cuts[1])
         i_most, j_most = min(int(cuts[3]), i), max(int(cuts[2]), j)
         gain, loss = p[k] - p[j_most], q[k] - q[j_most]
