@@ -804,11 +804,11 @@ def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped
         top, top_prime = a * e + b, a + b * e
         rest, rest_prime = max(top - e * most, 1e-100), max(top_prime - e * most_prime, 1e-100)
         cuts[0], cuts[1] = a / (e * b), e * a / b
-        cuts[2], cuts[3] = e * most / rest, rest_prime / (e * most_prime)
+        cuts[2], cuts[3] = rest_prime / (e * most_prime), e * most / rest
+        cuts[2], cuts[3] = min(cuts[2], cuts[0]), max(cuts[3], cuts[1])
         for c in range(4):
             cuts[c] = _below(ratios, cuts[c])
-        i, j = int(cuts[0]), int(cuts[1])
-        i_most, j_most = min(int(cuts[3]), i), max(int(cuts[2]), j)
+        i, j, i_most, j_most = int(cuts[0]), int(cuts[1]), int(cuts[2]), int(cuts[3])
         gain, loss = p[k] - p[j_most], q[k] - q[j_most]
         gain_prime, loss_prime = q[i_most], p[i_most]
         if which == 0:
