@@ -74,7 +74,6 @@ _NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales
 _EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _SHARES = np.arange(1.0, _QUANTILES + 1) / (_QUANTILES + 1)
 _SPLITS = np.array([_STRENGTHS, _STRENGTH_SHARES])
-_PRIOR = np.array([_SCALE, _LOCATION, _BOTH, _NEITHER, _NARROW, _WIDE, _WIDE_LOG])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +151,9 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
     if not (_finite(x) and _finite(x_prime)):
         return None
     edges, cells = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
-    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((8, _NODES))
-    sides, fits = (x.values, x.weights, x_prime.values, x_prime.weights), np.empty((3, 5))
-    vary = _families(*sides, _EDGES, _PRIOR, grids, nodes, fits, edges, cells)
+    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((11, _NODES))
+    sides = x.values, x.weights, x_prime.values, x_prime.weights
+    vary = _families(*sides, grids, nodes, edges, cells)
     return Prediction(edges, cells[0], cells[1]) if vary else None
 
 
@@ -169,7 +168,7 @@ def kernels(x: Points, x_prime: Points) -> Prediction | None:
     edges = np.empty(2 * (_QUANTILES + 4))
     p, q = np.empty((2, edges.size + 1))
     sides = x.values, x.weights, x_prime.values, x_prime.weights
-    vary = _kernels(*sides, _SHARES, np.empty((2, 5)), edges, p, q)
+    vary = _kernels(*sides, np.empty((2, 5)), edges, p, q)
     return Prediction(edges, p, q) if vary else None
 
 
@@ -179,7 +178,7 @@ def tree(x: Points, x_prime: Points) -> Prediction | None:
     k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
     if k > 1:
         logs, sums, stack = np.empty(3), np.zeros((3, k + 1)), np.zeros((4, 2 * k))
-        _split(p[:k], q[:k], _SPLITS, logs, sums, stack)
+        _split(p[:k], q[:k], logs, sums, stack)
     return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
 
 
@@ -454,14 +453,6 @@ def _sum(values):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _normalise(values):  # type: ignore[no-untyped-def]
-    """Divide by the sum."""
-    total = _sum(values)
-    for i in range(values.size):
-        values[i] /= total
-
-
-@compiled
 def _sort(values):  # type: ignore[no-untyped-def]
     """Sort a few values by insertion."""
     for i in range(1, values.size):
@@ -528,29 +519,27 @@ def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # ty
 
 
 @compiled
-def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no-untyped-def]
+def _posterior(first, second, m1, c1, m2, c2, w1, w2):  # type: ignore[no-untyped-def]
     """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
-    nodes = m1.size
-    narrow, wide, wide_log = prior[4], prior[5], prior[6]
-    total = 0.0
+    nodes, total = m1.size, 0.0
     for k in range(nodes):
         for h in range(nodes):
             r = c1[k] - c2[h]
-            t = 1 + r * r / (narrow * narrow)
-            near = 0.6366197723675814 / narrow / (t * t)
-            r /= wide_log
+            t = 1 + r * r / (_NARROW * _NARROW)
+            near = 0.6366197723675814 / _NARROW / (t * t)
+            r /= _WIDE_LOG
             t = 1 + r * r
-            far = 0.6366197723675814 / wide_log * r * r / (t * t)
+            far = 0.6366197723675814 / _WIDE_LOG * r * r / (t * t)
             inverse = math.exp(-0.5 * (c1[k] + c2[h]))
-            same = (prior[0] * far + prior[3] * near) * inverse * 0.6366197723675814 / narrow
-            other = (prior[1] * near + prior[2] * far) * inverse * 0.6366197723675814 / wide
-            inverse /= wide
+            same = (_SCALE * far + _NEITHER * near) * inverse * 0.6366197723675814 / _NARROW
+            other = (_LOCATION * near + _BOTH * far) * inverse * 0.6366197723675814 / _WIDE
+            inverse /= _WIDE
             for j in range(nodes):
                 if first[j, k] < 1e-9:
                     continue
                 for i in range(nodes):
                     u = (m1[j] - m2[i]) * inverse
-                    t = u * wide / narrow
+                    t = u * (_WIDE / _NARROW)
                     t = 1 + t * t
                     u *= u
                     v = 1 + u
@@ -563,13 +552,15 @@ def _posterior(first, second, m1, c1, m2, c2, prior, w1, w2):  # type: ignore[no
 
 @compiled
 def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untyped-def]
-    """Add the predicted probabilities of the cells."""
+    """Add the predicted probabilities of the cells; return their sum."""
+    added = 0.0
     for j in range(ms.size):
         for k in range(ms.size):
             weight = w[j, k] / total
             if weight < 1e-3:
                 continue
             weight *= share
+            added += weight
             s, before = math.exp(-cs[k]), 0.0
             for i in range(edges.size):
                 z = (edges[i] - ms[j]) * s
@@ -582,15 +573,17 @@ def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untype
                 out[i] += weight * (now - before)
                 before = now
             out[edges.size] += weight * (1 - before)
+    return added
 
 
 @compiled
-def _families(x, u, y, v, units, prior, grids, nodes, fits, edges, cells):  # type: ignore[no-untyped-def]
+def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides together vary.
 
     ``grids`` are for the weights of nodes, by family and side, 0 before, and for two likelihoods;
-    ``nodes`` for locations and log scales; ``fits`` for each side's best, and families' shares.
+    ``nodes`` for locations and log scales, then each side's best, then families' shares.
     """
+    fits = nodes[8:]
     _fit(x, u, fits[0])
     _fit(y, v, fits[1])
     n = min(fits[0, 0], fits[1, 0])
@@ -604,14 +597,14 @@ def _families(x, u, y, v, units, prior, grids, nodes, fits, edges, cells):  # ty
             fit = fits[side]
             m, s = fit[1 + 2 * a], fit[2 + 2 * a]
             s = math.sqrt((n * s * s + both) / n)
-            for j in range(units.size):  # Laplace is last
-                edges[side * units.size + j] = m + s * units[j]
+            for j in range(_SIDE):  # Laplace is last
+                edges[side * _SIDE + j] = m + s * _EDGES[j]
             values, weights = (x, u) if side == 0 else (y, v)
             ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
             log += _likelihoods(a, values, weights, fit, s, grids[4 + side], ms, cs)
         m1, c1, m2, c2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
         w1, w2 = grids[2 * a], grids[2 * a + 1]
-        total = _posterior(grids[4], grids[5], m1, c1, m2, c2, prior, w1, w2)
+        total = _posterior(grids[4], grids[5], m1, c1, m2, c2, w1, w2)
         fits[2, a] = total
         fits[2, 2 + a] = log + math.log(total) if total > 0 else -math.inf
     _sort(edges)
@@ -623,12 +616,14 @@ def _families(x, u, y, v, units, prior, grids, nodes, fits, edges, cells):  # ty
         out = cells[side]
         for i in range(out.size):
             out[i] = 1e-12
+        added = 1e-12 * out.size
         for a in range(2):
             share = (gauss if a == 0 else laplace) / (gauss + laplace)
             if share > 1e-3:
                 ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
-                _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
-        _normalise(out)
+                added += _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
+        for i in range(out.size):
+            out[i] /= added
     return True
 
 
@@ -662,12 +657,12 @@ def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _quantile_edges(values, weights, shares, fit, edges):  # type: ignore[no-untyped-def]
+def _quantile_edges(values, weights, fit, edges):  # type: ignore[no-untyped-def]
     """Set a side's edges; return the width of its kernels, or 0 if it hardly varies."""
     _fit(values, weights, fit)
-    i, k, below = 0, shares.size, weights[0]
+    i, k, below = 0, _QUANTILES, weights[0]
     for j in range(k):
-        while below < shares[j] * fit[0] and i + 1 < values.size:
+        while below < _SHARES[j] * fit[0] and i + 1 < values.size:
             i += 1
             below += weights[i]
         edges[j] = values[i]
@@ -680,11 +675,11 @@ def _quantile_edges(values, weights, shares, fit, edges):  # type: ignore[no-unt
 
 
 @compiled
-def _kernels(x, u, y, v, shares, fits, edges, p, q):  # type: ignore[no-untyped-def]
+def _kernels(x, u, y, v, fits, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and predicted probabilities; return whether both sides vary."""
     half = edges.size // 2
-    width = _quantile_edges(x, u, shares, fits[0], edges[:half])
-    width_prime = _quantile_edges(y, v, shares, fits[1], edges[half:])
+    width = _quantile_edges(x, u, fits[0], edges[:half])
+    width_prime = _quantile_edges(y, v, fits[1], edges[half:])
     if not (width > 0 and width_prime > 0):
         return False
     _sort(edges)
@@ -734,7 +729,7 @@ def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _split(p, q, splits, logs, sums, stack):  # type: ignore[no-untyped-def]
+def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
     """Replace counts in cells by the probabilities that a Pólya tree predicts.
 
     ``logs`` are for three strengths, ``sums`` for cumulative ones, 0 at first, and ``stack`` for
@@ -761,17 +756,17 @@ def _split(p, q, splits, logs, sums, stack):  # type: ignore[no-untyped-def]
         mean = (l1 + l2 + 0.5) / (total + 1)
         top = logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
         for t in range(1, logs.size):
-            s = splits[0, t]
+            s = _SPLITS[0, t]
             c, d = s * mean, s * (1 - mean)
             each = math.lgamma(s) - math.lgamma(c) - math.lgamma(d)
             first = math.lgamma(l1 + c) + math.lgamma(r1 + d) - math.lgamma(l1 + r1 + s)
             logs[t] = first + math.lgamma(l2 + c) + math.lgamma(r2 + d)
             logs[t] += 2 * each - math.lgamma(l2 + r2 + s)
             top = max(top, logs[t])
-        total = splits[1, 0] * math.exp(logs[0] - top)
+        total = _SPLITS[1, 0] * math.exp(logs[0] - top)
         left = left_prime = total * mean
         for t in range(1, logs.size):
-            s, weight = splits[0, t], splits[1, t] * math.exp(logs[t] - top)
+            s, weight = _SPLITS[0, t], _SPLITS[1, t] * math.exp(logs[t] - top)
             total += weight
             left += weight * (l1 + s * mean) / (l1 + r1 + s)
             left_prime += weight * (l2 + s * mean) / (l2 + r2 + s)
