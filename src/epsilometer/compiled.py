@@ -48,6 +48,7 @@ class _Loop:
         import numba
 
         options |= {"no_cfunc_wrapper": True, "_nrt": self._allocates}  # they are in no stub
+        options["no_rewrites"] = not self._allocates  # they join expressions of arrays
         return numba.njit(**options)(self.py_func)
 
 

@@ -432,8 +432,9 @@ def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
 @compiled
 def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
     """Set the logs of the means of wealths, over the first axis of their logs."""
-    for n in range(out.shape[0]):
-        for m in range(out.shape[1]):
+    blocks, claims = out.shape
+    for n in range(blocks):
+        for m in range(claims):
             top = -math.inf
             for i in range(shares.size):
                 top = max(top, logs[i, n, m] + shares[i])
