@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.compiled import allocating, compiled
+from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 _BLOCK = 2**13  # draws that stay in the processor's cache
@@ -237,15 +237,18 @@ def quantiles(
     if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(high - low)):
         return [float(value) for value in np.quantile(x, shares)]
     x = np.ascontiguousarray(x)
-    cumulative = np.cumsum(_bin_counts(x, low, scale, _BINS))
+    counts = np.zeros(_BINS, np.int64)
+    _count_bins(counts, x, low, scale)
+    cumulative = np.cumsum(counts)
     selected, ranks = np.zeros(_BINS, bool), []
     for share in shares:
         rank = min(math.floor(share * (x.size - 1)), x.size - 2)
         first, last = np.searchsorted(cumulative, [rank, rank + 1], side="right")
         selected[[first, last]] = True  # bins between them are empty
         ranks.append((rank, first))
-    counts = np.diff(cumulative, prepend=0)
-    members = np.sort(_members(x, low, scale, selected, counts[selected].sum()))
+    members = np.empty(counts[selected].sum())
+    _select(members, x, low, scale, selected)
+    members.sort()
     skipped = np.cumsum(np.where(selected, 0, counts))  # draws in other bins, up to each bin
     values = []
     for share, (rank, first) in zip(shares, ranks, strict=True):
@@ -255,21 +258,17 @@ def quantiles(
     return values
 
 
-@allocating
-def _bin_counts(x, low, scale, bins):  # type: ignore[no-untyped-def]
-    counts = np.zeros(bins, np.int64)
+@compiled
+def _count_bins(counts, x, low, scale):  # type: ignore[no-untyped-def]
     for value in x:
         counts[int((value - low) * scale)] += 1
-    return counts
 
 
-@allocating
-def _members(x, low, scale, selected, size):  # type: ignore[no-untyped-def]
-    """Return the ``size`` draws in the selected bins."""
-    members = np.empty(size)
+@compiled
+def _select(members, x, low, scale, selected):  # type: ignore[no-untyped-def]
+    """Set the draws in the selected bins."""
     count = 0
     for value in x:
         if selected[int((value - low) * scale)]:
             members[count] = value
             count += 1
-    return members
