@@ -377,7 +377,8 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
-        yield _Choice(view, _LOW_BITS / len(reals), (view.of(x), view.of(x_prime)))
+        sides = view.of(x), view.of(x_prime)
+        yield _Choice(view, _LOW_BITS / len(reals), sides, discrete=True)
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
