@@ -45,7 +45,7 @@ _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of sco
 _LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
 _SCORED = 64  # entries of a linear score at most
 _CELLS, _FEW_CELLS = 16, 2  # of an entry in a sum; few for many entries that hardly differ
-_ROWS = 100_000  # of either side, from which a sum is learned
+_ROWS = 20_000  # of either side, from which a sum is learned
 _CROSSED = 200  # draws an entry, of a half, up to which the other half learns its scores
 _STEPS = 20  # of a score, from its least to its largest
 _FEWEST_BITS, _SET = 3, 0.01  # of whole numbers that are bits; share with the highest
@@ -350,7 +350,7 @@ class _Choice:
             return SCORES
         numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
         different = np.unique(numbers).size
-        if self.discrete or (different <= _FEW and numbers.size >= 2 * _FEW):
+        if self.discrete or different <= min(_FEW, numbers.size // 2):
             return DISCRETE
         return DENSE if different == numbers.size else ATOMS
 
@@ -405,7 +405,7 @@ def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
         yield partial(linear_score, entries=entries[:_SCORED])
     if half >= _SUMMED:
         yield partial(_sum, size=x.shape[1], cells=_CELLS)
-        if len(entries) > 1:
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
             yield partial(_sum, size=x.shape[1], cells=_FEW_CELLS)
     yield partial(learned_score, entries=entries)
 
