@@ -99,7 +99,7 @@ def rare_masses(epsilon: float) -> Masses:
 
 FAMILIES = [
     known("Laplace", "laplace", 0.0, 1.0, additive=("pure", "approximate")),
-    known("Gaussian", "gaussian", 0.0, 1.0, additive=("approximate", "gdp"), pure=False),
+    known("Gaussian", "gaussian", 0.0, 1.0, additive=("gdp",), pure=False),
     Family("geometric", geometric, geometric_masses),
     known("randomised response", "randomized_response", 0, 1),
     known("noisy max", "report_noisy_max", [1.0] * 4, [2.0, 0.0, 0.0, 0.0], queries=4),

@@ -450,12 +450,13 @@ def test_samples_needed_prints_the_number(run, monkeypatch):
     assert (code, err) == (0, "")
     first, second = out.splitlines()
     draws, words = first.split(maxsplit=1)
-    fewest = re.fullmatch(r"any audit of outputs needs at least (\d+) for such noise", second)
+    fewest = re.fullmatch(r"any audit of outputs needs at least (\d+) for Laplace noise", second)
     assert 0 < int(fewest[1]) < int(draws)
     assert words.startswith("draws of each side find 1.5, where epsilon = 1 is claimed")
     more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 20 --event .01")[1]
     assert int(more.split()[0]) > int(draws)
-    assert more.rstrip().endswith("for such an event")
+    assert more.rstrip().endswith("for an event of probability 0.01")
+    assert run("samples-needed --gdp 1 --detect 2")[1].rstrip().endswith("for Gaussian noise")
 
 
 def test_help_names_every_option_and_exit_code(run):

@@ -296,7 +296,7 @@ def _needed(argv: Sequence[str]) -> int:
     claim, _ = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
-    from epsilometer.auditing.statistics.power import POWER, fewest_draws, samples_needed
+    from epsilometer.auditing.statistics.power import POWER, assumed, fewest_draws, samples_needed
 
     settings = chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
@@ -305,7 +305,7 @@ def _needed(argv: Sequence[str]) -> int:
         f"with probability {settings.get('power', POWER):g}"
     )
     settings.pop("pairs", None)
-    shows = "such noise" if options.event is None else "such an event"
+    shows = assumed(claim, detect=options.detect, event=options.event)
     try:
         fewest = fewest_draws(claim, **settings)
     except ArgumentError:  # its cells show no violation

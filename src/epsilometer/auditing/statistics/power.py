@@ -356,6 +356,14 @@ def fewest_draws(
     return math.ceil(draws)
 
 
+def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> str:
+    """Return in words what forecasts assume to attain the level; parameters are as above."""
+    if event is not None:
+        return f"an event of probability {event:g}"
+    gaussian, _ = _noise(_single(claim, detect), np.array([detect]))
+    return "Gaussian noise" if gaussian else "Laplace noise"
+
+
 def _single(claim: AnyClaim, detect: float) -> Claim:
     """Return the claim, which must be of one number below ``detect``."""
     claims = parts(claim)
