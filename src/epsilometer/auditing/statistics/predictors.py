@@ -262,7 +262,7 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     return fs, gs
 
 
-DISCRETE: Shares = {families: 0.02, histogram: 0.7, tree: 0.28}  # for few numbers
+DISCRETE: Shares = {histogram: 0.7, tree: 0.3}  # for few numbers
 ATOMS: Shares = {families: 0.3, spikes: 0.4, tree: 0.3}  # where numbers repeat
 DENSE: Shares = {families: 0.6, kernels: 0.25, tree: 0.15}
 SCORES: Shares = {families: 0.5, histogram: 0.5}
