@@ -3,8 +3,8 @@
 `python -m tests.benchmarks.audit --times` prints the time of audits only: milliseconds of CPU of a
 second audit, the smallest of several, and seconds of a first audit and of the import.
 
-Medians over 20 seeds of the lower bound at 95 % from 200,000 draws a side, one pair, unless it says
-otherwise; ``goal`` is what it is meant to reach. Beside it, on the same draws, the auditor of
+Medians over 20 seeds of the lower bound at 95 % from 200,000 draws a side (`--draws`), one pair;
+``goal`` is what it is meant to reach with so many. Beside it, on the same draws, the auditor of
 jax-privacy where it is installed (`pip install jax-privacy`): a bound by Clopper and Pearson from
 scores, by a split that chooses its threshold. It takes scores, so that it is given the outputs
 themselves where they are numbers, and cannot be asked otherwise. Seconds are of CPU, a bound's.
@@ -13,6 +13,7 @@ Nothing is asserted.
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import subprocess
@@ -43,6 +44,12 @@ def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
     return rng.normal(side, 1, n)
 
 
+def vector(noise: str, entries: int, side: int, n: int, rng: np.random.Generator) -> Any:
+    """Shifts in all entries, for Laplace noise of level 1, for Gaussian noise of mu = 1."""
+    shift = 1 / entries if noise == "laplace" else entries**-0.5
+    return getattr(rng, noise)(side * shift, 1, (n, entries))
+
+
 def ten_bits(side: int, n: int, rng: np.random.Generator) -> Any:
     """Ten answers by randomised response at 1.5, of which the first differs."""
     truth = np.zeros(10, np.int64)
@@ -63,16 +70,20 @@ EXACT: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and 
     "Rényi 2, Laplace": (partial(laplace, 1.0), em.renyi({2: 0.3}), 0.3541, 0.340),
     "Rényi 7, ten bits": (ten_bits, em.renyi({7: 1.2}), 1.4664, 1.290),
     "zCDP of a Gaussian": (gaussian, em.zcdp(0.4), 0.5, 0.0),
+    "mu of 10 Gaussians": (partial(vector, "normal", 10), em.gdp(0.5), 1.0, 0.8),
+    "mu of 50 Gaussians": (partial(vector, "normal", 50), em.gdp(0.5), 1.0, 0.8),
+    "10 of Laplace": (partial(vector, "laplace", 10), PURE, 1.0, 0.710),  # .8 of the ceiling, .887
+    "50 of Laplace": (partial(vector, "laplace", 50), PURE, 1.0, 0.310),  # .8 of .388
 }
 
 
-def drawn(name: str, seed: int) -> tuple[Any, Any]:
+def drawn(name: str, draws: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
-    return EXACT[name][0](0, DRAWS, rng), EXACT[name][0](1, DRAWS, rng)
+    return EXACT[name][0](0, draws, rng), EXACT[name][0](1, draws, rng)
 
 
-def ours(name: str, method: str, seed: int) -> tuple[float, float]:
-    outputs = drawn(name, seed)
+def ours(name: str, method: str, draws: int, seed: int) -> tuple[float, float]:
+    outputs = drawn(name, draws, seed)
     start = time.process_time()
     options = {"method": method, "as_reals": True, "details": False}
     verdict: Verdict = em.audit_outputs(outputs, EXACT[name][1], **options)
@@ -81,13 +92,13 @@ def ours(name: str, method: str, seed: int) -> tuple[float, float]:
     return next(b.lower for b in verdict.bounds if b.quantity == wanted), spent
 
 
-def theirs(name: str, seed: int) -> tuple[float, float]:
+def theirs(name: str, draws: int, seed: int) -> tuple[float, float]:
     """The bound of epsilon by jax-privacy; NaN where it does not apply."""
     try:
         from jax_privacy.auditing import CanaryScoreAuditor, Split
     except ImportError:
         return math.nan, math.nan
-    x, y = drawn(name, seed)
+    x, y = drawn(name, draws, seed)
     if EXACT[name][1] is not PURE or x.ndim != 1:
         return math.nan, math.nan
     start = time.process_time()
@@ -133,22 +144,36 @@ def times() -> None:
             subprocess.run([sys.executable, "-c", code], env=new, check=True)
 
 
-def main() -> None:
+def medians(draws: int, only: str) -> None:
     """Print the medians."""
     head = ("level", "goal", "anytime", "above", "s", "exact", "s", "jax-privacy", "s")
-    print(f"{'median bound, 2e5 draws a side':32}" + "".join(f"{word:>12}" for word in head))
+    print(f"{f'median bound, {draws} draws a side':32}" + "".join(f"{word:>12}" for word in head))
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for name, (_, claim, level, goal) in EXACT.items():
-            results = np.array(list(pool.map(partial(ours, name, "anytime"), range(RUNS))))
+            if only not in name:
+                continue
+            results = np.array(list(pool.map(partial(ours, name, "anytime", draws), range(RUNS))))
             exact = np.full((RUNS, 2), math.nan)
             if claim.to_plain()["notion"] not in ("renyi", "zcdp"):
-                exact = np.array(list(pool.map(partial(ours, name, "exact"), range(RUNS))))
-            other = np.array(list(pool.map(partial(theirs, name), range(RUNS))))
+                exact = np.array(list(pool.map(partial(ours, name, "exact", draws), range(RUNS))))
+            other = np.array(list(pool.map(partial(theirs, name, draws), range(RUNS))))
             row = [level, goal, np.median(results[:, 0]), np.mean(results[:, 0] > level)]
             row += [np.median(results[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
             print(f"{name:32}" + "".join(f"{number:12.4f}" for number in row), flush=True)
     print("\nlines of user code: em.audit_outputs((x, y), em.pure(1.0)), one; jax-privacy, four")
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", action="store_true", help="times only")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="of a side (200,000)")
+    parser.add_argument("--only", default="", help="rows whose names contain this")
+    chosen = parser.parse_args()
+    if chosen.times:
+        times()
+    else:
+        medians(chosen.draws, chosen.only)
+
+
 if __name__ == "__main__":
-    times() if "--times" in sys.argv else main()
+    main()
