@@ -291,6 +291,13 @@ def test_outputs_of_another_kind_are_another_word_or_no_number():
     np.testing.assert_array_equal(vectors.encode([[1], 5]), [[1, NAN], [NAN, NAN]])
 
 
+def test_a_signalling_nan_is_a_number_that_is_missing_and_no_warning():
+    signalling = np.array([0x7FF0000000000001], np.int64).view(np.float64)
+    numbers = np.concatenate([signalling, [1.5, -0.0, 0.0] * 4])
+    assert learn(numbers, numbers).encode(numbers).shape == (13,)
+    assert learn(list(numbers), list(numbers)).encode(list(numbers)).shape == (13,)
+
+
 def test_arrays_of_numbers_are_not_copied():
     for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2))):
         layout = learn(outputs)

@@ -89,7 +89,7 @@ def typed(values: Values) -> bool:
 def both_zeros(arrays: Sequence[Array]) -> Array:
     """Tell at which positions of arrays of one shape there are zeros of both signs."""
     heads = [array[:_HEAD] for array in arrays]
-    if heads[0].dtype.kind != "f" or all(head.all() for head in heads):
+    if heads[0].dtype.kind != "f" or all((head != 0).all() for head in heads):
         return np.zeros(heads[0].shape[1:], bool)
     head = np.concatenate(heads)
     zero, negative = head == 0, np.signbit(head)
