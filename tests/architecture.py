@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/architecture.md"
 BEGIN, END = "<!-- drawn by `make architecture` -->\n", "<!-- end of the drawing -->"
-ONE_BOX = ("epsilometer.auditing.serving", "epsilometer_workflow.reports")  # with all folders in it
+ONE_BOX = ("epsilometer_audit.serving", "epsilometer_workflow.reports")  # with all folders in it
 
 
 def modules() -> dict[str, Path]:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from epsilometer.cli.main import main
+from epsilometer_audit.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/gallery").glob("*.md"))

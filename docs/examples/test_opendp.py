@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import epsilometer as em
+import epsilometer_audit as ea
 
 dp = pytest.importorskip("opendp.prelude")
 dp.enable_features("contrib", "idealized-numerics")
@@ -60,14 +60,14 @@ class Case:
         """The claim of the library's own map for neighbours."""
         level = self.measurement.map(self.distance)
         if isinstance(level, tuple):
-            return em.approximate(*level)
+            return ea.approximate(*level)
         concentrated = self.measurement.output_measure == CONCENTRATED
-        return em.zcdp(level) if concentrated else em.pure(level)
+        return ea.zcdp(level) if concentrated else ea.pure(level)
 
     @property
     def pairs(self) -> Any:
         """Neighbours, from the declared domain."""
-        return self.inputs.get("pairs") or em.domain(self.inputs)
+        return self.inputs.get("pairs") or ea.domain(self.inputs)
 
     def draw(self, x: Any, size: int) -> list[Any]:
         """Release so many times."""

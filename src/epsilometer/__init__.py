@@ -1,68 +1,7 @@
-"""epsilometer: tests claims of differential privacy from outputs alone.
+"""epsilometer: estimates how private a mechanism is, from samples of its outputs alone.
 
-    import epsilometer as em
-
-    verdict = em.audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=em.pure(1.0))
-    print(verdict)
-
-See `audit`, `audit_outputs`, `check_stability`, `domain`, `samples_needed` and the claims `pure`,
-`approximate`, `renyi`, `gdp` and `zcdp`; they are loaded on first use. It imports nothing of the
-workflow.
+It holds the estimators of four papers, and what they rest on: densities, classifiers, mechanisms
+and exact values. It imports nothing of the auditor (`epsilometer_audit`) or of the workflow.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 __version__ = "1.0.0"
-
-if TYPE_CHECKING:
-    from epsilometer.auditing.audit import audit, audit_outputs
-    from epsilometer.auditing.canaries.one_run import audit_one_run
-    from epsilometer.auditing.explain.explain import explain
-    from epsilometer.auditing.inputs.domains import domain
-    from epsilometer.auditing.stability import check_stability
-    from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
-    from epsilometer.auditing.statistics.power import samples_needed
-    from epsilometer.auditing.verdict import Verdict
-
-_MODULES = {
-    **dict.fromkeys(("audit", "audit_outputs"), "epsilometer.auditing.audit"),
-    "check_stability": "epsilometer.auditing.stability",
-    "domain": "epsilometer.auditing.inputs.domains",
-    "audit_one_run": "epsilometer.auditing.canaries.one_run",
-    "explain": "epsilometer.auditing.explain.explain",
-    "samples_needed": "epsilometer.auditing.statistics.power",
-    "Verdict": "epsilometer.auditing.verdict",
-    **dict.fromkeys(
-        ("pure", "approximate", "renyi", "gdp", "zcdp"), "epsilometer.auditing.statistics.claims"
-    ),
-}
-
-__all__ = [
-    "Verdict",
-    "approximate",
-    "audit",
-    "audit_one_run",
-    "audit_outputs",
-    "check_stability",
-    "domain",
-    "explain",
-    "gdp",
-    "pure",
-    "renyi",
-    "samples_needed",
-    "zcdp",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_MODULES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from tests.benchmarks.honest import HONEST
 
-import epsilometer as em
-from epsilometer.cli.main import main as command
+import epsilometer_audit as ea
+from epsilometer_audit.cli.main import main as command
 
 QUICK = {"samples": 2_000, "details": False}
 CHANGING = {"seconds", "provenance", "replay", "source"}
@@ -72,36 +72,36 @@ def total(rows: Any, size: int, rng: Rng) -> Any:
 
 
 def in_python() -> Iterator[tuple[str, Any]]:
-    """Yield names and verdicts of `em.audit`."""
+    """Yield names and verdicts of `ea.audit`."""
     for name, (mechanism, pairs, claim) in HONEST.items():
         failures = "failures" in name
         options = {"samples": 3_000, "details": False, "failures": failures}
-        yield name, em.audit(mechanism, pairs, claim, **options)
+        yield name, ea.audit(mechanism, pairs, claim, **options)
     pair = [(0, 1)]
     for mechanism in (laplace, vector, correlated, parity, keys, text, constant, seeded):
-        yield mechanism.__name__, em.audit(mechanism, pair, em.pure(1.0), **QUICK)
-    yield "failures", em.audit(fails, pair, em.pure(1.0), failures=True, **QUICK)
+        yield mechanism.__name__, ea.audit(mechanism, pair, ea.pure(1.0), **QUICK)
+    yield "failures", ea.audit(fails, pair, ea.pure(1.0), failures=True, **QUICK)
     claims = {
-        "delta": em.approximate(1.0, 1e-3),
-        "Renyi": em.renyi({2.0: 0.3, 8.0: 1.0}),
-        "GDP": em.gdp(0.5),
-        "zCDP": em.zcdp(0.1),
+        "delta": ea.approximate(1.0, 1e-3),
+        "Renyi": ea.renyi({2.0: 0.3, 8.0: 1.0}),
+        "GDP": ea.gdp(0.5),
+        "zCDP": ea.zcdp(0.1),
     }
     for name, claim in claims.items():
-        yield name, em.audit(laplace, pair, claim, as_reals=True, **QUICK)
+        yield name, ea.audit(laplace, pair, claim, as_reals=True, **QUICK)
     reals = {"as_reals": True, **QUICK}
-    yield "exact", em.audit(laplace, [(0, 1.5)], em.pure(1.0), method="exact", **reals)
-    yield "stop", em.audit(laplace, [(0, 3)], em.pure(1.0), stop=True, **reals)
-    yield "detect", em.audit(laplace, pair, em.pure(1.0), detect=1.1, **reals)
-    yield "details", em.audit(laplace, [(0, 2)], em.pure(1.0), samples=2_000, as_reals=True)
-    table = em.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
-    yield "a domain", em.audit(total, table, em.pure(2.0), **reals)
+    yield "exact", ea.audit(laplace, [(0, 1.5)], ea.pure(1.0), method="exact", **reals)
+    yield "stop", ea.audit(laplace, [(0, 3)], ea.pure(1.0), stop=True, **reals)
+    yield "detect", ea.audit(laplace, pair, ea.pure(1.0), detect=1.1, **reals)
+    yield "details", ea.audit(laplace, [(0, 2)], ea.pure(1.0), samples=2_000, as_reals=True)
+    table = ea.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
+    yield "a domain", ea.audit(total, table, ea.pure(2.0), **reals)
     yield (
         "upper",
-        em.audit(
+        ea.audit(
             lambda x, size, rng: x ^ (rng.random(size) < 0.25),
             pair,
-            em.pure(2.0),
+            ea.pure(2.0),
             outcomes=2,
             **QUICK,
         ),
@@ -116,10 +116,10 @@ def of_outputs() -> Iterator[tuple[str, Any]]:
         "strings": (["yes", "no"] * 500, ["yes", "no", "no", "no"] * 250),
         "vectors": rng.normal(0, 1, (2, 1000, 3)),
     }.items():
-        yield name, em.audit_outputs((sides[0], sides[1]), em.pure(1.0), as_reals=True)
+        yield name, ea.audit_outputs((sides[0], sides[1]), ea.pure(1.0), as_reals=True)
     included = rng.random(400) < 0.5
     scores = rng.normal(size=400) + 2 * included
-    yield "canaries", em.audit_one_run(scores, included, em.approximate(0.5, 1e-5))
+    yield "canaries", ea.audit_one_run(scores, included, ea.approximate(0.5, 1e-5))
 
 
 def on_the_command_line() -> Iterator[tuple[str, Any]]:

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from tests.benchmarks.exact_bound import geometric, laplace, noisy_max, svt6
 
-import epsilometer as em
-from epsilometer.auditing.statistics.claims import AnyClaim
-from epsilometer.auditing.verdict import Verdict
+import epsilometer_audit as ea
+from epsilometer_audit.statistics.claims import AnyClaim
+from epsilometer_audit.verdict import Verdict
 
 DRAWS, RUNS, LEVEL = 200_000, 20, 0.7
 Draw = Callable[[int, int, np.random.Generator], Any]
@@ -57,7 +57,7 @@ def ten_bits(side: int, n: int, rng: np.random.Generator) -> Any:
     return truth ^ (rng.random((n, 10)) < 1 / (1 + math.exp(1.5)))
 
 
-PURE = em.pure(0.5)
+PURE = ea.pure(0.5)
 EXACT: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and the goal
     "Laplace": (partial(laplace, 1.0), PURE, LEVEL, 0.685),
     "Laplace, unit 1e-5": (partial(laplace, 1e-5), PURE, LEVEL, 0.685),
@@ -65,13 +65,13 @@ EXACT: dict[str, tuple[Draw, AnyClaim, float, float]] = {  # and the level, and 
     "geometric, scale 100": (partial(geometric, 100), PURE, LEVEL, 0.683),
     "Report Noisy Max": (noisy_max, PURE, 0.6927, 0.670),
     "SVT6": (svt6, PURE, 3.0918, 1.98),
-    "delta of Laplace 1 at .5": (laplace_1, em.approximate(0.5, 0.1), 1 - math.exp(-0.25), 0.2146),
-    "mu of a Gaussian": (gaussian, em.gdp(0.8), 1.0, 0.985),
-    "Rényi 2, Laplace": (partial(laplace, 1.0), em.renyi({2: 0.3}), 0.3541, 0.340),
-    "Rényi 7, ten bits": (ten_bits, em.renyi({7: 1.2}), 1.4664, 1.290),
-    "zCDP of a Gaussian": (gaussian, em.zcdp(0.4), 0.5, 0.0),
-    "mu of 10 Gaussians": (partial(vector, "normal", 10), em.gdp(0.5), 1.0, 0.8),
-    "mu of 50 Gaussians": (partial(vector, "normal", 50), em.gdp(0.5), 1.0, 0.8),
+    "delta of Laplace 1 at .5": (laplace_1, ea.approximate(0.5, 0.1), 1 - math.exp(-0.25), 0.2146),
+    "mu of a Gaussian": (gaussian, ea.gdp(0.8), 1.0, 0.985),
+    "Rényi 2, Laplace": (partial(laplace, 1.0), ea.renyi({2: 0.3}), 0.3541, 0.340),
+    "Rényi 7, ten bits": (ten_bits, ea.renyi({7: 1.2}), 1.4664, 1.290),
+    "zCDP of a Gaussian": (gaussian, ea.zcdp(0.4), 0.5, 0.0),
+    "mu of 10 Gaussians": (partial(vector, "normal", 10), ea.gdp(0.5), 1.0, 0.8),
+    "mu of 50 Gaussians": (partial(vector, "normal", 50), ea.gdp(0.5), 1.0, 0.8),
     "10 of Laplace": (partial(vector, "laplace", 10), PURE, 1.0, 0.710),  # .8 of the ceiling, .887
     "50 of Laplace": (partial(vector, "laplace", 50), PURE, 1.0, 0.310),  # .8 of .388
 }
@@ -86,7 +86,7 @@ def ours(name: str, method: str, draws: int, seed: int) -> tuple[float, float]:
     outputs = drawn(name, draws, seed)
     start = time.process_time()
     options = {"method": method, "as_reals": True, "details": False}
-    verdict: Verdict = em.audit_outputs(outputs, EXACT[name][1], **options)
+    verdict: Verdict = ea.audit_outputs(outputs, EXACT[name][1], **options)
     spent = time.process_time() - start
     wanted = "delta" if name.startswith("delta") else verdict.bounds[0].quantity
     return next(b.lower for b in verdict.bounds if b.quantity == wanted), spent
@@ -114,9 +114,9 @@ def theirs(name: str, draws: int, seed: int) -> tuple[float, float]:
 _FIRST = """
 import time
 start = time.perf_counter()
-import epsilometer as em
+import epsilometer_audit as ea
 print(f"import{time.perf_counter() - start:8.2f} s")
-em.audit(lambda x, size, rng: rng.laplace(x, 1, size), [(0, 1)], em.pure(1.0), samples={})
+ea.audit(lambda x, size, rng: rng.laplace(x, 1, size), [(0, 1)], ea.pure(1.0), samples={})
 print(f"first audit of {:,} draws, nothing compiled{time.perf_counter() - start:8.2f} s")
 """
 
@@ -134,7 +134,7 @@ def times() -> None:
             spent = []
             for _ in range(10):
                 start = time.process_time()
-                em.audit(mechanism, [(0, 1)], em.pure(1.0), samples=samples)
+                ea.audit(mechanism, [(0, 1)], ea.pure(1.0), samples=samples)
                 spent.append(time.process_time() - start)
             print(f"{samples:6,} draws of {name:9}{1000 * min(spent[1:]):8.1f} ms", flush=True)
     for samples in (500, 50_000):
@@ -160,7 +160,7 @@ def medians(draws: int, only: str) -> None:
             row = [level, goal, np.median(results[:, 0]), np.mean(results[:, 0] > level)]
             row += [np.median(results[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
             print(f"{name:32}" + "".join(f"{number:12.4f}" for number in row), flush=True)
-    print("\nlines of user code: em.audit_outputs((x, y), em.pure(1.0)), one; jax-privacy, four")
+    print("\nlines of user code: ea.audit_outputs((x, y), ea.pure(1.0)), one; jax-privacy, four")
 
 
 def main() -> None:

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from tests.benchmarks.honest import HONEST
 
-import epsilometer as em
-from epsilometer.auditing import answer
-from epsilometer.auditing.statistics.claims import AnyClaim
+import epsilometer_audit as ea
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit import answer
+from epsilometer_audit.statistics.claims import AnyClaim
 
 ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
 EVERYTHING = 10_000  # audits, spread evenly over these levels
@@ -108,20 +108,20 @@ def laplace_renyi(a: float) -> float:
 
 ONE = [(0, 1)]
 TWENTY = {f"{i}": (i, i + 1) for i in range(20)}
-RENYI = em.renyi({a: laplace_renyi(a) for a in (2.0, 4.0)})
+RENYI = ea.renyi({a: laplace_renyi(a) for a in (2.0, 4.0)})
 CORRECT: dict[str, Case] = {
-    "Laplace": (laplace, ONE, em.pure(1.0)),
-    "Laplace, twenty pairs": (laplace, TWENTY, em.pure(1.0)),
-    "Laplace, clamped": (clamped, ONE, em.pure(1.0)),
-    "geometric": (geometric, ONE, em.pure(1.0)),
-    "randomised response": (response, ONE, em.pure(1.0)),
-    "exponential mechanism, words": (exponential, ONE, em.pure(1.0)),
-    "Laplace, (epsilon, delta)": (laplace, ONE, em.approximate(0.5, laplace_delta(0.5))),
-    "Gaussian, (epsilon, delta)": (gaussian, ONE, em.approximate(1.0, gaussian_delta(1.0))),
-    "told if there": (told_if_there, ONE, em.approximate(1.0, _thresholded_delta())),
-    "Gaussian, GDP": (gaussian, ONE, em.gdp(1.0)),
-    "Gaussian vector, GDP": (gaussian_vector, [([0, 0, 0], [0.6, 0, 0.8])], em.gdp(1.0)),
-    "Gaussian, zCDP, twenty pairs": (gaussian, TWENTY, em.zcdp(0.5)),
+    "Laplace": (laplace, ONE, ea.pure(1.0)),
+    "Laplace, twenty pairs": (laplace, TWENTY, ea.pure(1.0)),
+    "Laplace, clamped": (clamped, ONE, ea.pure(1.0)),
+    "geometric": (geometric, ONE, ea.pure(1.0)),
+    "randomised response": (response, ONE, ea.pure(1.0)),
+    "exponential mechanism, words": (exponential, ONE, ea.pure(1.0)),
+    "Laplace, (epsilon, delta)": (laplace, ONE, ea.approximate(0.5, laplace_delta(0.5))),
+    "Gaussian, (epsilon, delta)": (gaussian, ONE, ea.approximate(1.0, gaussian_delta(1.0))),
+    "told if there": (told_if_there, ONE, ea.approximate(1.0, _thresholded_delta())),
+    "Gaussian, GDP": (gaussian, ONE, ea.gdp(1.0)),
+    "Gaussian vector, GDP": (gaussian_vector, [([0, 0, 0], [0.6, 0, 0.8])], ea.gdp(1.0)),
+    "Gaussian, zCDP, twenty pairs": (gaussian, TWENTY, ea.zcdp(0.5)),
     "Laplace, Rényi 2 and 4": (laplace, ONE, RENYI),
 }
 
@@ -191,18 +191,18 @@ def large_delta(x: float, size: int, rng: Rng) -> Any:
 
 
 BUGS: dict[str, Case] = {
-    "scale": (small_scale, ONE, em.pure(1.0)),
-    "sensitivity": (sensitivity, [([1, 0], [1, 2])], em.pure(1.0)),
-    "query noise missing": (no_query_noise, [([0, 2, 0], [1, 1, 1])], em.pure(0.5)),
-    "value released with the index": (value_with_index, [([1, 1, 1], [2, 2, 2])], em.pure(1.0)),
-    "noise skipped on 0": (skipped_on_zero, ONE, em.pure(1.0)),
-    "noise skipped once in 200 draws": (skipped_at_times, ONE, em.pure(1.0)),
-    "clamp that depends on the data": (clamp_from_data, [([0, 1], [0, 2])], em.pure(1.0)),
-    "another grid": (another_grid, [(0, 1)], em.pure(1.0)),
-    "threshold too low": (low_threshold, ONE, em.approximate(1.0, _thresholded_delta())),
-    "unary encoding": (unary, ONE, em.pure(1.0)),
-    "one bad pair among twenty": (one_bad, TWENTY, em.pure(1.0)),
-    "delta ten times too large": (large_delta, ONE, em.approximate(1.0, 0.001)),
+    "scale": (small_scale, ONE, ea.pure(1.0)),
+    "sensitivity": (sensitivity, [([1, 0], [1, 2])], ea.pure(1.0)),
+    "query noise missing": (no_query_noise, [([0, 2, 0], [1, 1, 1])], ea.pure(0.5)),
+    "value released with the index": (value_with_index, [([1, 1, 1], [2, 2, 2])], ea.pure(1.0)),
+    "noise skipped on 0": (skipped_on_zero, ONE, ea.pure(1.0)),
+    "noise skipped once in 200 draws": (skipped_at_times, ONE, ea.pure(1.0)),
+    "clamp that depends on the data": (clamp_from_data, [([0, 1], [0, 2])], ea.pure(1.0)),
+    "another grid": (another_grid, [(0, 1)], ea.pure(1.0)),
+    "threshold too low": (low_threshold, ONE, ea.approximate(1.0, _thresholded_delta())),
+    "unary encoding": (unary, ONE, ea.pure(1.0)),
+    "one bad pair among twenty": (one_bad, TWENTY, ea.pure(1.0)),
+    "delta ten times too large": (large_delta, ONE, ea.approximate(1.0, 0.001)),
 }
 
 
@@ -219,7 +219,7 @@ def violated(kind: str, name: str, seed: int) -> tuple[str, float]:
     options = options | {"samples": samples, "details": False, "failures": "failures" in name}
     answer.detectable_level = lambda *_: None  # no verdict rests on it, and it takes a third
     start = time.process_time()
-    verdict = em.audit(mechanism, pairs, claim, seed=seed, **options)
+    verdict = ea.audit(mechanism, pairs, claim, seed=seed, **options)
     return verdict.verdict, time.process_time() - start
 
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-import epsilometer as em
-from epsilometer.projections.draws import floor
-from epsilometer.projections.project import project
+import epsilometer_audit as ea
+from epsilometer_audit.projections.draws import floor
+from epsilometer_audit.projections.project import project
 
 ALPHA, DELTA, MOST = 0.05, 1e-5, 20_000
 LEVELS = (0.01, 0.1, 1.0)
@@ -179,7 +179,7 @@ GOALS = {"normal": (40.0, 46.0, 130.0), "laplace": (62.0, 76.0, 340.0)}
 ROWS = [
     Row(
         f"NonDP{'Gaussian' if noise == 'normal' else 'Laplace'}1 {epsilon:g}",
-        em.approximate(epsilon, DELTA),
+        ea.approximate(epsilon, DELTA),
         partial(halved, noise, epsilon),
         None,
         FLOORS[noise][i],
@@ -193,106 +193,106 @@ MAX = np.exp([0, 0.5, 1, 1.5, 2]), np.exp([2.0, 1.5, 1, 0.5, 0])
 WORDS = ["yes", "no", "perhaps", "never", "always"]
 SMALL = [0.3] * 10
 OTHERS = [
-    Row("geometric 2 for 1", em.pure(1), partial(geometric, 2), partial(geometric_masses, 2)),
+    Row("geometric 2 for 1", ea.pure(1), partial(geometric, 2), partial(geometric_masses, 2)),
     Row(
         "geometric .5 for .25",
-        em.pure(0.25),
+        ea.pure(0.25),
         partial(geometric, 0.5),
         partial(geometric_masses, 0.5),
     ),
-    Row("noisy max, 2 for .7", em.pure(0.7), *of_outcomes(range(5), *MAX)),
-    Row("sparse vector", em.pure(0.3), *of_outcomes([*range(6), -1], *SVT)),
+    Row("noisy max, 2 for .7", ea.pure(0.7), *of_outcomes(range(5), *MAX)),
+    Row("sparse vector", ea.pure(0.3), *of_outcomes([*range(6), -1], *SVT)),
     Row(
         "sparse vector, answers as bits",
-        em.pure(0.3),
+        ea.pure(0.3),
         *of_outcomes([tuple(int(i == j) for i in range(6)) for j in range(7)], *SVT),
     ),
     Row(
         "randomised response 2 for 1",
-        em.pure(1),
+        ea.pure(1),
         partial(response, 2),
         lambda: ([math.e**2, 1], [1, math.e**2]),
     ),
-    Row("strings, 2 for .7", em.pure(0.7), *of_outcomes(WORDS, *MAX)),
+    Row("strings, 2 for .7", ea.pure(0.7), *of_outcomes(WORDS, *MAX)),
     Row(
         "vector of 10 shifts of .3",
-        em.approximate(0.3, DELTA),
+        ea.approximate(0.3, DELTA),
         partial(vectors, SMALL),
         vector_masses(SMALL),
     ),
     Row(
         "vector of 3, one shift",
-        em.approximate(0.3, DELTA),
+        ea.approximate(0.3, DELTA),
         partial(vectors, [0, 1.2, 0]),
         vector_masses([1.2]),
     ),
-    Row("dictionary, key leaks", em.pure(0.5), leaking, lambda: ([0.3, 0.7], [0.02, 0.98])),
+    Row("dictionary, key leaks", ea.pure(0.5), leaking, lambda: ([0.3, 0.7], [0.02, 0.98])),
     Row(
         "exception",
-        em.pure(0.5),
+        ea.pure(0.5),
         failing,  # type: ignore[arg-type]
         lambda: ([0.2, 0.8], [0.01, 0.99]),
     ),
-    Row("low bits, Laplace .7 for 1", em.pure(1), low_bits, as_reals=False),
+    Row("low bits, Laplace .7 for 1", ea.pure(1), low_bits, as_reals=False),
     Row(
         "Laplace 2 for 1",
-        em.pure(1),
+        ea.pure(1),
         partial(shifted, "laplace", 2, 1e-5),
         line(stats.laplace(), stats.laplace(2)),
     ),
     Row(
         "Laplace .7 for .5",
-        em.pure(0.5),
+        ea.pure(0.5),
         partial(shifted, "laplace", 0.7, 1),
         line(stats.laplace(), stats.laplace(0.7)),
     ),
     Row(
         "Gaussian 1 for (.1, 1e-5)",
-        em.approximate(0.1, DELTA),
+        ea.approximate(0.1, DELTA),
         partial(shifted, "normal", 1, 1e6),
         line(stats.norm(), stats.norm(1), 12.0),
     ),
     Row(
         "Gaussian 1.5 for 1-GDP",
-        em.gdp(1),
+        ea.gdp(1),
         partial(shifted, "normal", 1.5, 1),
         line(stats.norm(), stats.norm(1.5), 10.0),
     ),
     Row(
         "Gaussian 1.5 for .5-zCDP",
-        em.zcdp(0.5),
+        ea.zcdp(0.5),
         partial(shifted, "normal", 1.5, 1),
         line(stats.norm(), stats.norm(1.5), 10.0),
     ),
     Row(
         "Gaussian 1.2 for Rényi .7 at 2",
-        em.renyi({2: 0.7}),
+        ea.renyi({2: 0.7}),
         partial(shifted, "normal", 1.2, 1),
         line(stats.norm(), stats.norm(1.2), 10.0),
     ),
-    Row("noise skipped in 10 %", em.pure(1), partial(skipped, 1, 0.1), skipped_masses),
-    Row("Cauchy shift 2 for .1", em.pure(0.1), cauchy, line(stats.cauchy(), stats.cauchy(2), 1e6)),
-    Row("two peaks for .1", em.pure(0.1), partial(two_peaks, 3), two_peaks_masses),
+    Row("noise skipped in 10 %", ea.pure(1), partial(skipped, 1, 0.1), skipped_masses),
+    Row("Cauchy shift 2 for .1", ea.pure(0.1), cauchy, line(stats.cauchy(), stats.cauchy(2), 1e6)),
+    Row("two peaks for .1", ea.pure(0.1), partial(two_peaks, 3), two_peaks_masses),
 ]
 HOLD = [
-    Row("Laplace 1 holds", em.pure(1), partial(shifted, "laplace", 1, 1), holds=True),
-    Row("Laplace .1 holds", em.pure(0.1), partial(shifted, "laplace", 0.1, 1), holds=True),
-    Row("geometric 1 holds", em.pure(1), partial(geometric, 1), holds=True),
-    Row("randomised response 1 holds", em.pure(1), partial(response, 1), holds=True),
-    Row("equal Gaussians hold 0", em.pure(0), partial(shifted, "normal", 0, 1), holds=True),
-    Row("Gaussian 1 holds 1-GDP", em.gdp(1), partial(shifted, "normal", 1, 1), holds=True),
-    Row("Gaussian 1 holds .5-zCDP", em.zcdp(0.5), partial(shifted, "normal", 1, 1), holds=True),
-    Row("noisy max 2 holds, as strings", em.pure(2), of_outcomes(WORDS, *MAX)[0], holds=True),
+    Row("Laplace 1 holds", ea.pure(1), partial(shifted, "laplace", 1, 1), holds=True),
+    Row("Laplace .1 holds", ea.pure(0.1), partial(shifted, "laplace", 0.1, 1), holds=True),
+    Row("geometric 1 holds", ea.pure(1), partial(geometric, 1), holds=True),
+    Row("randomised response 1 holds", ea.pure(1), partial(response, 1), holds=True),
+    Row("equal Gaussians hold 0", ea.pure(0), partial(shifted, "normal", 0, 1), holds=True),
+    Row("Gaussian 1 holds 1-GDP", ea.gdp(1), partial(shifted, "normal", 1, 1), holds=True),
+    Row("Gaussian 1 holds .5-zCDP", ea.zcdp(0.5), partial(shifted, "normal", 1, 1), holds=True),
+    Row("noisy max 2 holds, as strings", ea.pure(2), of_outcomes(WORDS, *MAX)[0], holds=True),
 ]
 
 BY_NAME = {row.name: row for row in ROWS + OTHERS + HOLD}
 
 
-def audit(row: Row, seed: int, samples: int, stop: bool = True) -> em.Verdict:
+def audit(row: Row, seed: int, samples: int, stop: bool = True) -> ea.Verdict:
     def mechanism(side: int, size: int, rng: Rng) -> Any:
         return row.draw(side, size, rng)
 
-    return em.audit(
+    return ea.audit(
         row.draw if row.draw is failing else mechanism,
         [(0, 1)],
         row.claim,

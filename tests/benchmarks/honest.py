@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import epsilometer as em
-from epsilometer.auditing.statistics.claims import AnyClaim
+import epsilometer_audit as ea
+from epsilometer_audit.statistics.claims import AnyClaim
 
 Rng = np.random.Generator
 Case = tuple[Callable[..., Any], Any, AnyClaim]
@@ -236,56 +236,56 @@ ONE = [(0, 1)]
 HONEST: dict[str, Case] = {
     "geometric, a domain": (
         geometric,
-        em.domain({"values": [0, 50], "whole": True, "distance": 1}),
-        em.pure(1.0),
+        ea.domain({"values": [0, 50], "whole": True, "distance": 1}),
+        ea.pure(1.0),
     ),
     "geometric of scale 100, Rényi": (
         wide_geometric,
         ONE,
-        em.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)}),
+        ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)}),
     ),
     "discrete Gaussian": (
         discrete_gaussian,
         ONE,
-        em.approximate(0.5, _discrete_gaussian_delta(0.5)),
+        ea.approximate(0.5, _discrete_gaussian_delta(0.5)),
     ),
-    "randomised response": (response, ONE, em.pure(1.0)),
-    "randomised response, words": (words, [(0, 1), (1, 2), (2, 3)], em.pure(1.0)),
-    "randomised response, ten bits": (bits, [([0] * 10, [1] + [0] * 9)], em.pure(1.0)),
+    "randomised response": (response, ONE, ea.pure(1.0)),
+    "randomised response, words": (words, [(0, 1), (1, 2), (2, 3)], ea.pure(1.0)),
+    "randomised response, ten bits": (bits, [([0] * 10, [1] + [0] * 9)], ea.pure(1.0)),
     "Laplace on a grid, ten pairs": (
         laplace_on_a_grid,
         {f"{i}": (i, i + 1) for i in range(10)},
-        em.pure(1.0),
+        ea.pure(1.0),
     ),
-    "Gaussian on a grid, zCDP": (gaussian_on_a_grid, ONE, em.zcdp(0.5)),
-    "Laplace far from 0": (far_laplace, ONE, em.pure(1.0)),
-    "Snapping": (snapping, [(0, 1), (3, 4)], em.pure(1.0)),
-    "Laplace, clamped": (clamped, ONE, em.pure(1.0)),
-    "None where few": (sometimes_none, [(3, 4)], em.pure(1.0)),
+    "Gaussian on a grid, zCDP": (gaussian_on_a_grid, ONE, ea.zcdp(0.5)),
+    "Laplace far from 0": (far_laplace, ONE, ea.pure(1.0)),
+    "Snapping": (snapping, [(0, 1), (3, 4)], ea.pure(1.0)),
+    "Laplace, clamped": (clamped, ONE, ea.pure(1.0)),
+    "None where few": (sometimes_none, [(3, 4)], ea.pure(1.0)),
     "mappings above a threshold": (
         counts_above,
         [({"a": 5}, {"a": 5, "b": 1})],
-        em.approximate(1.0, _above()),
+        ea.approximate(1.0, _above()),
     ),
-    "lists of varying length": (lists, [(3, 4)], em.pure(1.0)),
-    "noisy max": (noisy_max, ONE, em.pure(_softmax_level(*UTILITIES.values()))),
+    "lists of varying length": (lists, [(3, 4)], ea.pure(1.0)),
+    "noisy max": (noisy_max, ONE, ea.pure(_softmax_level(*UTILITIES.values()))),
     "exponential mechanism, words": (
         exponential,
         [(HIGH, LOW)],
-        em.pure(_softmax_level(HIGH, LOW)),
+        ea.pure(_softmax_level(HIGH, LOW)),
     ),
-    "subsampled": (subsampled, [([], [1])], em.pure(math.log1p(SHARE * math.expm1(1.0)))),
-    "Gaussian vectors, GDP": (gaussian_vector, [([0.0] * 5, [0.6, 0, 0.8, 0, 0])], em.gdp(1.0)),
-    "sets": (sets, [(["a", "c"], ["a"])], em.pure(1.0)),
-    "failures": (failing, ONE, em.pure(1.0)),
-    "labels": (series, ONE, em.pure(1.0)),
-    "six keys": (many_keys, ONE, em.pure(1.0)),
-    "strings that never repeat": (strings, ONE, em.pure(1.0)),
-    "multiples of 60": (multiples, [(0, 1000)], em.pure(1.0)),
-    "dates": (dates, ONE, em.pure(1.0)),
-    "messages of failures": (messages, ONE, em.pure(1.0)),
-    "a sum beside its part": (sum_with_its_part, ONE, em.pure(1.0)),
-    "random walk, GDP": (random_walk, [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)], em.gdp(1.0)),
-    "bytes": (packed, [(0, 10)], em.pure(1.0)),
-    "types of numbers": (types, ONE, em.pure(1.0)),
+    "subsampled": (subsampled, [([], [1])], ea.pure(math.log1p(SHARE * math.expm1(1.0)))),
+    "Gaussian vectors, GDP": (gaussian_vector, [([0.0] * 5, [0.6, 0, 0.8, 0, 0])], ea.gdp(1.0)),
+    "sets": (sets, [(["a", "c"], ["a"])], ea.pure(1.0)),
+    "failures": (failing, ONE, ea.pure(1.0)),
+    "labels": (series, ONE, ea.pure(1.0)),
+    "six keys": (many_keys, ONE, ea.pure(1.0)),
+    "strings that never repeat": (strings, ONE, ea.pure(1.0)),
+    "multiples of 60": (multiples, [(0, 1000)], ea.pure(1.0)),
+    "dates": (dates, ONE, ea.pure(1.0)),
+    "messages of failures": (messages, ONE, ea.pure(1.0)),
+    "a sum beside its part": (sum_with_its_part, ONE, ea.pure(1.0)),
+    "random walk, GDP": (random_walk, [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)], ea.gdp(1.0)),
+    "bytes": (packed, [(0, 10)], ea.pure(1.0)),
+    "types of numbers": (types, ONE, ea.pure(1.0)),
 }

@@ -25,30 +25,30 @@ from pathlib import Path
 
 import numpy as np
 
-import epsilometer as em
-from epsilometer.auditing.evidence_files import part_of
+import epsilometer_audit as ea
+from epsilometer_audit.evidence_files import part_of
 
 ALPHA, MEASUREMENTS, VERSIONS, TRIES = 0.05, 30, 1000, 3
 DRAWS = 10_000  # of an audit of ``faults``
 LAWS = {  # code whose noise has this scale, and its claim
-    "Laplace": ("rng.laplace(x, {}, size)", em.pure(1.0), 1.0),
-    "Gaussian": ("rng.normal(x, {}, size)", em.gdp(1.0), 1.0),
+    "Laplace": ("rng.laplace(x, {}, size)", ea.pure(1.0), 1.0),
+    "Gaussian": ("rng.normal(x, {}, size)", ea.gdp(1.0), 1.0),
     "geometric": (
         "x + (lambda p: rng.geometric(p, size) - rng.geometric(p, size))(-math.expm1(-1 / {}))",
-        em.pure(1.0),
+        ea.pure(1.0),
         1.0,
     ),
-    "zCDP": ("rng.normal(x, {}, size)", em.zcdp(0.5), 1.0),
+    "zCDP": ("rng.normal(x, {}, size)", ea.zcdp(0.5), 1.0),
 }
 
 
-def audited(law: str, scale: float, folder: Path, **options: object) -> em.Verdict:
+def audited(law: str, scale: float, folder: Path, **options: object) -> ea.Verdict:
     code, claim, exact = LAWS[law]
     file = folder / "m.py"
     text = f"import math\ndef m(x, size, rng):\n    return {code.format(scale * exact)}\n"
     if not file.exists() or file.read_text() != text:
         file.write_text(text)
-    return em.audit(
+    return ea.audit(
         f"{file}:m", [(0, 1)], claim, as_reals=law != "geometric", details=False, **options
     )
 

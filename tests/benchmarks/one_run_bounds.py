@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from epsilometer.auditing.canaries.guessing import Counted, count, refuted, rules_of
-from epsilometer.auditing.statistics.claims import Gaussian
-from epsilometer.projections.one_run import ceiling
-from epsilometer.projections.project import gaussian_deltas
+from epsilometer_audit.canaries.guessing import Counted, count, refuted, rules_of
+from epsilometer_audit.projections.one_run import ceiling
+from epsilometer_audit.projections.project import gaussian_deltas
+from epsilometer_audit.statistics.claims import Gaussian
 
 ALPHA, DELTA = 0.05, 1e-5
 CASES = ((100, 0.3, 1001), (1000, 0.5, 1001), (10_000, 0.65, 401), (100_000, 0.75, 201))

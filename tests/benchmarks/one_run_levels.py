@@ -19,10 +19,10 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from epsilometer.arrays import Bools, Floats
-from epsilometer.auditing.canaries.guessing import Counted, count, rules_of
-from epsilometer.auditing.statistics.claims import Gaussian
-from epsilometer.projections.project import gaussian_deltas
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.canaries.guessing import Counted, count, rules_of
+from epsilometer_audit.projections.project import gaussian_deltas
+from epsilometer_audit.statistics.claims import Gaussian
 
 ALPHA, RUNS = 0.05, 800
 Scores = Callable[[Bools, np.random.Generator], Floats]

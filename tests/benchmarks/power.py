@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-import epsilometer as em
-from epsilometer.auditing.statistics.claims import AnyClaim
-from epsilometer.auditing.statistics.rounds import Evidence, gather
-from epsilometer.auditing.statistics.schedule import schedule
+import epsilometer_audit as ea
+from epsilometer_audit.statistics.claims import AnyClaim
+from epsilometer_audit.statistics.rounds import Evidence, gather
+from epsilometer_audit.statistics.schedule import schedule
 
 GOAL, LEAST, CHANCE, ALPHA = 0.9, 0.87, 1e-3, 0.05
 MANY = 20  # pairs, from which a cell has a fourth of the runs
@@ -65,25 +65,25 @@ def additive(claim: Any, level: float, distance: Callable[[float], float], **mor
 
 
 def pure(claimed: float, level: float, pairs: int = 1) -> Cell:
-    return additive(em.pure(claimed), level, lambda e: e, pairs=pairs)
+    return additive(ea.pure(claimed), level, lambda e: e, pairs=pairs)
 
 
 def approximate(claimed: float, level: float, delta: float, pairs: int = 1) -> Cell:
     """Laplace noise of distance d has delta 1 - exp(-(d - epsilon) / 2)."""
-    claim = em.approximate(claimed, delta)
+    claim = ea.approximate(claimed, delta)
     return additive(claim, level, lambda e: e - 2 * math.log1p(-delta), pairs=pairs)
 
 
 def gdp(claimed: float, level: float, pairs: int = 1) -> Cell:
-    return additive(em.gdp(claimed), level, lambda mu: mu, pairs=pairs)
+    return additive(ea.gdp(claimed), level, lambda mu: mu, pairs=pairs)
 
 
 def zcdp(claimed: float, level: float) -> Cell:
-    return additive(em.zcdp(claimed), level, lambda rho: math.sqrt(2 * rho))
+    return additive(ea.zcdp(claimed), level, lambda rho: math.sqrt(2 * rho))
 
 
 def renyi(order: float, claimed: float, level: float, pairs: int = 1) -> Cell:
-    claim = em.renyi({order: claimed})
+    claim = ea.renyi({order: claimed})
     return additive(claim, level, lambda rho: math.sqrt(2 * rho / order), pairs=pairs)
 
 
@@ -101,13 +101,13 @@ def renyi_of_laplace(order: float, claimed: float, level: float) -> Cell:
         return high
 
     bad, good = (partial(laplace, distance(rho)) for rho in (level, claimed))
-    return Cell(em.renyi({order: claimed}), level, bad, good)
+    return Cell(ea.renyi({order: claimed}), level, bad, good)
 
 
 def rare_pure(claimed: float, level: float, event: float, pairs: int = 1) -> Cell:
     noise = partial(laplace, claimed)
     bad = partial(rare, noise, event, event * math.exp(level))
-    return Cell(em.pure(claimed), level, bad, noise, pairs, event)
+    return Cell(ea.pure(claimed), level, bad, noise, pairs, event)
 
 
 def rare_gdp(claimed: float, level: float, event: float) -> Cell:
@@ -115,7 +115,7 @@ def rare_gdp(claimed: float, level: float, event: float) -> Cell:
 
     noise = partial(gaussian, claimed)
     bad = partial(rare, noise, event, float(ndtr(ndtri(event) + level)))
-    return Cell(em.gdp(claimed), level, bad, noise, 1, event)
+    return Cell(ea.gdp(claimed), level, bad, noise, 1, event)
 
 
 CELLS = [
@@ -158,7 +158,7 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
     """Return the draws forecast for a cell, how many audits refute its claim, and of how many."""
     cell, hits = CELLS[i], 0
     options = {"power": GOAL, "alpha": ALPHA, "pairs": cell.pairs, "event": cell.event}
-    samples = em.samples_needed(cell.claim, detect=cell.level, **options)
+    samples = ea.samples_needed(cell.claim, detect=cell.level, **options)
     runs = runs // 4 if cell.pairs > MANY else runs
     for run in range(runs):
         rng = np.random.default_rng([i, samples, run])

@@ -26,16 +26,16 @@ from scipy.special import ndtri
 from tests.benchmarks.few_draws import geometric, geometric_masses
 from tests.benchmarks.power import ALPHA, CHANCE, GOAL, LEAST
 
-import epsilometer as em
-from epsilometer.auditing.statistics.power import detectable
-from epsilometer.auditing.statistics.rounds import Evidence, gather
-from epsilometer.auditing.statistics.schedule import schedule
+import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.exact import EXACT
-from epsilometer.exact.limit import cells
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.projections.draws import least_draws
-from epsilometer.projections.project import project
+from epsilometer_audit.projections.draws import least_draws
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.rounds import Evidence, gather
+from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_workflow.reports.limit.least_draws import cells
 
 DELTA, RARE = 0.01, 0.01
 AUDITS = 10  # of a level that a verdict calls detectable
@@ -124,7 +124,7 @@ FAMILIES = [
     Family("clamped Laplace", clamped, clamped_masses),
 ]
 BY_NAME = {family.name: family for family in FAMILIES}
-CLAIMS = {"pure": em.pure(1.0), "approximate": em.approximate(1.0, DELTA), "gdp": em.gdp(0.8)}
+CLAIMS = {"pure": ea.pure(1.0), "approximate": ea.approximate(1.0, DELTA), "gdp": ea.gdp(0.8)}
 ROWS = [
     (family.name, notion)
     for family in FAMILIES
@@ -176,7 +176,7 @@ def promised(name: str, notion: str) -> tuple[int, float, float | None]:
     level = family.times * claim.level  # type: ignore[union-attr]
     p, q = family.masses(epsilon_of(name, notion, level))
     event = None if notion in family.additive else worst((p, q), notion)[1]
-    samples = em.samples_needed(claim, detect=level, power=GOAL, alpha=ALPHA, event=event)
+    samples = ea.samples_needed(claim, detect=level, power=GOAL, alpha=ALPHA, event=event)
     return samples, least_draws(project(p, q, claim, 1e-6).kl_inf, ALPHA, GOAL), event
 
 

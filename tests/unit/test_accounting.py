@@ -6,9 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.question import claim_of
-from epsilometer.auditing.sources.accounting import (
+import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.question import claim_of
+from epsilometer_audit.sources.accounting import (
     ask,
     ask_all,
     with_accountants,
@@ -16,9 +18,7 @@ from epsilometer.auditing.sources.accounting import (
     with_parameters,
     without_levels,
 )
-from epsilometer.auditing.statistics import power
-from epsilometer.cli.main import main
-from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.statistics import power
 from epsilometer_workflow.products.audited import made_of
 from epsilometer_workflow.products.checking import checked
 from tests.products import all_audits
@@ -165,7 +165,7 @@ def test_a_failed_accountant_fails_its_own_claim_only(folder):
 
 def test_a_verdict_names_the_accountant_of_its_claim(folder):
     rng = np.random.default_rng(1)
-    plain = em.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), em.pure(0.5))
+    plain = ea.audit_outputs((rng.laplace(0, 1, 900), rng.laplace(3, 1, 900)), ea.pure(0.5))
     answers = {"epsilon": ask("a.py:epsilon", {"sigma": 2}, folder=folder)}
     verdict = with_accountants(plain, answers)
     assert verdict.claimed == "epsilon = 0.5 (from a.py:epsilon)"
@@ -380,4 +380,4 @@ def test_parameters_of_an_accountant_are_not_the_mechanisms():
     """An accountant's parameters in a job are no part of the mechanism's own."""
     spec = job_of([{"gdp": {"function": "a.py:where"}}])
     assert spec["given"] == {}
-    assert claim_of({"gdp": 1.0}) == em.gdp(1.0)
+    assert claim_of({"gdp": 1.0}) == ea.gdp(1.0)

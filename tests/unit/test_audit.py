@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.rendering.page import html_of
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.rendering.page import html_of
 
 ONE = [([0, 0, 1], [0, 1, 1])]
 QUICK: dict[str, Any] = {"samples": 4000, "details": False}
@@ -35,7 +35,7 @@ def truthful(x: int, rng: np.random.Generator) -> int:
 
 
 def test_a_violation_has_a_witness():
-    verdict = em.audit(too_little_noise, ONE, em.pure(1.0), samples=4000)
+    verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=4000)
     assert verdict.verdict == "violated"
     assert verdict.exit_code == 1
     assert verdict.bound is not None
@@ -51,7 +51,7 @@ def test_a_violation_has_a_witness():
 
 
 def test_a_claim_that_is_not_refuted_has_a_detectable_level():
-    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), **QUICK)
+    verdict = ea.audit(noisy_sum, ONE, ea.pure(1.0), **QUICK)
     assert verdict.verdict == "not refuted"
     assert verdict.exit_code == 0
     assert verdict.detectable is not None
@@ -61,45 +61,45 @@ def test_a_claim_that_is_not_refuted_has_a_detectable_level():
 
 
 def test_an_undetectable_level_leaves_a_claim_undecided():
-    verdict = em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.05, **QUICK)
+    verdict = ea.audit(noisy_sum, ONE, ea.pure(1.0), detect=1.05, **QUICK)
     assert (verdict.verdict, verdict.exit_code) == ("undecided", 3)
     assert "1.05 was to be detected" in str(verdict)
-    assert em.audit(noisy_sum, ONE, em.pure(1.0), detect=1.8, **QUICK).verdict == "not refuted"
+    assert ea.audit(noisy_sum, ONE, ea.pure(1.0), detect=1.8, **QUICK).verdict == "not refuted"
 
 
 def test_a_claim_holds_only_where_the_outcomes_are_known():
-    claim = em.pure(1.25)
-    verdict = em.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
+    claim = ea.pure(1.25)
+    verdict = ea.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2, details=False)
     assert verdict.verdict == "holds"
     (bound,) = verdict.bounds
     assert bound.upper is not None
     assert bound.lower < math.log(3) < bound.upper <= 1.25
-    assert em.audit(truthful, [(0, 1)], claim, **QUICK).verdict == "not refuted"
+    assert ea.audit(truthful, [(0, 1)], claim, **QUICK).verdict == "not refuted"
 
 
 @pytest.mark.parametrize("method", ["anytime", "exact"])
 @pytest.mark.parametrize(
-    "claim", [em.pure(1.0), em.approximate(0.5, 0.01), em.gdp(0.5)], ids=lambda c: c.text()
+    "claim", [ea.pure(1.0), ea.approximate(0.5, 0.01), ea.gdp(0.5)], ids=lambda c: c.text()
 )
 def test_claims_about_events_have_two_methods(method, claim):
-    verdict = em.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
+    verdict = ea.audit(too_little_noise, ONE, claim, method=method, samples=8000, details=False)
     assert verdict.verdict == "violated"
     assert verdict.method == method
 
 
 @pytest.mark.parametrize(
-    "claim", [em.renyi({2: 0.3}), em.renyi({2: 0.3, 4: 0.5}), em.zcdp(0.2)], ids=lambda c: c.text()
+    "claim", [ea.renyi({2: 0.3}), ea.renyi({2: 0.3, 4: 0.5}), ea.zcdp(0.2)], ids=lambda c: c.text()
 )
 def test_claims_about_divergences(claim):
-    verdict = em.audit(too_little_noise, ONE, claim, **QUICK)
+    verdict = ea.audit(too_little_noise, ONE, claim, **QUICK)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     with pytest.raises(ArgumentError, match="method exact cannot be used with"):
-        em.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
+        ea.audit(noisy_sum, ONE, claim, method="exact", **QUICK)
 
 
 def test_an_approximate_claim_has_bounds_for_both_numbers():
-    verdict = em.audit(too_little_noise, ONE, em.approximate(1.0, 0.01), **QUICK)
+    verdict = ea.audit(too_little_noise, ONE, ea.approximate(1.0, 0.01), **QUICK)
     lower = {bound.quantity: bound.lower for bound in verdict.bounds}
     assert lower["epsilon"] > 1
     assert 0.01 < lower["delta"] < 1 - math.exp(-0.5)
@@ -118,7 +118,7 @@ def test_an_approximate_claim_has_bounds_for_both_numbers():
     ],
 )
 def test_outputs_of_any_kind(outputs, kind):
-    verdict = em.audit(outputs, [(0, 1)], em.pure(0.5), **QUICK)
+    verdict = ea.audit(outputs, [(0, 1)], ea.pure(0.5), **QUICK)
     assert verdict.verdict == "violated"
     assert kind in verdict.outputs
 
@@ -129,18 +129,18 @@ def test_a_failure_can_be_an_outcome():
             raise ValueError("no result")
         return 1
 
-    verdict = em.audit(fails, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    verdict = ea.audit(fails, [(0, 1)], ea.pure(0.5), failures=True, **QUICK)
     assert verdict.verdict == "violated"
     assert "failures" in verdict.outputs
 
     def fails_otherwise(x: int, rng: np.random.Generator) -> int:
         raise (KeyError if truthful(x, rng) else ValueError)("no result")
 
-    verdict = em.audit(fails_otherwise, [(0, 1)], em.pure(0.5), failures=True, **QUICK)
+    verdict = ea.audit(fails_otherwise, [(0, 1)], ea.pure(0.5), failures=True, **QUICK)
     assert verdict.verdict == "violated"
     assert "KeyError" in str(verdict) or "ValueError" in str(verdict)
     with pytest.raises(MechanismError, match="ValueError: no result"):
-        em.audit(fails, [(0, 1)], em.pure(0.5), **QUICK)
+        ea.audit(fails, [(0, 1)], ea.pure(0.5), **QUICK)
 
 
 def test_a_witness_names_the_columns_of_its_counts():
@@ -154,7 +154,7 @@ def test_a_witness_names_the_columns_of_its_counts():
         ]
 
     for seed in range(3):
-        verdict = em.audit(mapping, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+        verdict = ea.audit(mapping, [(0, 1)], ea.pure(0.3), seed=seed, **QUICK)
         assert verdict.witness is not None
         assert "'a'" in verdict.witness.event
         assert "'b'" not in verdict.witness.event
@@ -165,7 +165,7 @@ def test_the_witness_of_an_exact_test_gives_the_bound():
         z = rounded(rng.laplace(x, 1, size))
         return np.where(rng.random(size) < 0.01, 50.0 + x, z)
 
-    verdict = em.audit(leaks, [(0, 1)], em.pure(1.0), method="exact", samples=20_000)
+    verdict = ea.audit(leaks, [(0, 1)], ea.pure(1.0), method="exact", samples=20_000)
     assert verdict.verdict == "violated"
     witness = verdict.witness
     assert witness is not None
@@ -180,7 +180,7 @@ def test_a_violation_in_the_tails_only_is_found():
         z = rng.laplace(0, 1, 2 * size)
         return rounded(x + z[np.abs(z) <= 5][:size])
 
-    verdict = em.audit(cut, [(0, 1)], em.pure(1.1), samples=50_000, details=False)
+    verdict = ea.audit(cut, [(0, 1)], ea.pure(1.1), samples=50_000, details=False)
     assert verdict.verdict == "violated"
     assert verdict.bound is not None
     assert verdict.bound > 1.5
@@ -190,7 +190,7 @@ def test_a_violation_in_the_tails_only_is_found():
 
 
 def test_a_stopped_audit_has_fewer_draws_and_estimates_but_no_bounds_beside_the_verdict():
-    verdict = em.audit(too_little_noise, ONE, em.pure(1.0), samples=50_000, stop=True)
+    verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=50_000, stop=True)
     assert verdict.verdict == "violated"
     assert verdict.draws < 10_000
     kinds = {estimate["kind"] for estimate in verdict.estimates}
@@ -200,7 +200,7 @@ def test_a_stopped_audit_has_fewer_draws_and_estimates_but_no_bounds_beside_the_
 @pytest.fixture(scope="module")
 def violation():
     """A verdict to be written at any alpha."""
-    return em.audit(lambda x: x, [(0, 1)], em.pure(3.0), alpha=0.05, **QUICK)
+    return ea.audit(lambda x: x, [(0, 1)], ea.pure(3.0), alpha=0.05, **QUICK)
 
 
 def test_no_noise_at_all_is_violated(violation):
@@ -224,26 +224,26 @@ def test_no_noise_at_all_is_violated(violation):
 def test_no_confidence_is_all(violation, alpha, words):
     verdict = replace(violation, alpha=alpha)
     assert str(verdict).partition("\n")[0].endswith(f" ({words} % confidence)")
-    assert f", at {words} % confidence." in html_of((verdict, em.pure(3.0)))
+    assert f", at {words} % confidence." in html_of((verdict, ea.pure(3.0)))
 
 
 def test_the_same_seed_gives_the_same_answer():
     first, second, other = (
-        em.audit(noisy_sum, ONE, em.pure(1.0), seed=seed, **QUICK) for seed in (1, 1, 2)
+        ea.audit(noisy_sum, ONE, ea.pure(1.0), seed=seed, **QUICK) for seed in (1, 1, 2)
     )
     assert (first.bound, first.witness) == (second.bound, second.witness)
     assert first.witness != other.witness
 
 
 def test_a_budget_in_seconds():
-    verdict = em.audit(truthful, [(0, 1)], em.pure(3.0), budget=2, details=False)
+    verdict = ea.audit(truthful, [(0, 1)], ea.pure(3.0), budget=2, details=False)
     assert verdict.verdict == "not refuted"
     assert verdict.draws > 400
 
 
 def test_many_pairs_are_named():
     pairs = {f"x{i}": ([0], [i % 2]) for i in range(6)}
-    verdict = em.audit(too_little_noise, pairs, em.pure(1.0), samples=12_000, details=False)
+    verdict = ea.audit(too_little_noise, pairs, ea.pure(1.0), samples=12_000, details=False)
     assert verdict.name in ("x1", "x3", "x5")
     assert verdict.pairs == 6
     assert verdict.verdict == "violated"
@@ -252,11 +252,11 @@ def test_many_pairs_are_named():
 def test_recorded_outputs_are_audited():
     rng = np.random.default_rng(0)
     x, y = noisy_sum([0], 20_000, rng), too_little_noise([1], 20_000, rng) * 2 - 1
-    verdict = em.audit_outputs((x, y), em.pure(0.5), details=False)
+    verdict = ea.audit_outputs((x, y), ea.pure(0.5), details=False)
     assert (verdict.verdict, verdict.method) == ("violated", "exact")
     assert verdict.draws == 20_000
     words = [["yes", "no"][int(z > 0)] for z in x], [["yes", "no"][int(z > 0)] for z in y]
-    verdict = em.audit_outputs({"a": words, "b": words}, em.renyi({2: 0.01}), details=False)
+    verdict = ea.audit_outputs({"a": words, "b": words}, ea.renyi({2: 0.01}), details=False)
     assert verdict.verdict == "violated"
     assert verdict.name in ("a", "b")
 
@@ -278,23 +278,23 @@ def test_errors_of_arguments_are_one_line(change, words):
     arguments = {
         "mechanism": noisy_sum,
         "pairs": ONE,
-        "claim": em.pure(1.0),
+        "claim": ea.pure(1.0),
         "samples": 4000,
     } | change
     with pytest.raises((ArgumentError, MechanismError), match=words) as caught:
-        em.audit(**arguments)
+        ea.audit(**arguments)
     assert "\n" not in str(caught.value)
 
 
 def test_a_curve_of_no_order_is_refused():
     with pytest.raises(ArgumentError, match="renyi must name at least one order"):
-        em.renyi({})
+        ea.renyi({})
 
 
 def test_the_package_has_what_it_names():
-    from epsilometer.auditing.statistics.claims import pure
+    from epsilometer_audit.statistics.claims import pure
 
-    assert em.pure is pure
-    assert "samples_needed" in dir(em)
+    assert ea.pure is pure
+    assert "samples_needed" in dir(ea)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        em.nothing  # noqa: B018
+        ea.nothing  # noqa: B018

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import yaml
 
-import epsilometer as em
-from epsilometer.auditing.checks.accepted_pairs import Candidates, accepted
-from epsilometer.auditing.grids.cases import Audits
-from epsilometer.auditing.inputs.designs import covering
-from epsilometer.auditing.question import pairs_of
-from epsilometer.auditing.sources.callables import callable_source
-from epsilometer.auditing.sources.worker import python_worker
-from epsilometer.cli.main import main
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.inputs.designs import covering
+from epsilometer_audit.question import pairs_of
+from epsilometer_audit.sources.callables import callable_source
+from epsilometer_audit.sources.worker import python_worker
 from epsilometer_workflow.products.audited import files_of
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
@@ -58,7 +58,7 @@ DECLARATIONS = {
 def declared(request):
     """One declaration after another, with its pairs."""
     declaration = DECLARATIONS[request.param]
-    return declaration, em.domain(declaration)
+    return declaration, ea.domain(declaration)
 
 
 # --- which pairs they are -------------------------------------------------------------------------
@@ -78,16 +78,16 @@ def test_pairs_are_a_hundred_at_most_each_once_and_plain(declared):
 
 def test_the_same_declaration_gives_the_same_pairs_and_the_limit_the_first(declared):
     declaration, pairs = declared
-    again = em.domain(json.loads(json.dumps(declaration)))
+    again = ea.domain(json.loads(json.dumps(declaration)))
     assert json.dumps(dict(again)) == json.dumps(dict(pairs))
-    few = em.domain({**declaration, "limit": 7})
+    few = ea.domain({**declaration, "limit": 7})
     assert list(few.items()) == list(pairs.items())[:7]
 
 
 @pytest.mark.parametrize("name", ["numbers", "apart", "bits", "table", "columns", "counts"])
 def test_another_seed_gives_other_random_inputs_only(name):
-    first, other = (em.domain(DECLARATIONS[name], seed=seed) for seed in (0, 1))
-    assert em.domain({**DECLARATIONS[name], "seed": 1}).keys() == other.keys()
+    first, other = (ea.domain(DECLARATIONS[name], seed=seed) for seed in (0, 1))
+    assert ea.domain({**DECLARATIONS[name], "seed": 1}).keys() == other.keys()
     assert dict(first) != dict(other)
     same = [key for key in first if key in other and first[key] == other[key]]
     assert same[:2] == list(first)[:2]
@@ -155,7 +155,7 @@ def tables(declaration, x, y):
 
 
 def test_tables_are_short_and_long_odd_and_even_changed_at_all_places():
-    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
+    pairs = ea.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
     lengths = {max(map(len, pair)) for pair in pairs.values()}
     assert {1, 2, 3, 4, 17, 19, 20} <= lengths
     assert pairs["5 removed, the only row"] == ([5.0], [])
@@ -170,7 +170,7 @@ def test_inputs_lie_beyond_the_bounds_where_they_are_clipped(name):
     declaration = DECLARATIONS[name]
     entry = declaration.get("rows", declaration)
     numbers = np.concatenate(
-        [np.ravel(side) for pair in em.domain(declaration).values() for side in pair]
+        [np.ravel(side) for pair in ea.domain(declaration).values() for side in pair]
     )
     low, high = entry["values"]
     assert {low, high} <= set(numbers)
@@ -179,27 +179,27 @@ def test_inputs_lie_beyond_the_bounds_where_they_are_clipped(name):
 
 def test_every_bit_is_flipped_and_every_choice_is_there():
     flipped = {
-        tuple(i for i in range(8) if x[i] != y[i]) for x, y in em.domain({"bits": 8}).values()
+        tuple(i for i in range(8) if x[i] != y[i]) for x, y in ea.domain({"bits": 8}).values()
     }
     assert flipped == {(i,) for i in range(8)}
-    pairs = em.domain({"choices": list("abcdefghijkl")})
+    pairs = ea.domain({"choices": list("abcdefghijkl")})
     assert {frozenset(pair) for pair in pairs.values()} == set(
         map(frozenset, combinations("abcdefghijkl", 2))
     )
-    first, *_ = em.domain({"choices": list("abc")}).values()
+    first, *_ = ea.domain({"choices": list("abc")}).values()
     assert first == ("a", "c")
 
 
 def test_few_inputs_are_all_there():
-    pairs = em.domain({"values": [0, 4], "whole": True})
+    pairs = ea.domain({"values": [0, 4], "whole": True})
     assert {frozenset(pair) for pair in pairs.values()} == set(
         map(frozenset, combinations(range(5), 2))
     )
-    assert list(em.domain({"values": [0, 1], "whole": True}).values()) == [(0, 1)]
+    assert list(ea.domain({"values": [0, 1], "whole": True}).values()) == [(0, 1)]
 
 
 def test_floats_are_where_they_become_coarser():
-    starts = [x for x, _ in em.domain(DECLARATIONS["apart"]).values()]
+    starts = [x for x, _ in ea.domain(DECLARATIONS["apart"]).values()]
     assert {0.0, -1.0, -0.5, 1e6 - 1, -1e6, 2**19 - 0.5, 1 / 3} <= set(starts)
 
 
@@ -272,7 +272,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("declaration", "words"), MISTAKES, ids=lambda value: str(value)[:40])
 def test_the_error_of_a_declaration_names_the_place(declaration, words):
     with pytest.raises(ArgumentError) as caught:
-        em.domain(declaration)
+        ea.domain(declaration)
     assert "\n" not in str(caught.value)
     literal = (
         re.escape(words).replace(r"\.\*", ".*").replace(r"\\\[", r"\[").replace(r"\\\]", r"\]")
@@ -357,11 +357,11 @@ FAULTS = [
     ids=lambda v: getattr(v, "__name__", ""),
 )
 def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
-    pairs = em.domain(declaration)
-    verdict = em.audit(
+    pairs = ea.domain(declaration)
+    verdict = ea.audit(
         mechanism,
         pairs,
-        em.pure(epsilon),
+        ea.pure(epsilon),
         samples=30_000,
         stop=True,
         alpha=0.001,
@@ -385,10 +385,10 @@ def test_a_rare_fault_of_one_pair_of_thirty_is_found():
         return drawn
 
     pairs = {str(i): ((i, 0), (i, 1)) for i in range(30)}
-    verdict = em.audit(
+    verdict = ea.audit(
         one_is_bad,
         pairs,
-        em.pure(1.0),
+        ea.pure(1.0),
         samples=40_000,
         alpha=0.001,
         stop=True,
@@ -420,9 +420,9 @@ def notes(verdict):
 
 
 def test_candidates_without_refusals_are_pairs_like_others():
-    pairs = em.domain(TABLE)
+    pairs = ea.domain(TABLE)
     verdict, other = (
-        em.audit(noisy_sum, some, em.pure(1.0), samples=6000, details=False, as_reals=True)
+        ea.audit(noisy_sum, some, ea.pure(1.0), samples=6000, details=False, as_reals=True)
         for some in (pairs, dict(pairs))
     )
     assert verdict.pairs == len(pairs)
@@ -436,13 +436,13 @@ def test_candidates_without_refusals_are_pairs_like_others():
 
 @pytest.mark.parametrize("method", ["anytime", "exact"])
 def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
-    pairs = em.domain(TABLE)
+    pairs = ea.domain(TABLE)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
     assert short
-    verdict = em.audit(
+    verdict = ea.audit(
         of_three_or_more,
         pairs,
-        em.pure(1.0),
+        ea.pure(1.0),
         samples=6000,
         details=False,
         method=method,
@@ -458,18 +458,18 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
 
 
 def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
-    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
+    pairs = ea.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
     words = r"ValueError: three rows are needed .*: on \[.*\], but not on its neighbour \[.*\]"
     with pytest.raises(MechanismError, match=words) as error:
-        em.audit(of_three_or_more, pairs, em.pure(1.0))
+        ea.audit(of_three_or_more, pairs, ea.pure(1.0))
     assert "removed, last of 3 rows, others 0" in str(error.value)
     assert "\n" not in str(error.value)
 
     def single(x, rng):
         return float(of_three_or_more(x, 1, rng)[0])
 
-    verdict = em.audit(
-        single, pairs, em.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
+    verdict = ea.audit(
+        single, pairs, ea.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
     )
     assert verdict.verdict == "violated"
     assert sorted(map(len, verdict.pair)) == [2, 3]
@@ -478,7 +478,7 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
 
 
 def least(pairs):
-    from epsilometer.auditing.statistics.schedule import least_samples
+    from epsilometer_audit.statistics.schedule import least_samples
 
     return least_samples(len(pairs))
 
@@ -488,17 +488,17 @@ def test_refusals_of_all_pairs_or_of_a_named_pair_are_errors():
         raise KeyError("nothing")
 
     with pytest.raises(MechanismError, match="KeyError: 'nothing'"):
-        em.audit(never, em.domain({"bits": 4}), em.pure(1.0))
+        ea.audit(never, ea.domain({"bits": 4}), ea.pure(1.0))
     mine = {"mine": ([1.0], [2.0])}
-    for pairs in (em.domain(TABLE) | mine, mine | em.domain(TABLE)):
+    for pairs in (ea.domain(TABLE) | mine, mine | ea.domain(TABLE)):
         assert isinstance(pairs, Candidates)
         with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
-            em.audit(of_three_or_more, pairs, em.pure(1.0))
+            ea.audit(of_three_or_more, pairs, ea.pure(1.0))
     with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
-        em.audit(
+        ea.audit(
             of_three_or_more,
             {"other": ([1.0] * 3, [2.0] * 3), **mine},
-            em.pure(1.0),
+            ea.pure(1.0),
             check_sampler=False,
         )
 
@@ -510,7 +510,7 @@ def test_each_input_is_tried_once():
         calls.append((json.dumps(x), size))
         return noisy_sum(x, size, rng)
 
-    pairs = em.domain({"values": [0, 3], "whole": True})
+    pairs = ea.domain({"values": [0, 3], "whole": True})
     kept, (note,) = accepted(callable_source(counted), pairs, 0)
     assert kept == dict(pairs)
     assert note.name == "range"
@@ -518,7 +518,7 @@ def test_each_input_is_tried_once():
 
 
 def test_inputs_that_fail_as_outcomes_are_not_those_that_are_checked():
-    pairs = em.domain({"rows": {"values": [0, 5]}, "length": [1, 20]})
+    pairs = ea.domain({"rows": {"values": [0, 5]}, "length": [1, 20]})
 
     def single(x):
         if len(x) > 18:
@@ -555,7 +555,7 @@ def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
     assert main(words) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["verdict"] == "violated"
-    pairs = em.domain(TABLE)
+    pairs = ea.domain(TABLE)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
     assert verdict["pairs"] == len(pairs) - len(short) + 1
     assert any("pairs are left out" in check["words"] for check in verdict["checks"])
@@ -585,7 +585,7 @@ def test_mistakes_on_the_command_line(survey, typed, words, capsys):
 def test_refusals_in_another_interpreter_are_reported_alike(survey):
     source = python_worker(sys.executable, "survey.py:noisy_sum")
     try:
-        kept, (note, _) = accepted(source, em.domain(TABLE), 0)
+        kept, (note, _) = accepted(source, ea.domain(TABLE), 0)
     finally:
         source.close()
     assert all(len(x) > 2 for x, _ in kept.values())
@@ -614,7 +614,7 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     assert cases[0].inputs == {"domain": TABLE}
     assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
     assert not any(files_of(case) for case in cases)
-    assert dict(pairs_of(cases[0].inputs)) == dict(em.domain(TABLE))
+    assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(TABLE))
 
 
 @pytest.mark.parametrize(
@@ -638,8 +638,8 @@ def test_the_workflow_agrees_with_a_direct_audit(survey, tmp_path, audited):  # 
     spec = spec_of(samples=6000, mechanism=place, as_reals=False)
     spec |= {"pairs": {"domain": TABLE}}
     (verdict,) = audited(spec)
-    live = em.audit(
-        "survey.py:noisy_sum", em.domain(TABLE), em.pure(1.0), samples=6000, seed=5
+    live = ea.audit(
+        "survey.py:noisy_sum", ea.domain(TABLE), ea.pure(1.0), samples=6000, seed=5
     ).to_plain()
     for key in ("verdict", "bound", "witness", "pair", "name", "pairs", "draws", "checks"):
         assert verdict[key] == live[key], key
@@ -656,8 +656,8 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
         }
         return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
 
-    pairs = em.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=6)
-    claim = em.approximate(1.0, a**4 / (1 + a))
-    verdict = em.audit(released, pairs, claim, samples=8000, check_sampler=False, details=False)
+    pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=6)
+    claim = ea.approximate(1.0, a**4 / (1 + a))
+    verdict = ea.audit(released, pairs, claim, samples=8000, check_sampler=False, details=False)
     assert verdict.verdict == "violated"
     assert "is present" in verdict.witness.event

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.auditing.estimates import estimates
-from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer_audit.estimates import estimates
+from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
 
 DPL, MPL, EXACT = "local loss (DPL)", "MPL", "exact bound (Berger-Boos)"
 BOUND, HISTOGRAM = "Rényi bound", "histogram"

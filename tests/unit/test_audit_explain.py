@@ -12,17 +12,17 @@ import time
 import numpy as np
 import pytest
 
-from epsilometer.auditing.explain.causes import cause_of
-from epsilometer.auditing.explain.explain import claimed_of, explain
-from epsilometer.auditing.rendering.page import html_of
-from epsilometer.auditing.serving.loading import load
-from epsilometer.auditing.serving.replay import replaying
-from epsilometer.auditing.serving.replay.replaying import forked, replayed
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
-from epsilometer.auditing.statistics.claims import approximate, gdp, pure, renyi, zcdp
-from epsilometer.auditing.verdict import Verdict
-from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.explaining.causes import cause_of
+from epsilometer_audit.explaining.explain import claimed_of, explain
+from epsilometer_audit.rendering.page import html_of
+from epsilometer_audit.serving.loading import load
+from epsilometer_audit.serving.replay import replaying
+from epsilometer_audit.serving.replay.replaying import forked, replayed
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer_audit.verdict import Verdict
 from tests.sharing import build_once
 
 IMPORTS = """
@@ -61,11 +61,11 @@ def diagnose(written):
 
 ALL_AT_ONCE = """
 import json, sys
-from epsilometer.auditing.serving.replay import replaying
-from epsilometer.auditing.serving.loading import load
-from epsilometer.auditing.serving.replay.patching import Sources
-from epsilometer.auditing.serving.replay.recording import Recorder
-from epsilometer.auditing.serving.replay.replaying import replayed
+from epsilometer_audit.serving.replay import replaying
+from epsilometer_audit.serving.loading import load
+from epsilometer_audit.serving.replay.patching import Sources
+from epsilometer_audit.serving.replay.recording import Recorder
+from epsilometer_audit.serving.replay.replaying import replayed
 
 sources = Sources(Recorder())
 recorded = {}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer.auditing.explain.additive import additive
-from epsilometer.auditing.explain.traces import (
+from epsilometer_audit.explaining.additive import additive
+from epsilometer_audit.explaining.traces import (
     Call,
     Run,
     Trace,

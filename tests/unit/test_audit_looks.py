@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import epsilometer as em
-from epsilometer.auditing.outcomes.outcomes import learn as layout_of
-from epsilometer.auditing.sources.worker import python_worker
-from epsilometer.auditing.statistics.claims import pure
-from epsilometer.auditing.statistics.learning import learn
-from epsilometer.auditing.statistics.scores import learned_scores
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.witness import Witness, best
 from epsilometer.events.candidates import Numbers
 from epsilometer.events.events import NOT_FINITE, ZERO, Event, View, lowest_bits
 from epsilometer.events.formula import Formula
-from epsilometer.events.low_bits import low_bits
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.sources.worker import python_worker
+from epsilometer_audit.statistics.claims import pure
+from epsilometer_audit.statistics.learning import learn
+from epsilometer_audit.statistics.low_bits import low_bits
+from epsilometer_audit.statistics.scores import learned_scores
 from tests.benchmarks.honest import HONEST
 
 QUICK: dict[str, Any] = {"samples": 4000, "details": False}
@@ -153,7 +153,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     def naive(x: float, size: int, rng: Rng) -> Any:
         return x + noise(rng, size)
 
-    verdict = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, **QUICK)
+    verdict = ea.audit(naive, [(0.0, 1.0)], ea.pure(2.0), method=method, **QUICK)
     assert verdict.verdict == "violated"
     witness = verdict.witness
     assert witness is not None
@@ -164,24 +164,24 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     rng = np.random.default_rng(99)
     p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
     assert math.log((max(p, q) + 1e-3) / (min(p, q) + 1e-3)) > 2  # the event replays
-    other = em.audit(naive, [(0.0, 1.0)], em.pure(2.0), method=method, as_reals=True, **QUICK)
+    other = ea.audit(naive, [(0.0, 1.0)], ea.pure(2.0), method=method, as_reals=True, **QUICK)
     assert other.verdict == "not refuted"
     assert "Mironov" not in str(other)
 
 
 def test_low_bits_within_ranges_reveal_more_than_low_bits_alone():
-    verdict = em.audit(laplace, [(0.3, 0.4)], em.pure(1.0), samples=10_000, details=False)
+    verdict = ea.audit(laplace, [(0.3, 0.4)], ea.pure(1.0), samples=10_000, details=False)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert " where " in verdict.witness.event
 
 
 @pytest.mark.parametrize(
-    "claim", [em.renyi({2: 1.0}), em.zcdp(0.5), em.gdp(2), em.approximate(1, 0.05)]
+    "claim", [ea.renyi({2: 1.0}), ea.zcdp(0.5), ea.gdp(2), ea.approximate(1, 0.05)]
 )
 def test_all_notions_look_at_low_bits(claim):
-    assert em.audit(laplace, [(0, 1)], claim, **QUICK).verdict == "violated"
-    assert em.audit(laplace, [(0, 1)], claim, as_reals=True, **QUICK).verdict == "not refuted"
+    assert ea.audit(laplace, [(0, 1)], claim, **QUICK).verdict == "violated"
+    assert ea.audit(laplace, [(0, 1)], claim, as_reals=True, **QUICK).verdict == "not refuted"
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_all_notions_look_at_low_bits(claim):
 )
 def test_low_bits_without_information_refute_nothing(mechanism):
     for seed in range(2):
-        claim = em.pure(1.25)
-        verdict = em.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
+        claim = ea.pure(1.25)
+        verdict = ea.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
         assert verdict.verdict == "not refuted"
 
 
@@ -206,7 +206,7 @@ def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
     def vector(x: float, size: int, rng: Rng) -> Any:
         return np.column_stack([rng.laplace(0, 1, size), laplace(x, size, rng)])
 
-    verdict = em.audit(vector, [(0, 1)], em.pure(2.0), **QUICK)
+    verdict = ea.audit(vector, [(0, 1)], ea.pure(2.0), **QUICK)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert "lowest bit of entry 1" in verdict.witness.event
@@ -219,18 +219,18 @@ def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
 def test_recorded_outputs_and_densities_may_stand_for_reals():
     rng = np.random.default_rng(4)
     outputs = laplace(0, 4000, rng), laplace(1, 4000, rng)
-    assert em.audit_outputs(outputs, em.pure(1.1), details=False).verdict == "violated"
-    verdict = em.audit_outputs(outputs, em.pure(1.1), as_reals=True, details=False)
+    assert ea.audit_outputs(outputs, ea.pure(1.1), details=False).verdict == "violated"
+    verdict = ea.audit_outputs(outputs, ea.pure(1.1), as_reals=True, details=False)
     assert verdict.verdict == "not refuted"
 
     def sloped(x: float, size: int, rng: Rng) -> Any:
         return (1 + x) * rng.random(size) / 2 + x / 4
 
     # densities are of reals
-    verdict = em.audit(sloped, [(0, 0.01)], em.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
+    verdict = ea.audit(sloped, [(0, 0.01)], ea.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
     assert verdict.verdict != "violated"
     with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
-        em.audit(laplace, [(0, 1)], em.pure(1.0), as_reals="yes")
+        ea.audit(laplace, [(0, 1)], ea.pure(1.0), as_reals="yes")
 
 
 def test_the_witness_of_askin2022_has_no_low_bits():
@@ -277,10 +277,10 @@ def parity(x: float, size: int, rng: Rng) -> Any:
 
 TWELVE = [0.0] * 12
 LEAKS = {
-    "correlation": (correlated, (0.7, 0.0), em.pure(0.5)),
-    "direction": (shifted, (TWELVE, [1 / math.sqrt(12)] * 12), em.pure(0.5)),
-    "product of bits": (parity, (0.5, 0.0), em.pure(0.25)),
-    "Wishart": (wishart, ([[0, 0], [0, 0]], [[0, 1], [1, 0]]), em.pure(0.75)),
+    "correlation": (correlated, (0.7, 0.0), ea.pure(0.5)),
+    "direction": (shifted, (TWELVE, [1 / math.sqrt(12)] * 12), ea.pure(0.5)),
+    "product of bits": (parity, (0.5, 0.0), ea.pure(0.25)),
+    "Wishart": (wishart, ([[0, 0], [0, 0]], [[0, 1], [1, 0]]), ea.pure(0.75)),
 }
 
 
@@ -289,7 +289,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     """By a regression that takes no library."""
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     mechanism, pair, claim = LEAKS[name]
-    verdict = em.audit(mechanism, [pair], claim, **QUICK)
+    verdict = ea.audit(mechanism, [pair], claim, **QUICK)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert "score of a logistic regression over" in verdict.witness.event
@@ -442,7 +442,7 @@ def structures(tmp_path: Path) -> Path:
 def test_parts_of_outputs_are_named(name, structures):
     place = f"{structures / 'structures.py'}:{name}"
     options: dict[str, Any] = {"failures": True, "check_sampler": False, "details": False}
-    verdict = em.audit(place, [(0, 1)], em.pure(0.5), samples=1000, **options)
+    verdict = ea.audit(place, [(0, 1)], ea.pure(0.5), samples=1000, **options)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert verdict.witness.event in WITNESSES[name]
@@ -455,7 +455,7 @@ def test_parts_of_outputs_are_the_same_through_a_worker(structures):
             sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
         )
         try:
-            verdict = em.audit(there, [(0, 1)], em.pure(0.5), **options)
+            verdict = ea.audit(there, [(0, 1)], ea.pure(0.5), **options)
         finally:
             there.close()
         assert verdict.witness is not None
@@ -474,6 +474,6 @@ def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():
         options = {"failures": "failures" in name, "check_sampler": False, "details": False}
-        verdict = em.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
+        verdict = ea.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
         alarms += verdict.verdict == "violated"
     assert alarms <= 15

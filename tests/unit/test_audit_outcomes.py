@@ -14,10 +14,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from epsilometer.auditing.outcomes.outcomes import learn
-from epsilometer.auditing.serving.outputs import Failure
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, View
+from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.serving.outputs import Failure
 
 Point = namedtuple("Point", "x y")
 

@@ -4,8 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from epsilometer.auditing.statistics.claims import pure, zcdp
-from epsilometer.auditing.verdict import Bound, Verdict, Witness
+from epsilometer_audit.statistics.claims import pure, zcdp
+from epsilometer_audit.verdict import Bound, Verdict, Witness
 
 HOSTILE = '<script>"x"\'&\x1b[1m\x00\ud800'
 SHOWN = '<script>"x"\'&\\x1b[1m\\x00\\ud800'
@@ -100,7 +100,7 @@ class Parsed(HTMLParser):
 
 @pytest.mark.parametrize("word", CASES)
 def test_a_page_shows_every_part_of_a_verdict(word):
-    page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
+    page = pytest.importorskip("epsilometer_audit.rendering.page", exc_type=ImportError)
     verdict, claim, sections, texts = CASES[word]
     html = page.html_of((verdict, claim))
     parsed = Parsed(html)
@@ -115,7 +115,7 @@ def test_a_page_shows_every_part_of_a_verdict(word):
 
 
 def test_a_page_of_several_verdicts_numbers_them():
-    page = pytest.importorskip("epsilometer.auditing.rendering.page", exc_type=ImportError)
+    page = pytest.importorskip("epsilometer_audit.rendering.page", exc_type=ImportError)
     html = page.html_of(*((verdict, claim) for verdict, claim, *_ in CASES.values()))
     assert html.count("<!DOCTYPE html>") == 1
     assert [f'<h1 id="claim-{i}">' in html for i in range(1, 7)] == [True] * 5 + [False]

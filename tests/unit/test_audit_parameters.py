@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from epsilometer.auditing.sources.callables import load
-from epsilometer.auditing.sources.worker import python_worker
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.sources.callables import load
+from epsilometer_audit.sources.worker import python_worker
 
 MODULE = """
 import random

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from epsilometer.auditing.inputs.neighbours import neighbours
-from epsilometer.auditing.sources.recorded import digest, read
-from epsilometer.auditing.sources.recorded import table as read_table
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.inputs.neighbours import neighbours
+from epsilometer_audit.sources.recorded import digest, read
+from epsilometer_audit.sources.recorded import table as read_table
 
 NAN = math.nan
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilometer.auditing.checks import permutations as tails
-from epsilometer.auditing.checks import sampler
-from epsilometer.auditing.checks.calls import Sample
-from epsilometer.auditing.checks.sampler import check, check_drawn, check_recorded
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.checks import permutations as tails
+from epsilometer_audit.checks import sampler
+from epsilometer_audit.checks.calls import Sample
+from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
 
 NAMES = [
     *("same seed", "other seed", "repetitions", "independent draws", "order of calls"),
@@ -476,7 +476,7 @@ def test_a_few_recorded_outputs_pass():
 
 def test_scipy_stats_is_not_imported():
     code = (
-        "import sys, numpy as np; from epsilometer.auditing.checks.sampler import check;"
+        "import sys, numpy as np; from epsilometer_audit.checks.sampler import check;"
         "check(lambda x, n, s: np.random.default_rng(s).random(n), [0, 1],"
         " draws=200, seed=1, seeded=True);"
         "print('scipy.stats' in sys.modules)"

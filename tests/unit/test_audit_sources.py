@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing import serving
-from epsilometer.auditing.inputs.neighbours import patterns
-from epsilometer.auditing.serving.outputs import Failure
-from epsilometer.auditing.sources.callables import callable_source, digests, load
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit import serving
+from epsilometer_audit.inputs.neighbours import patterns
+from epsilometer_audit.serving.outputs import Failure
+from epsilometer_audit.sources.callables import callable_source, digests, load
 
 SERVING = sorted(Path(serving.__file__).parent.rglob("*.py"))
 
@@ -42,7 +42,7 @@ def test_global_generators_follow_from_the_seed_and_are_put_back():
     assert before == state()
     for function in (globally, lambda x: x / 0):  # an audit puts them back once, even if it fails
         with contextlib.suppress(MechanismError):
-            em.audit(function, [(0, 1)], em.pure(1.0), samples=100, details=False)
+            ea.audit(function, [(0, 1)], ea.pure(1.0), samples=100, details=False)
         assert before == state()
 
 
@@ -480,7 +480,7 @@ def test_a_module_in_the_folder_that_fails_while_drawing_is_an_error(folder):
 def test_sources_are_light():
     heavy = {"pandas", "scipy", "matplotlib", "sklearn", "pyarrow", "numba"}
     names = ("serving.answering", "sources.worker", "sources.recorded", "inputs.neighbours")
-    imports = ", ".join(f"epsilometer.auditing.{name}" for name in names)
+    imports = ", ".join(f"epsilometer_audit.{name}" for name in names)
     code = f"import sys, {imports}; print(*{{m.partition('.')[0] for m in sys.modules}})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not heavy & set(run.stdout.split())

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilometer.auditing.statistics import power
-from epsilometer.auditing.statistics.bets import Bet, Round, growth, stakes
-from epsilometer.auditing.statistics.claims import (
+from epsilometer.errors import ArgumentError
+from epsilometer_audit.statistics import power
+from epsilometer_audit.statistics.bets import Bet, Round, growth, stakes
+from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
     Claim,
     Concentrated,
@@ -28,13 +29,12 @@ from epsilometer.auditing.statistics.claims import (
     renyi,
     zcdp,
 )
-from epsilometer.auditing.statistics.exact_test import choose, count, largest_bound
-from epsilometer.auditing.statistics.power import detectable, samples_needed
-from epsilometer.auditing.statistics.rounds import Evidence, gather, shuffled, successive
-from epsilometer.auditing.statistics.schedule import Step, least_samples, schedule
-from epsilometer.auditing.statistics.upper import Outcomes, Smooth, upper_bound
-from epsilometer.auditing.statistics.wealth import Looks, Wealth
-from epsilometer.errors import ArgumentError
+from epsilometer_audit.statistics.exact_test import choose, count, largest_bound
+from epsilometer_audit.statistics.power import detectable, samples_needed
+from epsilometer_audit.statistics.rounds import Evidence, gather, shuffled, successive
+from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
+from epsilometer_audit.statistics.upper import Outcomes, Smooth, upper_bound
+from epsilometer_audit.statistics.wealth import Looks, Wealth
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))

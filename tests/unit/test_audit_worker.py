@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.auditing.serving.outputs import Failure
-from epsilometer.auditing.sources.callables import load
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.serving.outputs import Failure
+from epsilometer_audit.sources.callables import load
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 SYSTEM = "/usr/bin/python3"  # often without NumPy
@@ -291,7 +291,7 @@ def test_a_forgotten_worker_ends(tmp_path):
 
 def test_the_end_of_the_interpreter_ends_the_worker():
     code = (
-        "from epsilometer.auditing.sources.worker import WorkerSource\n"
+        "from epsilometer_audit.sources.worker import WorkerSource\n"
         "source = WorkerSource(['sh', '-c', 'while read -r line; do echo $$; done; sleep 60'])\n"
         "print(source.draw(0, 1, 0)[0])\n"
     )

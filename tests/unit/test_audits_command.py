@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from epsilometer.auditing.grids import running, summary
-from epsilometer.cli import main as command
+from epsilometer_audit.cli import main as command
+from epsilometer_audit.grids import running, summary
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.stages import audit
 from tests.products import all_audits
@@ -77,7 +77,7 @@ def write(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(running, "ONE_THREAD", {})
-    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", lambda *_: "")
+    monkeypatch.setattr("epsilometer_audit.rendering.page.image", lambda *_: "")
     Path("own.py").write_text(CODE)
     Path("x.csv").write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(500)))
 
@@ -187,7 +187,7 @@ def test_only_needs_a_case_in_one_of_the_files(write, capfd):
 
 def test_what_a_mechanism_prints_goes_to_standard_error(write):
     name = write({"a": entry("tells")})  # not in this process: its server has one stderr for all
-    audits = [sys.executable, "-m", "epsilometer", "audits", name, "--quiet"]
+    audits = [sys.executable, "-m", "epsilometer_audit", "audits", name, "--quiet"]
     done = subprocess.run(audits, capture_output=True, text=True, check=True)
     assert "printed" in done.stderr
     assert "printed" not in done.stdout
@@ -195,7 +195,7 @@ def test_what_a_mechanism_prints_goes_to_standard_error(write):
 
 def test_a_case_ends_with_a_command_that_is_terminated(write):
     name = write({"a": entry("waits")})
-    process = subprocess.Popen([sys.executable, "-m", "epsilometer", "audits", name])
+    process = subprocess.Popen([sys.executable, "-m", "epsilometer_audit", "audits", name])
     pid = Path("pid")
     wait_until(lambda: pid.exists() and pid.read_text())
     process.terminate()
@@ -245,7 +245,7 @@ def test_a_mistake_is_a_line_before_any_draw(write, arguments, message, capfd, m
 
 
 def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("epsilometer.auditing.grids")]:
+    for name in [name for name in sys.modules if name.startswith("epsilometer_audit.grids")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert command.main(["audits", write({"a": GOOD})]) == 2

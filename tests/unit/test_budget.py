@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.audit import check_source
-from epsilometer.auditing.checks.accepted_pairs import Candidates
-from epsilometer.auditing.drawing import joined
-from epsilometer.auditing.sources.callables import callable_source, load
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
+import epsilometer_audit as ea
 from epsilometer.errors import MechanismError
+from epsilometer_audit.auditing import check_source
+from epsilometer_audit.checks.accepted_pairs import Candidates
+from epsilometer_audit.drawing import joined
+from epsilometer_audit.sources.callables import callable_source, load
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.seeds import FIVE
 
 ONE = [(0.0, 1.0)]
@@ -43,7 +43,7 @@ class Slow:
 @pytest.fixture(scope="module")
 def compiled():
     """All that an answer is made with, compiled and loaded, as it is but for a first audit."""
-    em.audit(Slow(0).together, ONE, em.pure(1.0), samples=20_000)
+    ea.audit(Slow(0).together, ONE, ea.pure(1.0), samples=20_000)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def clock(compiled, monkeypatch):
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
     slow = Slow(0.02)
-    verdict = em.audit(slow, ONE, em.pure(1.0), budget=1.5, seed=seed, **QUICK)
+    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=1.5, seed=seed, **QUICK)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.02
     assert verdict.verdict == "undecided"
     assert "1.5 s" in verdict.reasons[0]
@@ -73,14 +73,14 @@ def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
 def test_a_budget_is_kept_at_any_speed(clock, seconds, times, many):
     slow = Slow(seconds, times)
     draw = slow.together if many else slow
-    em.audit(draw, ONE, em.pure(1.0), budget=1, seed=1, **QUICK)
+    ea.audit(draw, ONE, ea.pure(1.0), budget=1, seed=1, **QUICK)
     assert slow.spent <= 1.2 * 1 + seconds * (1 + times)
 
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_violation_in_time_is_found(clock, seed):
     slow = Slow(0.001, scale=0.02)
-    verdict = em.audit(slow, ONE, em.pure(1.0), budget=8, seed=seed, **QUICK)
+    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=8, seed=seed, **QUICK)
     assert verdict.verdict == "violated"
 
 
@@ -89,7 +89,7 @@ def test_a_fast_mechanism_has_time_for_all(clock):
         return x + rng.laplace(0, 1, size)
 
     began = time.process_time()
-    verdict = em.audit(noisy, ONE, em.pure(1.0), budget=4, as_reals=True)
+    verdict = ea.audit(noisy, ONE, ea.pure(1.0), budget=4, as_reals=True)
     assert time.process_time() - began <= 2 * 4  # with the imports
     assert verdict.verdict == "not refuted"
     assert verdict.draws > 400
@@ -100,7 +100,7 @@ def test_a_fast_mechanism_has_time_for_all(clock):
 def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
     slow = Slow(0.05)
     inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
-    verdict = em.audit(slow, inputs, em.pure(1.0), budget=0.5, method=method, **QUICK)
+    verdict = ea.audit(slow, inputs, ea.pure(1.0), budget=0.5, method=method, **QUICK)
     assert verdict.verdict == "undecided"
     assert slow.spent <= 1.2 * 0.5 + 2 * 0.05
 
@@ -108,14 +108,14 @@ def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
 @pytest.mark.parametrize(("budget", "seconds"), [(2, 1e-5), (5, 0.01)])
 def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
     slow, began = Slow(seconds), clock()
-    em.audit(slow, ONE, em.pure(1.0), budget=budget)
+    ea.audit(slow, ONE, ea.pure(1.0), budget=budget)
     assert clock() - began <= 1.2 * budget + 2 * seconds
 
 
 def test_inputs_of_a_domain_are_tried_in_time(clock):
     slow = Slow(0.01)
     pairs = Candidates({f"pair {i}": (0.0, 1.0 + i) for i in range(200)})
-    verdict = em.audit(slow, pairs, em.pure(1.0), budget=1.5, **QUICK)
+    verdict = ea.audit(slow, pairs, ea.pure(1.0), budget=1.5, **QUICK)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.01
     assert verdict.verdict == "undecided"
 
@@ -139,10 +139,10 @@ def test_samples_are_a_promise(samples, many, pairs):
 
     inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
     draw = together if many else single
-    em.audit(draw, inputs, em.pure(1.0), samples=samples, **QUICK)
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, **QUICK)
     assert max(drawn) <= 1.2 * samples
     drawn[:] = 0, 0
-    em.audit(draw, inputs, em.pure(1.0), samples=samples, check_sampler=False, **QUICK)
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False, **QUICK)
     assert max(drawn) <= samples
 
 
@@ -215,7 +215,7 @@ def test_the_answer_does_not_depend_on_jobs(place, kind):
             source = WorkerSource([sys.executable, "own.py"])
         try:
             options = {"samples": 500, "jobs": jobs, "check_sampler": False, **QUICK}
-            verdict = em.audit(source, [(0, 1), (0, 2)], em.pure(0.5), **options)
+            verdict = ea.audit(source, [(0, 1), (0, 2)], ea.pure(0.5), **options)
             answers.append((verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
         finally:
             source.close()
@@ -231,7 +231,7 @@ def test_two_processes_draw_half_each_and_at_once(tmp_path):
             file.write(f"{began} {time.monotonic()}\n")
         return x + rng.laplace()
 
-    em.audit(slow, ONE, em.pure(1.0), samples=60, jobs=2, check_sampler=False, **QUICK)
+    ea.audit(slow, ONE, ea.pure(1.0), samples=60, jobs=2, check_sampler=False, **QUICK)
     first, second = (np.loadtxt(file) for file in tmp_path.iterdir())
     assert min(len(first), len(second)) > 0.4 * (len(first) + len(second))
     at_once = [((second[:, 0] < end) & (second[:, 1] > began)).any() for began, end in first]
@@ -246,7 +246,7 @@ def test_noise_without_a_seed_is_drawn_by_one_process():
         pids.add(os.getpid())
         return x + rng.laplace()
 
-    verdict = em.audit(noisy, ONE, em.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
+    verdict = ea.audit(noisy, ONE, ea.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
     assert verdict.verdict == "not refuted"
     assert [check["result"] for check in verdict.checks if check["name"] == "jobs"] == ["note"]
     assert pids == {os.getpid()}
@@ -262,7 +262,7 @@ def test_calls_hide_no_noise_that_is_shared(jobs, seed):
         return np.repeat(x + rng.laplace(0, 1, size // 4 + 1), 4)[:size]
 
     for draw in (stuck, pooled):
-        verdict = em.audit(draw, ONE, em.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
+        verdict = ea.audit(draw, ONE, ea.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
         assert verdict.verdict == "invalid"
 
 
@@ -290,8 +290,8 @@ def test_errors_of_processes_are_the_same(place):
     errors = {}
     for draw, jobs in ((fails, 1), (fails, 2), (dies, 2), (odd, 2)):
         with pytest.raises(MechanismError) as caught:
-            em.audit(
-                draw, {"a": (0, 1)}, em.pure(1.0), samples=2000, jobs=jobs, check_sampler=False
+            ea.audit(
+                draw, {"a": (0, 1)}, ea.pure(1.0), samples=2000, jobs=jobs, check_sampler=False
             )
         errors[draw, jobs] = str(caught.value)
         assert "\n" not in errors[draw, jobs]
@@ -307,7 +307,7 @@ PARENT = os.getpid()
 def test_nothing_is_left_behind_by_an_interrupt(place, source):
     options = "--pair 0 1 --epsilon 1 --samples 2000 --no-checks --jobs 2"
     words = f"{source} {options}".format(python=sys.executable).split()
-    command = ["env", "--default-signal=INT", sys.executable, "-m", "epsilometer", "audit"]
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "epsilometer_audit", "audit"]
     child = subprocess.Popen([*command, *words], stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while len(list((place / "pids").iterdir())) < 2 and time.monotonic() < until:
@@ -319,7 +319,7 @@ def test_nothing_is_left_behind_by_an_interrupt(place, source):
 
 
 def test_a_budget_on_the_command_line(place, capsys):
-    from epsilometer.cli.main import main
+    from epsilometer_audit.cli.main import main
 
     began = time.monotonic()
     words = "audit own.py:slow --pair 0 1 --epsilon 1 --budget 1s --jobs 2 --json -"

@@ -33,7 +33,7 @@ audits:
     claims: [{epsilon: 1}]
 """
 SHIMS = {  # programs on the PATH: this package, and a Python that notes its arguments
-    "epsilometer": f'exec {shlex.quote(sys.executable)} -m epsilometer "$@"',
+    "epsilometer": f'exec {shlex.quote(sys.executable)} -m epsilometer_audit "$@"',
     "python": 'printf "%s\\n" "$@" > "$INSTALLED"',
 }
 

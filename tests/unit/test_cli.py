@@ -18,11 +18,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from epsilometer.auditing.statistics import power
-from epsilometer.cli.main import main
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.statistics import power
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
-COMMAND = (sys.executable, "-m", "epsilometer.cli.main")
+COMMAND = (sys.executable, "-m", "epsilometer_audit.cli.main")
 WRONG = "mechanisms.py:noisy_mean --pair [0] [1] --epsilon 1"
 RIGHT = "mechanisms.py:noisy_sum --pair [0] [1] --epsilon 1"
 FEW = "--samples 2000 --no-checks --quiet"
@@ -422,7 +422,7 @@ def test_a_terminal_shows_one_line_of_progress_that_goes_away(run, monkeypatch):
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(run, monkeypatch):
-    monkeypatch.setattr("epsilometer.cli.main._PAUSE", -1.0)
+    monkeypatch.setattr("epsilometer_audit.cli.main._PAUSE", -1.0)
     _, _, err = run(f"audit {RIGHT} --samples 2000")
     assert 2 <= len(err.splitlines()) <= 10
     assert "\r" not in err
@@ -436,7 +436,7 @@ def test_an_interrupted_audit_ends_with_130_and_writes_nothing(folder, run):
 
 
 def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
-    monkeypatch.setattr("epsilometer.cli.main.claim_of", lambda _: 1 / 0)
+    monkeypatch.setattr("epsilometer_audit.cli.main.claim_of", lambda _: 1 / 0)
     code, _, err = run(f"audit {RIGHT} {FEW}")
     assert code == 70
     assert (
@@ -475,7 +475,7 @@ def test_help_names_every_option_and_exit_code(run):
 def test_help_is_light():
     code = """if True:
         import sys
-        from epsilometer.cli.main import main
+        from epsilometer_audit.cli.main import main
         main(["audit", "--help"])
         heavy = {"numpy", "scipy", "numba", "pyarrow", "pandas", "matplotlib"} & set(sys.modules)
         print(heavy, file=sys.stderr)

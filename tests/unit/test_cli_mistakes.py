@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.cli.main import main
+from epsilometer_audit.cli.main import main
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 PYTHON = sys.executable

@@ -5,8 +5,8 @@ import math
 import pytest
 from pydantic import PositiveFloat
 
-from epsilometer.auditing.grids.options import parse
 from epsilometer.errors import ConfigError
+from epsilometer_audit.grids.options import parse
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.files.options import options_model
 from epsilometer_workflow.files.parsing import Draws

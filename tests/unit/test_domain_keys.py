@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.formats import input_text
-from epsilometer.auditing.sources.callables import callable_source
-from epsilometer.auditing.sources.worker import python_worker
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.sources.callables import callable_source
+from epsilometer_audit.sources.worker import python_worker
 from tests.unit.test_audit_domains import cases_of, survey  # noqa: F401 - a fixture
 
 NUMBER = {"values": [0, 5], "missing": True}
@@ -54,7 +54,7 @@ FRAMES = {
 @pytest.fixture(params=DECLARATIONS)
 def declared(request):
     declaration, number = DECLARATIONS[request.param]
-    return declaration, number, em.domain(declaration)
+    return declaration, number, ea.domain(declaration)
 
 
 def test_pairs_are_so_many_and_each_once(declared):
@@ -66,7 +66,7 @@ def test_pairs_are_so_many_and_each_once(declared):
 
 def test_the_same_declaration_gives_the_same_pairs(declared):
     declaration, _, pairs = declared
-    again = em.domain({**json.loads(json.dumps(declaration)), "limit": 5})
+    again = ea.domain({**json.loads(json.dumps(declaration)), "limit": 5})
     assert json.dumps(list(again.items())) == json.dumps(list(pairs.items())[:5])
 
 
@@ -159,7 +159,7 @@ def counts(declaration, x, y):
 def test_entries_are_missing_as_rows_and_beside_rows(missing):
     word = {"NaN": "NaN", "None": "null"}[missing]
     row = {"values": [0, 5], "missing": missing}
-    pairs = em.domain({"rows": row, "length": [0, 20]})
+    pairs = ea.domain({"rows": row, "length": [0, 20]})
     texts = {name: list(map(json.dumps, pair)) for name, pair in pairs.items()}
     assert texts[f"{word} removed, the only row"] == [f"[{word}]", "[]"]
     last = [x for x, _ in texts.values()]
@@ -173,7 +173,7 @@ def test_entries_are_missing_as_rows_and_beside_rows(missing):
 def test_a_row_of_many_columns_is_missing_as_a_whole_and_in_one_entry():
     declaration, _ = DECLARATIONS["replaced columns, NaN"]
     changed = set()
-    for x, y in em.domain(declaration).values():
+    for x, y in ea.domain(declaration).values():
         rows = [(a, b) for a, b in zip(x, y, strict=True) if json.dumps(a) != json.dumps(b)]
         changed |= {sum(map(math.isnan, row)) for row in rows[0]}
     assert {0, 1, 30} <= changed
@@ -182,7 +182,7 @@ def test_a_row_of_many_columns_is_missing_as_a_whole_and_in_one_entry():
 def test_users_have_one_row_and_most_rows_equal_and_different_ones():
     declaration, _ = DECLARATIONS["users"]
     kinds = set()
-    for x, y in em.domain(declaration).values():
+    for x, y in ea.domain(declaration).values():
         units = by_user(x, "id"), by_user(y, "id")
         (changed,) = set(units[0]) ^ set(units[1])
         rows = [json.dumps(row) for row in {**units[0], **units[1]}[changed]]
@@ -191,23 +191,23 @@ def test_users_have_one_row_and_most_rows_equal_and_different_ones():
 
 
 def test_counts_change_alone_and_together_also_of_keys_that_are_new():
-    pairs = em.domain({"counts": [0, 9], "keys": list("abcde"), "changed": 3}).values()
+    pairs = ea.domain({"counts": [0, 9], "keys": list("abcde"), "changed": 3}).values()
     changes = [sum(x.get(k, 0) != y.get(k, 0) for k in "abcde") for x, y in pairs]
     assert set(changes) == {1, 3}
     assert any(not y and len(x) == 3 for x, y in pairs)
 
 
 def test_numbers_are_where_floats_are_coarse():
-    starts = {min(pair) for pair in em.domain({"values": [0, 2**50], "distance": 1}).values()}
+    starts = {min(pair) for pair in ea.domain({"values": [0, 2**50], "distance": 1}).values()}
     assert {2.0**50 - 1, 1e12, 1e15} <= starts
     rows = {"values": [2**53, 2**53 + 8], "step": 2}
-    pairs = em.domain({"rows": rows, "length": [1, 3]})
+    pairs = ea.domain({"rows": rows, "length": [1, 3]})
     values = {row for pair in pairs.values() for side in pair for row in side}
     assert {2.0**53, 2.0**53 + 4, 2.0**53 + 8} <= values <= {2.0**53 + 2 * i for i in range(5)}
 
 
 def test_a_missing_entry_has_a_name_of_its_own():
-    assert list(em.domain(NUMBER))[1:3] == ["missing: 5 against NaN", "missing: 0 against NaN"]
+    assert list(ea.domain(NUMBER))[1:3] == ["missing: 5 against NaN", "missing: 0 against NaN"]
     assert input_text([1.0, math.nan, None]) == "[1.0, NaN, null]"
 
 
@@ -218,7 +218,7 @@ def test_a_missing_entry_has_a_name_of_its_own():
 def test_a_data_frame_has_the_rows_of_the_same_declaration_without_it(name, library):
     declaration, number = FRAMES[name]
     key = {"pandas": "$frame", "polars": "$polars"}[library]
-    frames, tables = em.domain({**declaration, "frame": library}), em.domain(declaration)
+    frames, tables = ea.domain({**declaration, "frame": library}), ea.domain(declaration)
     assert len(frames) == number
     unseeded = [k for k in tables if "random" not in k]
     for pair, known in ((frames[k], tables[k]) for k in unseeded if k in frames):
@@ -260,7 +260,7 @@ def test_a_function_gets_a_data_frame_of_pandas():
     pytest.importorskip("pandas")
     source = callable_source(text_of)
     sizes, missing = set(), set()
-    for x, _ in em.domain({**TYPED, "frame": "pandas"}, limit=40).values():
+    for x, _ in ea.domain({**TYPED, "frame": "pandas"}, limit=40).values():
         ((size, *types),) = source.draw(x, 1, 0)
         assert types[:4] == ["int64", "int64", "Int64", "float64"]
         assert types[4:9] == ["float64", "object", "bool", "object", "object"]
@@ -274,7 +274,7 @@ def test_a_function_gets_a_data_frame_of_polars():
     pytest.importorskip("polars")
     source = callable_source(text_of)
     missing = set()
-    for pair in em.domain({**TYPED, "frame": "polars"}, limit=40).values():
+    for pair in ea.domain({**TYPED, "frame": "polars"}, limit=40).values():
         for x in pair:
             rows = {**TYPED["rows"]}
             ((_, *types),) = source.draw(x, 1, 0)
@@ -341,7 +341,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("declaration", "words"), MISTAKES, ids=lambda value: str(value)[:40])
 def test_the_error_of_a_declaration_names_the_place(declaration, words):
     with pytest.raises(ArgumentError) as caught:
-        em.domain(declaration)
+        ea.domain(declaration)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -381,10 +381,10 @@ FAULTS = [
 
 @pytest.mark.parametrize(("mechanism", "declaration", "name"), FAULTS, ids=["missing", "user"])
 def test_faults_are_found(mechanism, declaration, name):
-    pairs = em.domain(declaration, limit=40)
+    pairs = ea.domain(declaration, limit=40)
     options = {"samples": 20_000, "stop": True, "alpha": 0.001, "as_reals": True}
-    verdict = em.audit(
-        mechanism, pairs, em.pure(1.0), details=False, check_sampler=False, **options
+    verdict = ea.audit(
+        mechanism, pairs, ea.pure(1.0), details=False, check_sampler=False, **options
     )
     assert verdict.verdict == "violated"
     assert name in verdict.name

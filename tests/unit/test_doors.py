@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.auditing.audit import audit
-from epsilometer.auditing.inputs.neighbours import neighbours
-from epsilometer.auditing.sources.callables import callable_source, load
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
-from epsilometer.auditing.statistics.claims import Pure
-from epsilometer.cli.main import main
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.auditing import audit
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.inputs.neighbours import neighbours
+from epsilometer_audit.sources.callables import callable_source, load
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from epsilometer_audit.statistics.claims import Pure
 from tests.seeds import FIVE, with_five_seeds
 
 MODULE = """

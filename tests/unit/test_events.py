@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilometer.auditing.outcomes.outcomes import learn
 from epsilometer.events.events import Event, View, row_codes
+from epsilometer_audit.outcomes.outcomes import learn
 
 
 def text(event):

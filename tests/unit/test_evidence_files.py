@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.evidence_files import numbered, opened, part_of
-from epsilometer.auditing.question import source_of
-from epsilometer.auditing.statistics.claims import Pure, parts
-from epsilometer.auditing.statistics.rounds import Evidence, gather, successive
-from epsilometer.auditing.statistics.schedule import schedule
-from epsilometer.auditing.statistics.wealth import Earlier
-from epsilometer.cli.main import main
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.evidence_files import numbered, opened, part_of
+from epsilometer_audit.question import source_of
+from epsilometer_audit.statistics.claims import Pure, parts
+from epsilometer_audit.statistics.rounds import Evidence, gather, successive
+from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_audit.statistics.wealth import Earlier
 
 PAIRS = [(0, 1)]
 CODE = "def count(x, size, rng, scale={scale}):\n    return rng.laplace(x, scale, size)\n"
@@ -32,7 +32,7 @@ def audited(tmp_path, monkeypatch):
         if not code.exists() or code.read_text() != CODE.format(scale=scale):
             code.write_text(CODE.format(scale=scale))
         options = {"pairs": PAIRS, "samples": 2000, "as_reals": True, "details": False} | options
-        return em.audit(name, claim=claim or em.pure(1.0), evidence=file, **options)
+        return ea.audit(name, claim=claim or ea.pure(1.0), evidence=file, **options)
 
     return run
 
@@ -61,7 +61,7 @@ def test_an_audit_goes_on_from_the_evidence_of_those_before(audited):
 
 @pytest.mark.parametrize(
     "claim",
-    [em.approximate(1.0, 1e-3), em.gdp(1.0), em.zcdp(0.5), em.renyi({2: 0.5, 4: 0.6})],
+    [ea.approximate(1.0, 1e-3), ea.gdp(1.0), ea.zcdp(0.5), ea.renyi({2: 0.5, 4: 0.6})],
     ids=str,
 )
 def test_every_kind_of_claim_is_kept(audited, claim):
@@ -82,8 +82,8 @@ def test_many_audits_of_few_draws_find_what_one_cannot(audited):
     "change",
     [
         {"scale": 1.5},
-        {"claim": em.pure(1.2)},
-        {"pairs": [(0, 2)], "claim": em.pure(2.5)},
+        {"claim": ea.pure(1.2)},
+        {"pairs": [(0, 2)], "claim": ea.pure(2.5)},
         {"as_reals": False, "pairs": [(0.5, 1.5)]},
     ],
     ids=["code", "claim", "inputs", "options"],
@@ -140,7 +140,7 @@ def test_text_and_failures_are_learned_from(tmp_path, monkeypatch):
     )
     for _ in range(2):
         source = source_of("m.py:answer", failures=True)
-        em.audit(source, PAIRS, em.pure(1.0), samples=500, evidence="e.json", details=False)
+        ea.audit(source, PAIRS, ea.pure(1.0), samples=500, evidence="e.json", details=False)
     outputs = [*contents("e.json")["outputs"][0]]
     failure = {"error": "KeyError", "message": "'absent'"}
     assert failure in outputs
@@ -193,7 +193,7 @@ def test_an_error_leaves_nothing_behind(audited, tmp_path):
         audited(samples=2)
     (tmp_path / "count.py").write_text("def fails(x, size, rng):\n    raise ValueError\n")
     with pytest.raises(MechanismError):
-        em.audit("count.py:fails", PAIRS, em.pure(1.0), evidence="evidence.json")
+        ea.audit("count.py:fails", PAIRS, ea.pure(1.0), evidence="evidence.json")
     assert not (tmp_path / "evidence.json").exists()
 
 
@@ -203,7 +203,7 @@ def test_invalid_draws_are_no_evidence(tmp_path, monkeypatch):
         "import numpy as np\ndef stuck(x, size):\n"
         "    return np.random.default_rng(1).laplace(x, 1, size)\n"
     )
-    verdict = em.audit("n.py:stuck", PAIRS, em.pure(1.0), evidence="e.json", samples=2000)
+    verdict = ea.audit("n.py:stuck", PAIRS, ea.pure(1.0), evidence="e.json", samples=2000)
     assert verdict.verdict == "invalid"
     assert "stays as it was" in note(verdict)
     assert not (tmp_path / "e.json").exists()
@@ -213,7 +213,7 @@ def test_code_that_is_unknown_is_refused(tmp_path):
     source = source_of(lambda x, size, rng: rng.laplace(x, 1, size))
     source.digest = lambda: {"python": "3.11"}
     with pytest.raises(ArgumentError, match="the code of the mechanism is unknown"):
-        em.audit(source, PAIRS, em.pure(1.0), evidence=tmp_path / "e.json")
+        ea.audit(source, PAIRS, ea.pure(1.0), evidence=tmp_path / "e.json")
 
 
 def test_options_without_an_e_process_are_refused(audited):
@@ -240,8 +240,8 @@ def test_on_the_command_line(audited, tmp_path, capsys):
 
 def _one(folder, seed):
     os.chdir(folder)
-    em.audit(
-        "count.py:count", PAIRS, em.pure(1.0), samples=300, evidence="evidence.json", seed=seed
+    ea.audit(
+        "count.py:count", PAIRS, ea.pure(1.0), samples=300, evidence="evidence.json", seed=seed
     )
 
 

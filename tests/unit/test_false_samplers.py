@@ -8,18 +8,18 @@ import textwrap
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.checks.fresh_processes import other_process
-from epsilometer.auditing.checks.sampler import check, check_drawn
-from epsilometer.auditing.sources.callables import callable_source, load
-from epsilometer.auditing.sources.worker import WorkerSource, python_worker
-from epsilometer.cli.main import main
+import epsilometer_audit as ea
+from epsilometer_audit.checks.fresh_processes import other_process
+from epsilometer_audit.checks.sampler import check, check_drawn
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.sources.callables import callable_source, load
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.seeds import FIVE
 
 
 def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
     options = {"details": False, "as_reals": True, **options}
-    return em.audit(mechanism, [(0, 1)], em.pure(claim), samples=samples, seed=seed, **options)
+    return ea.audit(mechanism, [(0, 1)], ea.pure(claim), samples=samples, seed=seed, **options)
 
 
 def noted(verdict, name):
@@ -51,9 +51,9 @@ def test_constants_that_differ_are_violated_and_random_outputs_are_audited(seed)
 
 
 def test_recorded_constants_are_undecided():
-    verdict = em.audit_outputs((np.ones(500), np.ones(500)), em.pure(1.0), details=False)
+    verdict = ea.audit_outputs((np.ones(500), np.ones(500)), ea.pure(1.0), details=False)
     assert verdict.verdict == "undecided"
-    verdict = em.audit_outputs((np.ones(500), np.arange(500) % 2), em.pure(1.0), details=False)
+    verdict = ea.audit_outputs((np.ones(500), np.arange(500) % 2), ea.pure(1.0), details=False)
     assert verdict.verdict == "violated"
 
 
@@ -355,7 +355,7 @@ def test_right_mechanisms_are_no_false_samplers(law):
 CAUSES = """
 import functools
 import numpy as np
-from epsilometer import pure
+from epsilometer_audit import pure
 
 @functools.lru_cache(None)
 def cached(x):
@@ -391,7 +391,7 @@ def causes(tmp_path_factory):
     path.write_text(CAUSES)
 
     def causes(name, seed=0):
-        return em.explain(f"{path}:{name}", (0, 1), em.pure(1.0), runs=4, seed=seed)
+        return ea.explain(f"{path}:{name}", (0, 1), ea.pure(1.0), runs=4, seed=seed)
 
     return causes
 
@@ -439,7 +439,7 @@ def of_this_module_kept(x):
 def test_state_kept_in_this_process_does_not_count(mechanism):
     mechanism(0)
     mechanism(1)
-    assert em.explain(mechanism, (0, 1), runs=3).findings[0].kind == "kept"
+    assert ea.explain(mechanism, (0, 1), runs=3).findings[0].kind == "kept"
 
 
 def test_the_command_line_reports_a_constant_seed(file, capsys):

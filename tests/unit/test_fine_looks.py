@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.outcomes import kinds
-from epsilometer.auditing.outcomes.outcomes import learn as layout_of
-from epsilometer.auditing.statistics import scores
-from epsilometer.auditing.statistics.claims import Claim, pure
-from epsilometer.auditing.statistics.learning import learn
-from epsilometer.auditing.statistics.scores import differences
-from epsilometer.events.closer_looks import narrow_cells, remainder_cells
+import epsilometer_audit as ea
 from epsilometer.events.events import Event, View
+from epsilometer_audit.outcomes import kinds
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.statistics import scores
+from epsilometer_audit.statistics.claims import Claim, pure
+from epsilometer_audit.statistics.closer_looks import narrow_cells, remainder_cells
+from epsilometer_audit.statistics.learning import learn
+from epsilometer_audit.statistics.scores import differences
 from tests.seeds import FIVE
 
 Rng = np.random.Generator
@@ -32,8 +32,8 @@ def audited(
     mechanism: Mechanism, seed: int, claim: Claim | None = None, samples: int = 4000, **options: Any
 ) -> Any:
     options |= {"details": False, "check_sampler": False}  # they are samplers
-    return em.audit(
-        mechanism, [(0, 1)], claim or em.pure(1.0), samples=samples, seed=seed, **options
+    return ea.audit(
+        mechanism, [(0, 1)], claim or ea.pure(1.0), samples=samples, seed=seed, **options
     )
 
 
@@ -127,7 +127,7 @@ def test_fine_structure_is_detected(k, unit, seed):
 @pytest.mark.parametrize("k", [300, 941])
 @with_five_seeds
 def test_fine_structure_with_delta(k, seed):
-    claim = em.approximate(1.0, 1e-3)
+    claim = ea.approximate(1.0, 1e-3)
     assert audited(waves(k), seed, claim, samples=100_000, as_reals=True).bound > 2
 
 

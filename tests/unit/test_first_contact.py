@@ -1,4 +1,4 @@
-"""First steps of a user: `em.audit` as a function, the first verdict, pytest's summary."""
+"""First steps of a user: `ea.audit` as a function, the first verdict, pytest's summary."""
 
 import ast
 import importlib
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import epsilometer as em
-import epsilometer.auditing.statistics.claims
-from epsilometer import audit
-from epsilometer.auditing.outcomes.outcomes import learn
+import epsilometer_audit as ea
+import epsilometer_audit.statistics.claims
 from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.events.events import Event, View
+from epsilometer_audit import audit
+from epsilometer_audit.outcomes.outcomes import learn
 from tests.seeds import FIVE
 
 pytest_plugins = ["pytester"]
@@ -27,46 +27,46 @@ count_outcomes(np.zeros(1, int), 1)
 QUICK = {"samples": 10_000, "details": False, "alpha": 0.001}
 
 
-# --- em.audit -------------------------------------------------------------------------------------
+# --- ea.audit -------------------------------------------------------------------------------------
 
 
 def test_audit_is_a_plain_function():
-    assert inspect.isfunction(em.audit)
-    assert audit is em.audit is sys.modules["epsilometer.auditing.audit"].audit
-    assert pickle.loads(pickle.dumps(em.audit)) is em.audit  # noqa: S301
-    assert inspect.signature(em.audit).return_annotation == "Verdict"
+    assert inspect.isfunction(ea.audit)
+    assert audit is ea.audit is sys.modules["epsilometer_audit.auditing"].audit
+    assert pickle.loads(pickle.dumps(ea.audit)) is ea.audit  # noqa: S301
+    assert inspect.signature(ea.audit).return_annotation == "Verdict"
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "import epsilometer as em",
-        "import epsilometer.auditing; em = epsilometer",
-        "import epsilometer.auditing.audit; em = epsilometer",
-        "import epsilometer as em; from epsilometer.auditing.statistics import claims",
-        "from epsilometer.auditing.verdict import Verdict; import epsilometer as em",
+        "import epsilometer_audit as ea",
+        "import epsilometer_audit; ea = epsilometer_audit",
+        "import epsilometer_audit.auditing; ea = epsilometer_audit",
+        "import epsilometer_audit as ea; from epsilometer_audit.statistics import claims",
+        "from epsilometer_audit.verdict import Verdict; import epsilometer_audit as ea",
     ],
 )
 def test_nothing_that_is_imported_takes_its_place(code):
-    """In interpreters of their own; `import epsilometer` by itself loads no module of audits."""
-    loaded = "import sys, epsilometer; assert 'epsilometer.auditing.audit' not in sys.modules\n"
-    printing = "print(type(em.audit).__name__, em.audit.__module__)"
+    """In interpreters of their own; the package by itself loads no module."""
+    loaded = "import sys, epsilometer_audit; assert not any('auditing' in m for m in sys.modules)\n"
+    printing = "print(type(ea.audit).__name__, ea.audit.__module__)"
     command = [sys.executable, "-c", f"{loaded}{code}\n{printing}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["function", "epsilometer.auditing.audit"]
+    assert done.stdout.split() == ["function", "epsilometer_audit.auditing"]
 
 
 def test_type_checkers_and_python_load_the_same_names():
     """The names that only type checkers import are those of `__all__`, from the same modules."""
-    tree = ast.parse(Path(em.__file__).read_text())
+    tree = ast.parse(Path(ea.__file__).read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     modules = {name.name: node.module for node in block.body for name in node.names}
-    assert sorted(modules) == sorted(em.__all__)
+    assert sorted(modules) == sorted(ea.__all__)
     for name, module in modules.items():
-        assert getattr(importlib.import_module(module), name) is getattr(em, name)
+        assert getattr(importlib.import_module(module), name) is getattr(ea, name)
 
 
-@pytest.mark.parametrize("function", [em.audit, em.audit_outputs], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [ea.audit, ea.audit_outputs], ids=lambda f: f.__name__)
 def test_help_has_every_parameter(function):
     lines = inspect.getdoc(function).splitlines()
     start = lines.index("Parameters")
@@ -125,7 +125,7 @@ def test_an_event_can_be_counted_again_from_the_json_alone(seed):
     def code(x, size, rng):
         return [f"w{i}" for i in rng.integers(sizes[x], size=size)]
 
-    verdict = em.audit(code, [(0, 1)], em.pure(0.3), seed=seed, **QUICK)
+    verdict = ea.audit(code, [(0, 1)], ea.pure(0.3), seed=seed, **QUICK)
     assert verdict.verdict == "violated"
     assert "all are in the JSON, witness.ranges" in str(verdict)
     witness = json.loads(verdict.to_json())["witness"]
@@ -163,7 +163,7 @@ def test_numbers_beyond_a_declared_range_are_tried_or_noted(seed):
     verdicts = []
     for clipped in (False, True):
         inputs = {"values": [0, 1], "clipped": clipped, "limit": 3}
-        verdict = em.audit(leaks, em.domain(inputs), em.pure(1.0), seed=seed, **QUICK)
+        verdict = ea.audit(leaks, ea.domain(inputs), ea.pure(1.0), seed=seed, **QUICK)
         noted = any("not tried" in check["words"] for check in verdict.checks)
         verdicts.append((verdict.verdict, noted))
     assert verdicts == [("not refuted", True), ("violated", False)]
@@ -171,18 +171,18 @@ def test_numbers_beyond_a_declared_range_are_tried_or_noted(seed):
 
 def test_untried_ranges_are_named_once():
     rows = {"a": {"values": [0, 1]}, "b": {"values": [0, 1]}, "c": {"values": [2, 9]}}
-    ((text),) = em.domain({"rows": rows, "length": [0, 3]}).untried
+    ((text),) = ea.domain({"rows": rows, "length": [0, 3]}).untried
     assert "beyond [0, 1] or [2, 9] were not tried" in text
     for other in ({"bits": 3}, {"choices": [1, 2]}, {"counts": [0, 3], "keys": ["a"]}):
-        assert not em.domain(other).untried
-    assert (em.domain({"bits": 3}) | em.domain({"values": [0, 1]}) | {"mine": (1, 2)}).untried
+        assert not ea.domain(other).untried
+    assert (ea.domain({"bits": 3}) | ea.domain({"values": [0, 1]}) | {"mine": (1, 2)}).untried
 
 
 # --- pytest's summary -----------------------------------------------------------------------------
 
 
 SUITE = """
-import epsilometer as em
+import epsilometer_audit as ea
 import numpy as np
 
 
@@ -194,15 +194,15 @@ def noisy(x, size, rng):
 
 
 def test_large(audit):
-    audit(noisy, [(0.0, 1.0)], em.pure(1.0), **QUICK)
+    audit(noisy, [(0.0, 1.0)], ea.pure(1.0), **QUICK)
 
 
 def test_small(audit):
-    audit(noisy, [(0.0, 0.1)], em.pure(0.1), **QUICK)
+    audit(noisy, [(0.0, 0.1)], ea.pure(0.1), **QUICK)
 
 
 def test_of_a_fault(audit):
-    audit(noisy, [(0, 3)], em.pure(0.01), **QUICK, expect="violated")
+    audit(noisy, [(0, 3)], ea.pure(0.01), **QUICK, expect="violated")
 """
 
 
@@ -219,10 +219,10 @@ def test_the_summary_names_the_least_sensitive_test(pytester):
 UNKNOWN = """
 
 def test_unknown(audit, monkeypatch):
-    from epsilometer.auditing import answer
+    from epsilometer_audit import answer
 
     monkeypatch.setattr(answer, "detectable_level", lambda *_: None)
-    audit(noisy, [(0.0, 1.0)], em.pure(1.0), **QUICK)
+    audit(noisy, [(0.0, 1.0)], ea.pure(1.0), **QUICK)
 """
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing import answer
-from epsilometer.auditing.canaries.guessing import Counted, Rule, count, rules_of
-from epsilometer.auditing.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
-from epsilometer.auditing.statistics.power import detectable
-from epsilometer.auditing.statistics.rounds import Evidence, gather
-from epsilometer.auditing.statistics.schedule import schedule
-from epsilometer.auditing.statistics.upper import Outcomes, share_of_rounds, upper_bound
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
+from epsilometer_audit import answer
+from epsilometer_audit.canaries.guessing import Counted, Rule, count, rules_of
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
+from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.rounds import Evidence, gather
+from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_audit.statistics.upper import Outcomes, share_of_rounds, upper_bound
 from tests.seeds import FIVE
 
 ORDERS = (1.01, 2.0, 20.0, 500.0)
@@ -112,11 +112,11 @@ def test_a_probability_is_taken_and_checked():
     rng = np.random.default_rng(0)
     included = rng.random(2000) < 0.2
     scores = included + rng.normal(0, 0.3, 2000)
-    assert em.audit_one_run(scores, included, pure(1.0)).verdict == "invalid"
-    verdict = em.audit_one_run(scores, included, pure(1.0), probability=0.2)
+    assert ea.audit_one_run(scores, included, pure(1.0)).verdict == "invalid"
+    verdict = ea.audit_one_run(scores, included, pure(1.0), probability=0.2)
     assert verdict.verdict == "violated"
     with pytest.raises(ArgumentError, match="probability must lie strictly between 0 and 1"):
-        em.audit_one_run(scores, included, pure(1.0), probability=1.0)
+        ea.audit_one_run(scores, included, pure(1.0), probability=1.0)
 
 
 # --- upper bounds ---------------------------------------------------------------------------------
@@ -189,19 +189,19 @@ def test_levels_are_detected_as_often_as_forecast(claim, level):
 
     A quarter of the draws finds it in 7 of 10 audits at most.
     """
-    samples = em.samples_needed(claim, detect=level)
+    samples = ea.samples_needed(claim, detect=level)
     assert found_share(claim, level, samples, 24) >= 16 / 24
     assert found_share(claim, level, samples // 4, 10) <= 0.7
 
 
 @pytest.mark.parametrize("level", [2.9, 3.0])
 def test_few_draws_are_searched_to_an_end(level):
-    assert em.samples_needed(gdp(1.0), detect=level) < 60
+    assert ea.samples_needed(gdp(1.0), detect=level) < 60
 
 
 @pytest.mark.parametrize(
     "claim",
-    [pure(0.01), pure(3.0), em.approximate(1.0, 1e-5), gdp(1.0), zcdp(0.5)]
+    [pure(0.01), pure(3.0), ea.approximate(1.0, 1e-5), gdp(1.0), zcdp(0.5)]
     + [renyi({order: 3.0}) for order in (1.01, 2.0, 7.0, 20.0, 500.0)],
 )
 def test_every_claim_has_a_level_that_is_detectable(claim):
@@ -228,6 +228,6 @@ def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch
             return rng.laplace(x, scale, size)
 
         options = {"samples": 2000, "details": False, "as_reals": True}
-        return em.audit(mechanism, [(0, 1)], pure(1.0), **options).verdict
+        return ea.audit(mechanism, [(0, 1)], pure(1.0), **options).verdict
 
     assert (verdict(1.0), verdict(0.2)) == ("undecided", "violated")

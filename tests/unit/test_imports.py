@@ -37,11 +37,11 @@ IMPORTED = {
 }
 DOORS = {
     "epsilometer": set(),
-    "epsilometer.auditing": set(),
-    "epsilometer.auditing.audit": {"numpy"},  # the rest when it is called
-    "epsilometer.auditing.statistics.claims": {"numpy"},
-    "epsilometer.cli.main": set(),
-    "epsilometer.pytest_plugin": set(),
+    "epsilometer_audit": set(),
+    "epsilometer_audit.auditing": {"numpy"},  # the rest when it is called
+    "epsilometer_audit.statistics.claims": {"numpy"},
+    "epsilometer_audit.cli.main": set(),
+    "epsilometer_audit.pytest_plugin": set(),
 }
 
 

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from epsilometer.auditing.grids.cases import Audits
 from epsilometer.errors import ConfigError
+from epsilometer_audit.grids.cases import Audits
 from epsilometer_workflow.products.audited import accountants_of
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 

@@ -7,14 +7,15 @@ import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint, linprog, minimize
 from scipy.special import ndtr
 
-from epsilometer.auditing.statistics.claims import Delta, approximate, gdp, pure, renyi, zcdp
-from epsilometer.auditing.statistics.power import fewest_draws
 from epsilometer.errors import ArgumentError
-from epsilometer.exact import EXACT, limit
+from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.projections import fans
-from epsilometer.projections.draws import least_draws
-from epsilometer.projections.project import project
+from epsilometer_audit.projections import fans
+from epsilometer_audit.projections.draws import least_draws
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.claims import Delta, approximate, gdp, pure, renyi, zcdp
+from epsilometer_audit.statistics.power import fewest_draws
+from epsilometer_workflow.reports.limit import least_draws as limit
 
 HALF = np.array([0.5, 0.5])
 CLAIMS = [

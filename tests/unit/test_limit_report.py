@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.auditing.statistics.claims import pure
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer.projections.draws import floor, least_draws
-from epsilometer.projections.project import project
+from epsilometer_audit.projections.draws import floor, least_draws
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.claims import pure
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.products import reports, sources

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.auditing.audit import audit_outputs
-from epsilometer.auditing.statistics.claims import Pure, Renyi
-from epsilometer.auditing.statistics.rounds import shuffled
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms.base import OUTPUT_KINDS
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.seeds import generator
+from epsilometer_audit.auditing import audit_outputs
+from epsilometer_audit.statistics.claims import Pure, Renyi
+from epsilometer_audit.statistics.rounds import shuffled
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.reports.matrix import figures
 from epsilometer_workflow.reports.matrix import tables as matrix

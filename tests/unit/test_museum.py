@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import write_columns

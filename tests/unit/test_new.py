@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from epsilometer.cli.main import WRONG_USE, main
-from epsilometer.cli.new import new
+from epsilometer_audit.cli.main import WRONG_USE, main
+from epsilometer_audit.cli.new import new
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import all_products

@@ -6,17 +6,17 @@ import types
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.rendering import progress
-from epsilometer.auditing.verdict import Verdict
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.rendering import progress
+from epsilometer_audit.verdict import Verdict
 
 RNG = np.random.default_rng(1)
 OUTPUTS = RNG.integers(0, 5, 400), RNG.integers(1, 6, 400)
 VERDICTS = {
-    "anytime": lambda: em.audit_outputs(OUTPUTS, em.renyi({2: 0.1, 4: 5.0}), as_reals=True),
-    "exact": lambda: em.audit_outputs(OUTPUTS, em.gdp(0.1), method="exact"),
-    "stability": lambda: em.check_stability(lambda x: x + x, [([1, 2], [1])], d_in=1, d_out=1),
+    "anytime": lambda: ea.audit_outputs(OUTPUTS, ea.renyi({2: 0.1, 4: 5.0}), as_reals=True),
+    "exact": lambda: ea.audit_outputs(OUTPUTS, ea.gdp(0.1), method="exact"),
+    "stability": lambda: ea.check_stability(lambda x: x + x, [([1, 2], [1])], d_in=1, d_out=1),
 }
 
 

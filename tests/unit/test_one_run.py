@@ -10,13 +10,13 @@ from scipy.optimize import linprog
 from scipy.special import expit, ndtr
 from scipy.stats import binom
 
-import epsilometer as em
-from epsilometer.auditing.canaries.guessing import Counted, Rule, refuted, rules_of
-from epsilometer.auditing.canaries.one_run import draw_canaries
-from epsilometer.auditing.sources import callables as sources
-from epsilometer.auditing.statistics.claims import Pure
-from epsilometer.cli.main import main
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.canaries.guessing import Counted, Rule, refuted, rules_of
+from epsilometer_audit.canaries.one_run import draw_canaries
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.sources import callables as sources
+from epsilometer_audit.statistics.claims import Pure
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.stages import audit, conclude
 from tests.products import all_audits
@@ -199,7 +199,7 @@ def test_where_coins_are_not_fair_and_delta_is_not_0_either_end_is_guessed_by_it
 
 
 def counts(rows, **options):
-    guessed = em.audit_one_run(*rows, em.pure(1.0), **options).guesses
+    guessed = ea.audit_one_run(*rows, ea.pure(1.0), **options).guesses
     return guessed["right"], guessed["guesses"]
 
 
@@ -220,19 +220,19 @@ def test_equal_scores_carry_no_information_in_any_order():
     for rows in ((np.zeros(1000), included), (np.zeros(1000), included[::-1])):
         right, total = counts(rows, guesses=400)
         assert abs(right - total / 2) < 4 * math.sqrt(total) / 2
-        assert em.audit_one_run(*rows, em.pure(0.1)).verdict == "not refuted"
+        assert ea.audit_one_run(*rows, ea.pure(0.1)).verdict == "not refuted"
 
 
 def test_the_best_of_many_rules_has_no_level_and_a_share_for_each_has():
     """At the very epsilon that is claimed, by randomised response."""
     rng, m, alpha, runs = np.random.default_rng(5), 128, 0.2, 200
     single = shared = 0
-    claim = em.pure(0.5)
+    claim = ea.pure(0.5)
     for _ in range(runs):
         included = rng.random(m) < 0.5
         guess = np.where(rng.random(m) < expit(0.5), included, ~included)
         scores = np.where(guess, 1, -1) * rng.random(m)
-        verdict = em.audit_one_run(scores, included, claim, alpha=alpha)
+        verdict = ea.audit_one_run(scores, included, claim, alpha=alpha)
         shared += verdict.verdict == "violated"
         single += verdict.p_value / verdict.guesses["rules"] <= alpha
     assert single > 1.5 * alpha * runs
@@ -263,7 +263,7 @@ def test_the_level_on_randomised_response_at_its_epsilon(guesses):
     for runs in range(1, 601):
         included = rng.random(m) < 0.5
         scores = scored(rng, response(rng, m, epsilon), included)
-        verdict = em.audit_one_run(scores, included, em.pure(epsilon), alpha=alpha, guesses=guesses)
+        verdict = ea.audit_one_run(scores, included, ea.pure(epsilon), alpha=alpha, guesses=guesses)
         wrong += verdict.verdict == "violated"
         above += verdict.bound > epsilon
         if runs == 200 and wrong <= alpha * runs:
@@ -282,12 +282,12 @@ def delta_of(mu, epsilon):
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 def test_the_level_on_gaussian_noise_at_its_exact_delta(epsilon):
     rng, m, mu = np.random.default_rng(9), 300, 0.8
-    claim = em.approximate(epsilon, delta_of(mu, epsilon))
+    claim = ea.approximate(epsilon, delta_of(mu, epsilon))
     wrong = 0
     for runs in range(1, 301):
         included = rng.random(m) < 0.5
         scores = mu * included + rng.normal(0, 1, m)
-        wrong += em.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
+        wrong += ea.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
         if runs == 100 and wrong <= 10:
             break
     assert wrong <= binom.ppf(0.9999, runs, 0.1)
@@ -301,8 +301,8 @@ def test_the_level_where_delta_gives_single_canaries_away():
         revealed = rng.random(m) < delta
         right = response(rng, m, epsilon) | revealed
         scores = scored(rng, right, included) * np.where(revealed, 9, 1)
-        claim = em.approximate(epsilon, delta)
-        wrong += em.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
+        claim = ea.approximate(epsilon, delta)
+        wrong += ea.audit_one_run(scores, included, claim, alpha=0.1).verdict == "violated"
         if runs == 130 and wrong <= 13:
             break
     assert wrong <= binom.ppf(0.9999, runs, 0.1)
@@ -311,13 +311,13 @@ def test_the_level_where_delta_gives_single_canaries_away():
 @pytest.mark.parametrize(("claimed", "delta"), [(1.0, 0.0), (1.0, 1e-5), (0.0, 0.0)])
 def test_a_detectable_level_is_detected_as_often_as_forecast(claimed, delta):
     rng, m = np.random.default_rng(11), 250
-    claim = em.approximate(claimed, delta)
-    level = em.audit_one_run(np.arange(m), np.arange(m) % 2, claim, guesses=100).detectable
+    claim = ea.approximate(claimed, delta)
+    level = ea.audit_one_run(np.arange(m), np.arange(m) % 2, claim, guesses=100).detectable
     hits = 0
     for _ in range(150):
         included = rng.random(m) < 0.5
         scores = scored(rng, response(rng, m, level), included)
-        verdict = em.audit_one_run(scores, included, claim, guesses=100)
+        verdict = ea.audit_one_run(scores, included, claim, guesses=100)
         assert verdict.detectable == level
         hits += verdict.verdict == "violated"
     assert binom.ppf(1e-4, 150, 0.9) <= hits <= binom.ppf(1 - 1e-4, 150, 0.9)
@@ -326,9 +326,9 @@ def test_a_detectable_level_is_detected_as_often_as_forecast(claimed, delta):
 def test_too_little_noise_is_detected():
     rng = np.random.default_rng(12)
     included = rng.random(1000) < 0.5
-    claim = em.approximate(1.0, delta_of(0.4, 1.0))
+    claim = ea.approximate(1.0, delta_of(0.4, 1.0))
     verdicts = [
-        em.audit_one_run(included + rng.normal(0, sigma, 1000), included, claim)
+        ea.audit_one_run(included + rng.normal(0, sigma, 1000), included, claim)
         for sigma in (2.5, 0.5)
     ]
     assert [verdict.verdict for verdict in verdicts] == ["not refuted", "violated"]
@@ -347,7 +347,7 @@ def rows():
 
 
 def test_a_verdict_as_every_other(rows):
-    verdict = em.audit_one_run(*rows, em.pure(0.5), guesses=100)
+    verdict = ea.audit_one_run(*rows, ea.pure(0.5), guesses=100)
     assert (verdict.verdict, verdict.exit_code, verdict.method) == ("violated", 1, "one run")
     text = str(verdict)
     assert "  guesses     100 of 100 are right: the 50 highest scores as in, the 50 lowest" in text
@@ -361,18 +361,18 @@ def test_a_verdict_as_every_other(rows):
 def test_inclusion_in_any_way_it_is_written(rows):
     scores, included = rows
     forms = [included, included.tolist(), included.astype(int), np.where(included, 1.0, -1.0)]
-    bounds = [em.audit_one_run(scores, form, em.pure(1.0)).bound for form in forms]
+    bounds = [ea.audit_one_run(scores, form, ea.pure(1.0)).bound for form in forms]
     assert len(set(bounds)) == 1
 
 
 def test_unfair_coins_are_reported(rows):
     rng = np.random.default_rng(2)
     biased = rng.random(300) < 0.2
-    verdict = em.audit_one_run(rows[0], biased, em.pure(1.0))
+    verdict = ea.audit_one_run(rows[0], biased, ea.pure(1.0))
     assert (verdict.verdict, verdict.exit_code) == ("invalid", 4)
     assert f"{biased.sum()} of 300 canaries were in, by fair coins with prob" in str(verdict)
     slightly = np.repeat([1, 0], [180, 120])
-    verdict = em.audit_one_run(rows[0], slightly, em.pure(1.0))
+    verdict = ea.audit_one_run(rows[0], slightly, ea.pure(1.0))
     assert verdict.verdict == "not refuted"
     assert verdict.checks[0]["result"] == "note"
 
@@ -380,22 +380,22 @@ def test_unfair_coins_are_reported(rows):
 def test_where_no_guesses_would_refute_it_is_undecided():
     rng = np.random.default_rng(1)
     included = rng.random(300) < 0.5
-    verdict = em.audit_one_run(included + 0.0, included, em.pure(8.0), guesses=100)
+    verdict = ea.audit_one_run(included + 0.0, included, ea.pure(8.0), guesses=100)
     assert (verdict.verdict, verdict.exit_code, verdict.detectable) == ("undecided", 3, None)
     assert "no guesses would have refuted it" in str(verdict)
 
 
 def test_scores_of_the_wrong_sign_are_reported(rows):
-    verdict = em.audit_one_run(-rows[0], rows[1], em.pure(1.0))
+    verdict = ea.audit_one_run(-rows[0], rows[1], ea.pure(1.0))
     assert verdict.verdict == "not refuted"
     assert "give the scores another sign" in str(verdict)
-    assert "another sign" not in str(em.audit_one_run(*rows, em.pure(1.0)))
+    assert "another sign" not in str(ea.audit_one_run(*rows, ea.pure(1.0)))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"claim": em.zcdp(1.0)}, "claim must be pure"),
+        ({"claim": ea.zcdp(1.0)}, "claim must be pure"),
         ({"claim": 1.0}, "claim must be pure"),
         ({"scores": np.zeros((5, 2))}, r"scores must have shape \(m,\), got \(5, 2\)"),
         ({"scores": ["a"] * 300}, "scores must be numbers"),
@@ -416,9 +416,9 @@ def test_scores_of_the_wrong_sign_are_reported(rows):
     ],
 )
 def test_a_mistake_is_a_line(rows, change, message):
-    arguments = {"scores": rows[0], "included": rows[1], "claim": em.pure(1.0), **change}
+    arguments = {"scores": rows[0], "included": rows[1], "claim": ea.pure(1.0), **change}
     with pytest.raises(ArgumentError, match=message):
-        em.audit_one_run(**arguments)
+        ea.audit_one_run(**arguments)
 
 
 # --- coins of our own, files and the command line -------------------------------------------------
@@ -450,7 +450,7 @@ def test_the_mechanism_gets_coins_once(here, function):
     assert set(coins) == {0, 1}
     assert np.array_equal(draw_canaries(source, 400, seed=3)[1], scores)
     assert not np.array_equal(draw_canaries(source, 400, seed=4)[0], coins)
-    verdict = em.audit_one_run(scores, coins, em.pure(1.0), guesses=100)
+    verdict = ea.audit_one_run(scores, coins, ea.pure(1.0), guesses=100)
     assert verdict.verdict == "violated"
 
 
@@ -494,7 +494,7 @@ def file(here, rows):
 def test_files_of_canaries(file, rows, capsys, words):
     code, out, _ = command(capsys, "--one-run", *words, "--epsilon", "1", "--json", "-")
     answer = json.loads(out)
-    wanted = em.audit_one_run(*rows, em.pure(1.0))
+    wanted = ea.audit_one_run(*rows, ea.pure(1.0))
     assert (code, answer["verdict"], answer["bound"]) == (1, "violated", wanted.bound)
     assert answer["guesses"] == wanted.guesses
     assert answer["provenance"]["made of"] == {words[0]: answer["provenance"]["made of"][words[0]]}
@@ -616,7 +616,7 @@ def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatc
     coins, scores = draw_canaries(source, 300, seed=seed)
     origin = {"source": source.description, "digest": source.digest()}
     options = {"seed": seed, "alpha": 0.05 / 2, "guesses": (30, 30)}
-    wanted = em.audit_one_run(scores, coins, em.pure(1.0), **options, **origin)
+    wanted = ea.audit_one_run(scores, coins, ea.pure(1.0), **options, **origin)
     assert (first["verdict"], first["bound"]) == ("violated", wanted.bound)
     assert first["guesses"] == wanted.guesses
     assert first["source"] == wanted.source
@@ -638,7 +638,7 @@ def test_recorded_canaries_in_the_workflow(
     product = audits(RECORDED, "guesses: 100")
     assert "c.csv=missing" in product.made_of()
     answer = verdicts(product, file, tmp_path)[0]
-    wanted = em.audit_one_run(*rows, em.pure(1.0), alpha=0.025, guesses=100)
+    wanted = ea.audit_one_run(*rows, ea.pure(1.0), alpha=0.025, guesses=100)
     assert (answer["verdict"], answer["bound"]) == ("violated", wanted.bound)
     assert answer["source"] == "recorded in c.csv"
 

@@ -8,12 +8,12 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-import epsilometer as em
-from epsilometer.auditing.canaries import profiles
-from epsilometer.auditing.canaries.guessing import Counted, Rule, detectable, refuted, rules_of
-from epsilometer.auditing.statistics.claims import Gaussian
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer.projections.one_run import ceiling
+from epsilometer_audit.canaries import profiles
+from epsilometer_audit.canaries.guessing import Counted, Rule, detectable, refuted, rules_of
+from epsilometer_audit.projections.one_run import ceiling
+from epsilometer_audit.statistics.claims import Gaussian
 from tests.benchmarks.one_run_levels import CASES, violated
 
 
@@ -100,12 +100,12 @@ def test_a_verdict_on_gaussian_privacy():
     rng = np.random.default_rng(1)
     included = rng.random(1000) < 0.5
     scores = included + rng.normal(0, 1, 1000)
-    verdict = em.audit_one_run(scores, included, em.gdp(0.3))
+    verdict = ea.audit_one_run(scores, included, ea.gdp(0.3))
     assert (verdict.verdict, verdict.claim["notion"]) == ("violated", "gdp")
     assert 0.3 < verdict.bound < 1
     assert verdict.p_value < 0.05
-    assert em.audit_one_run(scores, included, em.gdp(1.0)).verdict == "not refuted"
-    few = em.audit_one_run(scores, included, em.gdp(1.0), guesses=4)
+    assert ea.audit_one_run(scores, included, ea.gdp(1.0)).verdict == "not refuted"
+    few = ea.audit_one_run(scores, included, ea.gdp(1.0), guesses=4)
     assert (few.verdict, few.detectable) == ("undecided", None)
 
 
@@ -114,7 +114,7 @@ def test_coins_that_are_not_fair():
     included = rng.random(500) < 0.3
     scores = 2 * included + rng.normal(0, 1, 500)
     verdicts = [
-        em.audit_one_run(scores, included, em.gdp(mu), probability=0.3).verdict for mu in (0.5, 2.0)
+        ea.audit_one_run(scores, included, ea.gdp(mu), probability=0.3).verdict for mu in (0.5, 2.0)
     ]
     assert verdicts == ["violated", "not refuted"]
 

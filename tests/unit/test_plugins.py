@@ -59,7 +59,7 @@ def test_the_documentation_has_these_files_word_for_word():
     files += [*(data / "study/config").rglob("*.yaml"), *(data / "auditors").glob("*.py")]
     assert len(files) == 10
     assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
-    starter = ROOT / "src/epsilometer/cli/starters/study/Snakefile.txt"
+    starter = ROOT / "src/epsilometer_audit/cli/starters/study/Snakefile.txt"
     module = starter.read_text().partition("\n\n\n")[2].replace("{workflow}", "/path/to/clone/{}")
     module = module.format("workflow/Snakefile")
     assert module in (ROOT / "docs/deploy.md").read_text()

@@ -8,19 +8,19 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-import epsilometer as em
-from epsilometer.auditing.statistics.claims import Delta, parts
-from epsilometer.auditing.statistics.portfolio import Portfolio
-from epsilometer.auditing.statistics.predictors import Prediction, renyi_factors
-from epsilometer.projections.project import project
+import epsilometer_audit as ea
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.claims import Delta, parts
+from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.predictors import Prediction, renyi_factors
 
 CLAIMS = [
-    em.pure(0.0),
-    em.pure(1.0),
-    em.approximate(1.0, 1e-5),
-    em.gdp(1.0),
-    em.zcdp(0.5),
-    em.renyi({2: 0.7}),
+    ea.pure(0.0),
+    ea.pure(1.0),
+    ea.approximate(1.0, 1e-5),
+    ea.gdp(1.0),
+    ea.zcdp(0.5),
+    ea.renyi({2: 0.7}),
 ]
 
 
@@ -52,7 +52,7 @@ KINDS = [words, numbers, vectors, dictionaries]
 
 def test_implied_claims_are_those_of_gaussian_noise():
     levels = np.array([0.3, 1.0, 3.0])
-    for mu, epsilons, deltas in zip(levels, *em.gdp(1.0).implied(levels), strict=True):
+    for mu, epsilons, deltas in zip(levels, *ea.gdp(1.0).implied(levels), strict=True):
         tail = np.exp(epsilons) * norm.cdf(-mu / 2 - epsilons / mu)
         assert np.allclose(deltas, norm.cdf(mu / 2 - epsilons / mu) - tail)
 
@@ -76,7 +76,7 @@ def test_bets_against_a_renyi_claim_grow_nearly_as_fast_as_any():
     p, q = ((side + 1e-9) / (side + 1e-9).sum() for side in (p, q))
     f, g = renyi_factors(Prediction(edges, p, q), np.array([2.0]), np.array([1.0]))
     grown = p @ f[:, 0] + q @ g[:, 0]
-    assert 0.7 < grown / project(p, q, em.renyi({2: 1.0})).growth <= 1 + 1e-6
+    assert 0.7 < grown / project(p, q, ea.renyi({2: 1.0})).growth <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
@@ -95,7 +95,7 @@ def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
 def test_wealth_does_not_depend_on_how_draws_come(draw):
     rng = np.random.default_rng(1)
     x, y = draw(0, 140, rng), draw(1, 140, rng)
-    claim = em.approximate(0.5, 1e-5)
+    claim = ea.approximate(0.5, 1e-5)
     levels = np.array([0.3, 0.5, 0.6, 0.9])
     whole = Portfolio(claim).record(x, y, [1] * 140).at(claim, levels)
     portfolio = Portfolio(claim)
@@ -106,7 +106,7 @@ def test_wealth_does_not_depend_on_how_draws_come(draw):
 
 
 def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
-    rng, claim = np.random.default_rng(2), em.approximate(1.0, 1e-3)
+    rng, claim = np.random.default_rng(2), ea.approximate(1.0, 1e-3)
     growth = Portfolio(claim).record(rng.normal(0, 1, 60), rng.normal(9, 1, 60), [1] * 60)
     at = growth.at(claim, np.array([0.0, 0.7, 1.0, 1e6])).sum(axis=0)
     assert at[0] == at[1] == at[2] > 0 == at[3]
@@ -122,15 +122,15 @@ COIN = 1 / (1 + math.exp(-0.5))
 @pytest.mark.parametrize(
     ("claim", "p", "q"),
     [
-        (em.pure(1.0), (math.e, 1), (1, math.e)),
+        (ea.pure(1.0), (math.e, 1), (1, math.e)),
         (
-            em.approximate(0.5, 0.1),
+            ea.approximate(0.5, 0.1),
             (0.1 + 0.9 * COIN, 0.9 - 0.9 * COIN),
             (0.9 - 0.9 * COIN, 0.1 + 0.9 * COIN),
         ),
-        (em.gdp(1.0), (norm.cdf(0.5), norm.cdf(-0.5)), (norm.cdf(-0.5), norm.cdf(0.5))),
-        (em.renyi({2: 0.7}), None, None),
-        (em.zcdp(0.1), None, None),
+        (ea.gdp(1.0), (norm.cdf(0.5), norm.cdf(-0.5)), (norm.cdf(-0.5), norm.cdf(0.5))),
+        (ea.renyi({2: 0.7}), None, None),
+        (ea.zcdp(0.1), None, None),
     ],
     ids=lambda each: each.text() if hasattr(each, "text") else "",
 )
@@ -169,18 +169,18 @@ def refuted_level(draw, claim, n):
 
 def test_bits_of_whole_numbers_have_a_score():
     # each bit has a level of .2, all together of 1.6; the order of the numbers shows high bits only
-    assert refuted_level(answers, em.pure(0.4), 4000) > 0.7
-    assert refuted_level(lambda *of: 3000 + answers(*of), em.pure(0.4), 4000) < 0.6  # not as bits
+    assert refuted_level(answers, ea.pure(0.4), 4000) > 0.7
+    assert refuted_level(lambda *of: 3000 + answers(*of), ea.pure(0.4), 4000) < 0.6  # not as bits
 
 
 def test_a_bound_below_the_claim_has_bets_of_its_own():
-    assert refuted_level(answers, em.pure(1.5), 4000) > 0.6
+    assert refuted_level(answers, ea.pure(1.5), 4000) > 0.6
 
 
-@pytest.mark.parametrize("claim", [em.pure(299.9), em.pure(300.0), em.gdp(30.0)])
+@pytest.mark.parametrize("claim", [ea.pure(299.9), ea.pure(300.0), ea.gdp(30.0)])
 def test_the_largest_claims_are_bet_against(claim):
     def mechanism(x, size, rng):
         return rng.laplace(x, 1, size)
 
-    verdict = em.audit(mechanism, [(0, 1)], claim, samples=1000, details=False, as_reals=True)
+    verdict = ea.audit(mechanism, [(0, 1)], claim, samples=1000, details=False, as_reals=True)
     assert verdict.verdict != "violated"

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from epsilometer.auditing.statistics.claims import approximate, pure
-from epsilometer.auditing.statistics.predictors import (
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.claims import approximate, pure
+from epsilometer_audit.statistics.predictors import (
     _FLOOR,
     POINTS,
     Mixture,
@@ -19,7 +20,6 @@ from epsilometer.auditing.statistics.predictors import (
     spikes,
     tree,
 )
-from epsilometer.projections.project import project
 
 PREDICTORS = (families, kernels, spikes, tree)
 CLAIMS = [(0.0, 0.0), (0.01, 1e-5), (1.0, 1e-5), (1.0, 0.05), (3.0, 0.0), (0.1, 0.3)]
@@ -218,7 +218,7 @@ def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
 
 
 def test_kernels_sum_to_what_each_kernel_has():
-    from epsilometer.auditing.statistics.predictors import _smooth
+    from epsilometer_audit.statistics.predictors import _smooth
 
     rng = np.random.default_rng(6)
     values, weights = np.sort(rng.normal(size=50)), rng.integers(1, 4, 50).astype(float)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.special  # noqa: F401 - loaded once, and not by every suite in miniature
 
-import epsilometer.auditing.audit  # noqa: F401
+import epsilometer_audit.auditing  # noqa: F401
 from epsilometer.densities.frequencies import count_outcomes
 
 pytest_plugins = ["pytester"]
@@ -26,7 +26,7 @@ import pathlib
 import numpy as np
 import pytest
 
-import epsilometer as em
+import epsilometer_audit as ea
 
 PAIRS = [(0.0, 1.0)]
 MARK = pytest.mark.privacy(epsilon=1, pairs=PAIRS, samples=500, check_sampler=False)
@@ -88,7 +88,7 @@ def suite(pytester, monkeypatch):
             return pytester.runpytest_subprocess("-p", "no:hypothesispytest", *options)
         with monkeypatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            return pytester.runpytest_inprocess("-p", "epsilometer.pytest_plugin", *options)
+            return pytester.runpytest_inprocess("-p", "epsilometer_audit.pytest_plugin", *options)
 
     return run
 
@@ -100,11 +100,11 @@ def kept(pytester):
 def test_a_violation_fails_with_the_verdict_alone(suite):
     result = suite("""
 def test_good(audit):
-    verdict = audit(good, pairs=PAIRS, claim=em.pure(1.0), samples=500)
+    verdict = audit(good, pairs=PAIRS, claim=ea.pure(1.0), samples=500)
     assert verdict.verdict == "not refuted"
 
 def test_bad(audit):
-    audit(bad, PAIRS, em.pure(1.0), samples=500)
+    audit(bad, PAIRS, ea.pure(1.0), samples=500)
 """)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import epsilometer as em
+import epsilometer_audit as ea
 
 FILE = Path(__file__).parents[2] / "docs/examples/session.py"
 PAIRS = [([1, 1, 0], [1, 1, 0, 1])]
@@ -11,7 +11,7 @@ PAIRS = [([1, 1, 0], [1, 1, 0, 1])]
 def audit(function, **options):
     place = f"{FILE}:{function}"
     common = {"alpha": 0.001, "details": False, "check_sampler": False}
-    return em.audit(place, PAIRS, em.pure(1.0), **common, **options)
+    return ea.audit(place, PAIRS, ea.pure(1.0), **common, **options)
 
 
 def test_the_answers_of_a_session_are_one_output_within_its_budget():

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import epsilometer as em
-from epsilometer.auditing.rendering.junit import xml_of
-from epsilometer.auditing.rendering.page import html_of
-from epsilometer.auditing.sources.worker import python_worker
-from epsilometer.auditing.stability import METRICS, Stability, _p_value, claim_of, distance
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.rendering.junit import xml_of
+from epsilometer_audit.rendering.page import html_of
+from epsilometer_audit.sources.worker import python_worker
+from epsilometer_audit.stability import METRICS, Stability, _p_value, claim_of, distance
 
-TABLES = em.domain({"rows": {"values": [0, 9], "whole": True}, "length": [0, 6]}, limit=40)
+TABLES = ea.domain({"rows": {"values": [0, 9], "whole": True}, "length": [0, 6]}, limit=40)
 
 
 # --- distances ------------------------------------------------------------------------------------
@@ -89,9 +89,9 @@ def test_tables_are_compared_by_rows():
         return pandas.DataFrame(x, columns=["a", "b"]).iloc[1:]
 
     pairs = [([[1, 2.0], [3, math.nan], [4, 5.0]], [[1, 2.0], [3, math.nan]])]
-    verdict = em.check_stability(without_first, pairs, 1, 0)
+    verdict = ea.check_stability(without_first, pairs, 1, 0)
     assert verdict.bound == 1
-    assert em.check_stability(without_first, pairs, 1, 1).verdict == "not refuted"
+    assert ea.check_stability(without_first, pairs, 1, 1).verdict == "not refuted"
 
 
 # --- deterministic transformations ----------------------------------------------------------------
@@ -131,15 +131,15 @@ def halves(x):
     ],
 )
 def test_a_counterexample_is_found_just_below_the_distance_and_none_at_it(f, metric, d_out):
-    verdict = em.check_stability(f, TABLES, 1, d_out, metric=metric)
+    verdict = ea.check_stability(f, TABLES, 1, d_out, metric=metric)
     assert (verdict.verdict, verdict.bound, verdict.pairs) == ("not refuted", 0, len(TABLES))
     if f is not halves:  # the distance above is loose
-        verdict = em.check_stability(f, TABLES, 1, d_out - 0.5, metric=metric, alpha=1e-6)
+        verdict = ea.check_stability(f, TABLES, 1, d_out - 0.5, metric=metric, alpha=1e-6)
         assert (verdict.verdict, verdict.bound) == ("violated", d_out)
 
 
 def test_the_verdict_names_inputs_outputs_and_distance():
-    verdict = em.check_stability(doubled, TABLES, 1, 1)
+    verdict = ea.check_stability(doubled, TABLES, 1, 1)
     assert str(verdict).splitlines()[0] == (
         "VIOLATED: outputs at most 1 apart (symmetric) where inputs are 1 apart is claimed, "
         "distance is at least 2 (95 % confidence)"
@@ -164,13 +164,13 @@ def test_few_calls_are_made_where_nothing_is_wrong():
         calls.append(x)
         return clamped(x)
 
-    verdict = em.check_stability(counted, dict(TABLES), 1, 1)
+    verdict = ea.check_stability(counted, dict(TABLES), 1, 1)
     assert len(calls) == 4 * len(TABLES)
     assert verdict.draws == 2 * len(TABLES)
 
 
 def test_the_same_seed_gives_the_same_verdict():
-    verdicts = [em.check_stability(shuffled, TABLES, 1, 1, metric="insert-delete") for _ in "ab"]
+    verdicts = [ea.check_stability(shuffled, TABLES, 1, 1, metric="insert-delete") for _ in "ab"]
     assert verdicts[0].witness == verdicts[1].witness
     assert verdicts[0].pair == verdicts[1].pair
 
@@ -197,7 +197,7 @@ def noisy(x, rng):
 
 
 def test_a_shuffle_at_one_length_is_refuted():
-    verdict = em.check_stability(shuffled, TABLES, 1, 1, metric="insert-delete", alpha=1e-6)
+    verdict = ea.check_stability(shuffled, TABLES, 1, 1, metric="insert-delete", alpha=1e-6)
     assert verdict.verdict == "violated"
     assert max(map(len, verdict.pair)) == 6
     assert verdict.bound > 1
@@ -209,7 +209,7 @@ def test_a_shuffle_at_one_length_is_refuted():
 )
 def test_a_random_transformation_that_is_stable_is_not_refuted(f, metric, d_out):
     for seed in range(2):
-        verdict = em.check_stability(f, TABLES, 1, d_out, metric=metric, seed=seed, alpha=1e-6)
+        verdict = ea.check_stability(f, TABLES, 1, d_out, metric=metric, seed=seed, alpha=1e-6)
         assert verdict.verdict == "not refuted"
     assert ("coupling" in str(verdict)) == (f is not shuffled)  # its outputs are the same multiset
 
@@ -220,7 +220,7 @@ def test_far_draws_of_a_stable_transformation_refute_nothing():
     def coin(x, rng):
         return 1000 * int(rng.integers(2))
 
-    verdict = em.check_stability(coin, TABLES, 1, 0, metric="absolute", alpha=1e-6)
+    verdict = ea.check_stability(coin, TABLES, 1, 0, metric="absolute", alpha=1e-6)
     assert verdict.verdict == "not refuted"
 
 
@@ -229,12 +229,12 @@ def test_distributions_that_differ_are_refuted_though_draws_may_be_equal():
         return int(rng.random() < (0.8 if x else 0.2))
 
     for seed in range(3):
-        verdict = em.check_stability(coin, [([1], [])], 1, 0.5, metric="absolute", seed=seed)
+        verdict = ea.check_stability(coin, [([1], [])], 1, 0.5, metric="absolute", seed=seed)
         assert (verdict.verdict, verdict.bound) == ("violated", 1)
 
 
 def test_outputs_that_never_repeat_decide_nothing():
-    verdict = em.check_stability(noisy, [([100], [])], 1, 1, metric="absolute")
+    verdict = ea.check_stability(noisy, [([100], [])], 1, 1, metric="absolute")
     assert verdict.verdict == "not refuted"
     assert [check["name"] for check in verdict.checks] == ["random"]
 
@@ -246,7 +246,7 @@ def test_false_alarms_are_as_rare_as_stated():
         return [int(rng.integers(2))]
 
     verdicts = [
-        em.check_stability(coin, [([1], [])], 1, 0, seed=seed, alpha=0.2, samples=50)
+        ea.check_stability(coin, [([1], [])], 1, 0, seed=seed, alpha=0.2, samples=50)
         for seed in range(30)
     ]
     alarms = sum(verdict.verdict == "violated" for verdict in verdicts)
@@ -277,7 +277,7 @@ def test_the_p_value_is_fishers():
 def test_wrong_arguments(options, words):
     arguments = {"pairs": TABLES, "d_in": 1, "d_out": 1, **options}
     with pytest.raises(ArgumentError) as caught:
-        em.check_stability(clamped, **arguments)
+        ea.check_stability(clamped, **arguments)
     assert words in str(caught.value)
 
 
@@ -286,16 +286,16 @@ def test_inputs_that_one_side_refuses_are_an_error():
         return [x[0]]
 
     with pytest.raises(MechanismError, match="IndexError"):
-        em.check_stability(first, TABLES, 1, 2)
+        ea.check_stability(first, TABLES, 1, 2)
 
 
 def test_a_transformation_of_another_interpreter(tmp_path, monkeypatch):
     (tmp_path / "survey.py").write_text("def doubled(x):\n    return x + x\n")
     monkeypatch.chdir(tmp_path)
-    assert em.check_stability("survey.py:doubled", TABLES, 1, 1).verdict == "violated"
+    assert ea.check_stability("survey.py:doubled", TABLES, 1, 1).verdict == "violated"
     source = python_worker(sys.executable, "survey.py:doubled")
     try:
-        assert em.check_stability(source, TABLES, 1, 1).verdict == "violated"
+        assert ea.check_stability(source, TABLES, 1, 1).verdict == "violated"
     finally:
         source.close()
 
@@ -303,4 +303,4 @@ def test_a_transformation_of_another_interpreter(tmp_path, monkeypatch):
 def test_the_claim_of_plain_levels():
     claim = claim_of({"stability": 2.0, "d_in": 1, "metric": "L1"})
     assert claim == Stability(1, 2.0, "L1")
-    assert claim_of({"epsilon": 1.0}) == em.pure(1.0)
+    assert claim_of({"epsilon": 1.0}) == ea.pure(1.0)

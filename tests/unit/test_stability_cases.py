@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from epsilometer.auditing.grids.cases import Audits
-from epsilometer.auditing.stability import SAMPLES
 from epsilometer.errors import ConfigError
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.stability import SAMPLES
 from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
 
 ENTRY = {

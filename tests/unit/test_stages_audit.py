@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.grids import verdicts
-from epsilometer.auditing.sources.callables import load
+import epsilometer_audit as ea
+from epsilometer import __version__
 from epsilometer.errors import DataError, MechanismError
+from epsilometer_audit.grids import verdicts
+from epsilometer_audit.sources.callables import load
 from epsilometer_workflow.files.storage import read_columns
 from epsilometer_workflow.stages import audit, conclude
 
@@ -47,7 +48,7 @@ def raises(x, rng):
     raise ValueError("no budget\\nleft")
 """
 PAIRS = [["first", [0, 0], [0, 1]], ["second", [0], [1]], ["third", [1, 1], [0, 1]]]
-COMMON = {"seed": 1, "scale": "smoke", "version": em.__version__}
+COMMON = {"seed": 1, "scale": "smoke", "version": __version__}
 
 
 def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **changed):
@@ -78,7 +79,7 @@ def audited(tmp_path, monkeypatch):
 
     Its pages are without pictures, which take as long as the audit; test_cli.py looks at these.
     """
-    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", lambda *_: "")
+    monkeypatch.setattr("epsilometer_audit.rendering.page.image", lambda *_: "")
     folder, file, page = (tmp_path / name for name in ("own", "case.parquet", "case.html"))
     folder.mkdir()
     (folder / "own.py").write_text(MODULE)
@@ -109,7 +110,7 @@ def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, cla
     spec = spec_of(function, claims, failures=function == "words", samples=1000)
     source = load(f"own.py:{function}", folder=audited.folder, failures=spec["failures"])
     for claim, answer in zip(claims, audited(spec), strict=True):
-        live = em.audit(
+        live = ea.audit(
             source,
             {name: (x, y) for name, x, y in PAIRS},
             verdicts.claim_of(claim),
@@ -239,7 +240,7 @@ def test_recorded_outputs_are_audited(audited):
         spec_of(claims=[{"epsilon": 0.5}, {"zcdp": 1.0}], mechanism=place) | {"pairs": None}
     )
     assert (other["verdict"], other["method"]) == ("not refuted", "anytime")
-    live = em.audit_outputs(tuple(recorded.values()), em.pure(0.5), seed=5).to_plain()
+    live = ea.audit_outputs(tuple(recorded.values()), ea.pure(0.5), seed=5).to_plain()
     for key in ("verdict", "bounds", "witness", "detectable", "draws", "method", "checks"):
         assert answer[key] == live[key], key
     assert answer["verdict"] == "violated"
@@ -260,7 +261,7 @@ def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
     def broken(*_):
         raise ValueError("no figure")
 
-    monkeypatch.setattr("epsilometer.auditing.rendering.page.image", broken)
+    monkeypatch.setattr("epsilometer_audit.rendering.page.image", broken)
     (answer,) = audited(spec_of(as_reals=True))
     assert answer["verdict"] == "not refuted"
     assert "<pre>NOT REFUTED" in audited.page.read_text()

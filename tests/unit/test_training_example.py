@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.canaries.one_run import draw_canaries
-from epsilometer.auditing.serving.loading import find
-from epsilometer.auditing.sources.callables import callable_source
+import epsilometer_audit as ea
+from epsilometer_audit.canaries.one_run import draw_canaries
+from epsilometer_audit.serving.loading import find
+from epsilometer_audit.sources.callables import callable_source
 from epsilometer_workflow.configuration.study import read_audits
 from epsilometer_workflow.products.audited import accountants_of
 
@@ -109,10 +109,10 @@ def test_each_canary_has_a_score_of_its_own(training):
 
 @pytest.mark.parametrize(("fault", "samples"), [("none", 800), *((f, 1000) for f in FAULTS)])
 def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fault, samples):
-    verdict = em.audit(
+    verdict = ea.audit(
         functools.partial(training["scores"], fault=fault, **SETTING),
         {"a canary": ([0], [1])},
-        em.approximate(EPSILON, 1e-5),
+        ea.approximate(EPSILON, 1e-5),
         samples=samples,
         alpha=0.01,
         as_reals=True,
@@ -127,9 +127,9 @@ def test_one_training_detects_them_too(training, fault):
     score = "batch" if fault == FAULTS[2] else "steps"
     function = training["scores_in_one_run"]
     mechanism = functools.partial(function, fault=fault, score=score, **SETTING)
-    claim = em.approximate(EPSILON, 1e-5)
+    claim = ea.approximate(EPSILON, 1e-5)
     coins, scores = draw_canaries(callable_source(mechanism), 2000, seed=1)
-    verdict = em.audit_one_run(scores, coins, claim, seed=1, alpha=0.01)
+    verdict = ea.audit_one_run(scores, coins, claim, seed=1, alpha=0.01)
     assert verdict.verdict == ("not refuted" if fault == "none" else "violated")
 
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import epsilometer as em
-from epsilometer.auditing.outcomes.outcomes import learn
-from epsilometer.auditing.serving.outputs import Broken, as_json, from_json, plain, rows
+import epsilometer_audit as ea
+from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.serving.outputs import Broken, as_json, from_json, plain, rows
 from tests.seeds import FIVE
 
 Red = collections.namedtuple("Red", "a")
@@ -133,7 +133,7 @@ def test_texts_without_a_digit_are_looked_at():
     def letters(x, rng):
         return "".join(rng.choice(list("abcdefgh"), 20))
 
-    result = em.audit(letters, [(0, 1)], em.pure(1.0), samples=500, seed=0, details=False)
+    result = ea.audit(letters, [(0, 1)], ea.pure(1.0), samples=500, seed=0, details=False)
     assert result.verdict == "undecided"
     assert "words of output" in result.reasons[0]
 
@@ -142,10 +142,10 @@ def test_texts_without_a_digit_are_looked_at():
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_leak_anywhere_in_outputs_is_a_violation(name, seed):
     samples, mechanism = LEAKS[name]
-    verdict = em.audit(
+    verdict = ea.audit(
         mechanism,
         [(0, 1)],
-        em.pure(1.0),
+        ea.pure(1.0),
         samples=samples,
         seed=seed,
         failures=name == "message",
@@ -161,8 +161,8 @@ def hidden(x, size, rng):
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_ignored_parts_of_outputs_leave_the_audit_open(seed):
-    verdict = em.audit(
-        hidden, [(0, 1)], em.pure(1.0), samples=300, seed=seed, check_sampler=False, details=False
+    verdict = ea.audit(
+        hidden, [(0, 1)], ea.pure(1.0), samples=300, seed=seed, check_sampler=False, details=False
     )
     assert verdict.detectable is None
     assert [check["name"] for check in verdict.checks] == ["outputs"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from epsilometer.auditing.grids import running
+from epsilometer_audit.grids import running
 from tests.workflow.conftest import SMALL, Project, copy_project
 
 NOISY = '''"""Counts with noise."""

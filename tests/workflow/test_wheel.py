@@ -27,17 +27,17 @@ MECHANISM = "def noisy(x, size, rng):\n    return rng.laplace(x, {scale}, size)\
 AUDIT = """
 import json, sys
 
-import epsilometer as em
+import epsilometer_audit as ea
 
 imported = set(sys.modules)
-verdict = em.audit(
+verdict = ea.audit(
     lambda x, size, rng: rng.laplace(x, 1.0, size),
-    pairs=[(0.0, 1.0)], claim=em.pure(0.3), samples=5000, details=False,
+    pairs=[(0.0, 1.0)], claim=ea.pure(0.3), samples=5000, details=False,
 )
 print(json.dumps({
     "verdict": verdict.to_plain()["verdict"], "at first": sorted(imported & {"numpy", "scipy"}),
     "at last": sorted({"numba", "numpy", "pyarrow", "scipy"} & set(sys.modules)),
-    "needed": em.samples_needed(em.pure(1.0), detect=1.2, pairs=20),
+    "needed": ea.samples_needed(ea.pure(1.0), detect=1.2, pairs=20),
 }))
 """
 
@@ -109,7 +109,7 @@ def test_an_audit_needs_four_packages_and_their_dependencies(installed: Path):
     assert (package / "py.typed").exists()
     assert not list(package.rglob("__pycache__"))
     entries = (metadata / "entry_points.txt").read_text()
-    assert "[pytest11]\nepsilometer = epsilometer.pytest_plugin" in entries
+    assert "[pytest11]\nepsilometer = epsilometer_audit.pytest_plugin" in entries
 
 
 def test_an_audit_in_python(installed: Path):
@@ -122,7 +122,7 @@ def test_an_audit_in_python(installed: Path):
 def test_the_command_line(installed: Path):
     (installed / "mech.py").write_text(MECHANISM.format(scale=0.5))
     assert "audit" in run([installed / "venv/bin/epsilometer", "--help"], installed)
-    audit = ["-m", "epsilometer", "audit", "mech.py:noisy", "--pair", "0", "1"]
+    audit = ["-m", "epsilometer_audit", "audit", "mech.py:noisy", "--pair", "0", "1"]
     output = python(installed, *audit, "--epsilon", "1", "--samples", "5000", code=1)
     assert output.startswith("VIOLATED: epsilon = 1 is claimed")
 
@@ -131,6 +131,6 @@ def test_outputs_of_every_kind_need_no_more(installed: Path):
     """The papers' estimates of words, whole numbers and vectors are made with the four packages."""
     (installed / "kinds.py").write_text(KINDS)
     for kind in ("word", "whole", "vector"):
-        audit = ["-m", "epsilometer", "audit", f"kinds.py:{kind}", "--pair", "0", "1"]
+        audit = ["-m", "epsilometer_audit", "audit", f"kinds.py:{kind}", "--pair", "0", "1"]
         output = python(installed, *audit, "--epsilon", ".1", "--samples", "2000", code=1)
         assert output.startswith("VIOLATED: epsilon = 0.1 is claimed")

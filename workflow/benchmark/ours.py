@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from data import QUERIES
-from epsilometer.auditing.audit import audit_outputs
-from epsilometer.auditing.statistics.claims import pure
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.densities.binned import bkde, dpik
 from epsilometer.densities.histogram import histogram
@@ -17,6 +15,8 @@ from epsilometer.estimators.renyi_bound import divergence
 from epsilometer.mechanisms.noisy_max import ReportNoisyMax
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated import TruncatedLaplace
+from epsilometer_audit.auditing import audit_outputs
+from epsilometer_audit.statistics.claims import pure
 
 Data = Mapping[str, Any]
 POINTS = 1000

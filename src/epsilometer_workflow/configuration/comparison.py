@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model_validator
 
-from epsilometer.auditing.grids.options import Id, Model
 from epsilometer.errors import ConfigError, suggest
+from epsilometer_audit.grids.options import Id, Model
 from epsilometer_workflow.configuration.config import Scalar
 from epsilometer_workflow.configuration.functions import public_functions
 

@@ -22,9 +22,9 @@ from pydantic import (
     model_validator,
 )
 
-from epsilometer.auditing.grids.options import ID, Fractional, Id, Model, ModelType, parse
-from epsilometer.auditing.grids.yaml_files import read_yaml
 from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_audit.grids.options import ID, Fractional, Id, Model, ModelType, parse
+from epsilometer_audit.grids.yaml_files import read_yaml
 from epsilometer_workflow.files.options import Epsilon, Order
 from epsilometer_workflow.files.parsing import Draws
 

@@ -17,8 +17,6 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
 
-from epsilometer.auditing.grids.cases import Audits
-from epsilometer.auditing.grids.options import ID, ModelType, parse
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, Estimator, pairs_of
@@ -26,6 +24,8 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.grids.options import ID, ModelType, parse
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock

@@ -19,14 +19,14 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.grids.cases import Audits, Case
-from epsilometer.auditing.grids.verdicts import counts_of
-from epsilometer.auditing.serving.digests import sha256
-from epsilometer.auditing.serving.loading import parsed
-from epsilometer.auditing.sources.accounting import function_levels
-from epsilometer.auditing.sources.callables import digests
-from epsilometer.auditing.sources.worker import WorkerSource
 from epsilometer.errors import EpsilometerError, one_line
+from epsilometer_audit.grids.cases import Audits, Case
+from epsilometer_audit.grids.verdicts import counts_of
+from epsilometer_audit.serving.digests import sha256
+from epsilometer_audit.serving.loading import parsed
+from epsilometer_audit.sources.accounting import function_levels
+from epsilometer_audit.sources.callables import digests
+from epsilometer_audit.sources.worker import WorkerSource
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import checks
-from epsilometer.auditing.grids.options import ID
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
+from epsilometer_audit.grids.options import ID
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS

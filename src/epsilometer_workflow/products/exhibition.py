@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from epsilometer.auditing.grids.cases import Audits
-from epsilometer.auditing.grids.verdicts import LEFT_OUT, MISSING
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.grids.verdicts import LEFT_OUT, MISSING
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Audit, digest_of, line_of, rows_of

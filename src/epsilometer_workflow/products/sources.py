@@ -17,11 +17,11 @@ from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-from epsilometer.auditing.serving.digests import imported
+from epsilometer_audit.serving.digests import imported
 from epsilometer_workflow.configuration.functions import roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
-_PACKAGES = ("epsilometer", "epsilometer_workflow")
+_PACKAGES = ("epsilometer", "epsilometer_audit", "epsilometer_workflow")
 _SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
 _KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
 _COMPUTE = {  # imported name: installed name

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 
 from epsilometer.arrays import Sample
-from epsilometer.auditing.grids.options import Model, parse
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.mechanisms.base import Outputs
+from epsilometer_audit.grids.options import Model, parse
 
 _TAKES = "x, y, claim, alpha, rng"
 Notion = Literal["pure", "approximate", "renyi", "gdp", "zcdp"]

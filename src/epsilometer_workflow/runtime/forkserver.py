@@ -26,7 +26,7 @@ _CALLED = {  # modules that most jobs of a rule use and import late
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
     "audit": (
-        *("epsilometer.auditing.audit", "epsilometer.auditing.rendering.page"),
+        *("epsilometer_audit.auditing", "epsilometer_audit.rendering.page"),
         *("scipy.special", "numba"),
         *("matplotlib.figure", "matplotlib.backends.backend_svg"),
     ),

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.formats import as_plain, input_text
-from epsilometer.auditing.grids.verdicts import FAILED, MISSING, Row, audited, without
-from epsilometer.auditing.verdict import Verdict
 from epsilometer.errors import EpsilometerError, one_line
+from epsilometer_audit.formats import as_plain, input_text
+from epsilometer_audit.grids.verdicts import FAILED, MISSING, Row, audited, without
+from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.files.storage import atomic, write_columns
 
 _SHOWN = 400  # characters of an input that is kept in full
@@ -71,7 +71,7 @@ def _write(
     made_of: str,
     replay: str = "",
 ) -> None:
-    from epsilometer.auditing.rendering.page import html_of  # the Snakefile imports this module
+    from epsilometer_audit.rendering.page import html_of  # the Snakefile imports this module
 
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
     verdicts = [(verdict, claim) for verdict, claim, _ in rows]

@@ -11,8 +11,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from epsilometer.auditing.formats import short
-from epsilometer.auditing.grids.verdicts import as_expected
+from epsilometer_audit.formats import short
+from epsilometer_audit.grids.verdicts import as_expected
 from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 
 WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from epsilometer.auditing.formats import short
-from epsilometer.auditing.grids.verdicts import LEFT_OUT
+from epsilometer_audit.formats import short
+from epsilometer_audit.grids.verdicts import LEFT_OUT
 from epsilometer_workflow.stages import conclude
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section

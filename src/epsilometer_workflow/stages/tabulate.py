@@ -35,9 +35,9 @@ from typing import Any, get_type_hints
 
 import pandas as pd
 
-from epsilometer.auditing.grids.options import parse
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
+from epsilometer_audit.grids.options import parse
 from epsilometer_workflow.files.options import options_model
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 

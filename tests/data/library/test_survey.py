@@ -5,12 +5,12 @@ import math
 import pytest
 import survey
 
-import epsilometer as em
+import epsilometer_audit as ea
 
-AGES = em.domain({"rows": {"values": [0, 100], "whole": True}, "length": [0, 6]}, limit=8)
-GROUPS = em.domain({"rows": {"choices": ["a", "b", "c"]}, "length": [0, 4]}, limit=8)
-NUMBER = em.domain({"values": [0, 1]})
-FOUR = em.domain({"rows": {"values": [0, 1], "clipped": True}, "length": [4, 4]}, limit=8)
+AGES = ea.domain({"rows": {"values": [0, 100], "whole": True}, "length": [0, 6]}, limit=8)
+GROUPS = ea.domain({"rows": {"choices": ["a", "b", "c"]}, "length": [0, 4]}, limit=8)
+NUMBER = ea.domain({"values": [0, 1]})
+FOUR = ea.domain({"rows": {"values": [0, 1], "clipped": True}, "length": [4, 4]}, limit=8)
 SCORES = [([1, 1, 1, 1, 1, 1], [2, 0, 0, 0, 0, 0])]
 BIT = [(0, 1)]
 
@@ -33,7 +33,7 @@ BIT = [(0, 1)]
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_is_as_private_as_it_says(audit, mechanism, pairs):
-    audit(mechanism, pairs=pairs, claim=em.pure(1.0), samples=5000)
+    audit(mechanism, pairs=pairs, claim=ea.pure(1.0), samples=5000)
 
 
 @pytest.mark.privacy(epsilon=1, delta=math.exp(-4), samples=5000)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, Field, PositiveFloat
 
-from epsilometer.auditing.grids.options import Fractional
 from epsilometer.densities.kernel import density_at, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import loss_on_grid
@@ -20,6 +19,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.panels import Titles, of_panels
 

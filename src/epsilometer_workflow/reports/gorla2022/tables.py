@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.exact.base import IntervalDistribution, divergence
@@ -23,6 +22,7 @@ from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLa
 from epsilometer.mechanisms.finite import BernoulliPair
 from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.files.options import Epsilon, Order
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]

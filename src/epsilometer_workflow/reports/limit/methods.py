@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.auditing.audit import audit
-from epsilometer.auditing.grids.options import Fractional, Model
-from epsilometer.auditing.statistics.claims import Claim, Concentrated, Gaussian, Pure, Renyi
 from epsilometer.errors import ArgumentError, one_line
+from epsilometer_audit.auditing import audit
+from epsilometer_audit.grids.options import Fractional, Model
+from epsilometer_audit.statistics.claims import Claim, Concentrated, Gaussian, Pure, Renyi
 from epsilometer_workflow.files.options import Order
 from epsilometer_workflow.reports.auditors import Auditor, Notion, functions_of
 from epsilometer_workflow.reports.matrix.methods import Exact, Method, Pair

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError
-from epsilometer.exact.limit import ceiling, floor, least_draws, limit
+from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.reports.auditors import Auditor, read
 from epsilometer_workflow.reports.limit import methods as audits
+from epsilometer_workflow.reports.limit.least_draws import ceiling, floor, least_draws, limit
 from epsilometer_workflow.reports.limit.methods import ALPHA, ANYTIME, PROGRAMS, Claimed, Run
 from epsilometer_workflow.reports.matrix.methods import Method
 from epsilometer_workflow.reports.matrix.tables import NO_RUN, Draws, File, Tables

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveInt
 
-from epsilometer.auditing.grids.options import Fractional
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.reports.lu2022.accuracy import cones, estimate_error
 
 _CELL = ["mechanism", "epsilon", "inputs", "estimator", "n", "claim"]

@@ -18,18 +18,18 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from epsilometer.arrays import Sample
-from epsilometer.auditing.grids.options import Fractional, Model
-from epsilometer.auditing.outcomes.outcomes import learn as layout_of
-from epsilometer.auditing.statistics import exact_test as fixed
-from epsilometer.auditing.statistics.claims import EventClaim, Pure, Renyi
-from epsilometer.auditing.statistics.rounds import Evidence, gather, successive
-from epsilometer.auditing.statistics.schedule import schedule
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
+from epsilometer_audit.grids.options import Fractional, Model
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.statistics import exact_test as fixed
+from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
+from epsilometer_audit.statistics.rounds import Evidence, gather, successive
+from epsilometer_audit.statistics.schedule import schedule
 from epsilometer_workflow.reports.auditors import Auditor, read
 
 Parameters = dict[str, JsonValue]

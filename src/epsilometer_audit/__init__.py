@@ -1,0 +1,63 @@
+"""epsilometer_audit: tests claims of differential privacy from outputs alone.
+
+    from epsilometer_audit import audit, pure
+
+    verdict = audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=pure(1.0))
+    print(verdict)
+
+See `audit`, `audit_outputs`, `check_stability`, `domain`, `samples_needed` and the claims `pure`,
+`approximate`, `renyi`, `gdp` and `zcdp`; they are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from epsilometer_audit.auditing import audit, audit_outputs
+    from epsilometer_audit.canaries.one_run import audit_one_run
+    from epsilometer_audit.explaining.explain import explain
+    from epsilometer_audit.inputs.domains import domain
+    from epsilometer_audit.stability import check_stability
+    from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
+    from epsilometer_audit.statistics.power import samples_needed
+    from epsilometer_audit.verdict import Verdict
+
+_MODULES = {
+    **dict.fromkeys(("audit", "audit_outputs"), "auditing"),
+    "check_stability": "stability",
+    "domain": "inputs.domains",
+    "audit_one_run": "canaries.one_run",
+    "explain": "explaining.explain",
+    "samples_needed": "statistics.power",
+    "Verdict": "verdict",
+    **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "statistics.claims"),
+}
+
+__all__ = [
+    "Verdict",
+    "approximate",
+    "audit",
+    "audit_one_run",
+    "audit_outputs",
+    "check_stability",
+    "domain",
+    "explain",
+    "gdp",
+    "pure",
+    "renyi",
+    "samples_needed",
+    "zcdp",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

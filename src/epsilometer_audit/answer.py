@@ -1,0 +1,228 @@
+"""The verdict of an audit, from the results of its rounds or of its test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from epsilometer_audit.checks.calls import Sample as Outputs
+from epsilometer_audit.checks.sampler import Check, check_drawn
+from epsilometer_audit.estimates import estimates as papers_estimates
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.question import Question
+from epsilometer_audit.serving.outputs import Failure
+from epsilometer_audit.statistics.bets import Round
+from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
+from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.schedule import Step
+from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
+from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
+
+FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
+_STOPPED = {"kind": "estimate", "reason": "the audit stopped because of the same draws"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The result of an audit's draws."""
+
+    bounds: Sequence[Bound]
+    violated: bool
+    pair: int  # the number of the pair with most evidence
+    claim: Claim  # the part of the claim that this evidence concerns
+    round: Round | None  # the bets of its last round
+    steps: Sequence[Step]
+    draws: int  # of a side over all pairs
+    layout: Layout  # of the outputs of ``pair``
+    outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
+    p_value: float | None = None
+    stopped: bool = False  # whether the draws ended early because of their results
+    evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
+
+
+def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> Verdict:
+    """Return the verdict on a question, from checks of the sampler and the result of the draws."""
+    pair, bets = result.pair, result.round
+    if question.check_sampler:
+        last = check_drawn(*result.outputs[pair], alpha=FALSE_ALARMS * question.alpha)
+        checks = [*checks, last]
+        if last.result == "failed":
+            return invalid(question, checks)
+    level = detectable_level(question, result)
+    if result.layout.left_out:
+        note = Check("outputs", "note", "; ".join(result.layout.left_out))
+        level, checks = None, [*checks, note]
+    bounds = _with_upper(question, result)
+    name: VerdictName = "violated" if result.violated else "not refuted"
+    reasons = []
+    holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
+    if not result.violated:
+        if question.known is not None and bounds and holds:
+            name = "holds"
+        elif level is None:
+            name = "undecided"
+            few = "no level would have been found with probability .9 by these draws"
+            reasons = [*result.layout.left_out] or [few]
+        elif missed := undetected(question.detect, level):
+            name, reasons = "undecided", [missed]
+        if constant := _constant([side for sides in result.outputs for side in sides]):
+            name, reasons = "undecided", [*reasons, constant]
+    inputs, direction = None if question.inputs is None else question.inputs[pair], None
+    if bets is not None:
+        names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
+        direction = " against ".join(names[::-1] if bets.bet.swapped else names)
+    return make_verdict(
+        question,
+        checks,
+        verdict=name,
+        bounds=bounds,
+        p_value=result.p_value,
+        pair=inputs,
+        name=question.names[pair] or None,
+        direction=direction,
+        witness=_witness(bets, result.violated),
+        detectable=level,
+        draws=result.draws,
+        outputs=result.layout.kind,
+        estimates=_estimates(question, result) if question.details else [],
+        evidence=result.evidence,
+        reasons=reasons,
+    )
+
+
+def undetected(detect: float | None, level: float | None) -> str:
+    """Return why a violation of the level ``detect`` may have been missed; "" if it was not."""
+    if detect is None or (level is not None and level <= detect):
+        return ""
+    detected = "nothing" if level is None else f"only {level:.3g} or more"
+    return f"{detect:g} was to be detected, {detected} would have been, with probability .9"
+
+
+def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
+    """Return estimates by the papers' methods, on draws before the last round and in it."""
+    encoded = [list(map(result.layout.encode, side)) for side in result.outputs[result.pair]]
+    past = tuple(np.concatenate(side[:-1] or side[-1:]) for side in encoded)
+    results = papers_estimates(
+        (past[0], past[1]),
+        (encoded[0][-1], encoded[1][-1]),
+        question.claim,
+        alpha=question.alpha,
+        seed=question.seed,
+        outcomes=question.outcomes,
+    )
+    return [
+        estimate.to_plain() | (_STOPPED if result.stopped and "bound" in estimate.kind else {})
+        for estimate in results
+    ]
+
+
+def _constant(sides: Sequence[Sequence[Any]]) -> str:
+    """Return a reason if the outputs on each input are all the same; "" otherwise."""
+    first = [[side[0][:20]] for side in sides]  # a quick look, enough for most outputs
+    if any(Outputs(side, "").kinds > 1 for side in (*first, *sides)):
+        return ""
+    outputs = [side[0][0] for side in sides[:2]]
+    x, x_prime = (input_text(str(y) if isinstance(y, Failure) else y) for y in outputs)
+    where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
+    return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes a verdict."""
+    import platform
+
+    import scipy
+
+    from epsilometer import __version__
+
+    libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    return libraries | {"python": platform.python_version()}
+
+
+def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with the question's facts and these."""
+    printed = [Check("printed", "note", text)] if (text := question.printed()) else []
+    verdict = Verdict(
+        claim=question.claim.to_plain(),
+        claimed=question.claim.text(),
+        alpha=question.alpha,
+        method=question.method or "anytime",
+        detect=question.detect,
+        pairs=len(question.pairs),
+        seed=question.seed,
+        source=question.source,
+        checks=[check.to_plain() for check in (*checks, *printed)],
+        provenance={
+            "made of": dict(question.digest),
+            "versions": versions(),
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+        **facts,
+    )
+    return replace(verdict, seconds=round(time.perf_counter() - question.started, 3))
+
+
+def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
+    """Return the verdict on a mechanism that failed a check."""
+    failed = [check.text for check in checks if check.result == "failed"]
+    inputs = question.inputs[0] if question.inputs else None
+    return make_verdict(question, checks, verdict="invalid", reasons=failed, pair=inputs)
+
+
+def _witness(bets: Round | None, violated: bool) -> Witness | None:
+    event = bets.bet.event() if bets is not None else None
+    if bets is None or event is None or bets.layout is None:
+        return None
+    bet = bets.bet
+    inside = bet.phi > 0 if bet.inside is None else bet.inside
+    counts, counts_prime = (side.sum(axis=0) for side in (bets.counts, bets.counts_prime))
+    return Witness(
+        bets.layout.text(event),
+        int(counts[inside].sum()),
+        int(counts.sum()),
+        int(counts_prime[inside].sum()),
+        int(counts_prime.sum()),
+        bets.layout.plain(event),
+        LOW_BITS if violated and event.view.kind == "low bit" else None,
+    )
+
+
+def _with_upper(question: Question, result: Result) -> list[Bound]:
+    """Return the bounds with upper ends, where the declared facts about the outputs allow them."""
+    if question.known is None:
+        return list(result.bounds)
+    samples = []
+    for sides in result.outputs:
+        layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
+        x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
+        samples.append((x, y))
+    claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
+    alpha = question.alpha / len(claims)
+    shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
+    return [
+        replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))
+        for bound, claim in zip(result.bounds, claims, strict=True)
+    ]
+
+
+def detectable_level(question: Question, result: Result) -> float | None:
+    """Return the smallest level that so many draws would have found; see `power`."""
+    if len(result.steps) < 2:
+        return None
+    bets, claim = result.round, result.claim
+    event = bets.bet.mean_psi if bets is not None and isinstance(claim, EventClaim) else None
+    alpha = question.alpha / len(parts(question.claim))
+    return detectable(claim, result.steps, alpha=alpha, event=event)
+
+
+def bound_of(claim: Claim, lower: float) -> Bound:
+    """Return a lower bound for the verdict."""
+    order = claim.order if isinstance(claim, Renyi) else None
+    return Bound(claim.quantity, claim.level, lower, order=order)

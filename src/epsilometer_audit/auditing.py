@@ -1,0 +1,508 @@
+"""Audits: of a mechanism, and of recorded outputs."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import NDArray
+
+from epsilometer.errors import ArgumentError
+from epsilometer.seeds import generator
+from epsilometer_audit.answer import (
+    FALSE_ALARMS,
+    Result,
+    bound_of,
+    invalid,
+    make_verdict,
+    verdict_of,
+)
+from epsilometer_audit.budgets import CHECKED, LEAST, NO_TIME, TRIED, Budget
+from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
+from epsilometer_audit.checks.fresh_processes import other_process
+from epsilometer_audit.checks.sampler import Check, check, check_recorded
+from epsilometer_audit.drawing import Drawing, seed_of
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.outcomes.shapes import raw
+from epsilometer_audit.question import Pairs, Question, named_pairs, source_of
+from epsilometer_audit.rendering.progress import Progress, no_progress, shown
+from epsilometer_audit.serving.sampling import globals_kept
+from epsilometer_audit.sources.callables import Source
+from epsilometer_audit.statistics import exact_test as fixed
+from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
+from epsilometer_audit.statistics.rounds import Draw, Evidence, gather, shuffled, successive
+from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
+from epsilometer_audit.verdict import Bound, Verdict
+
+if TYPE_CHECKING:
+    from epsilometer_audit.evidence_files import EvidenceFile
+
+Sample = NDArray[Any]
+_SAMPLES = 100_000
+_CHECKED = 2000  # draws of an input for the sampler's checks, at most
+_LEAST_RECORDED = 50
+
+
+class _LateError(Exception):
+    """An end of the time for the checks of the sampler."""
+
+
+def audit(
+    mechanism: Any,
+    pairs: Pairs,
+    claim: AnyClaim,
+    *,
+    samples: int | None = None,
+    budget: float | None = None,
+    jobs: int = 1,
+    alpha: float = 0.05,
+    seed: int = 0,
+    detect: float | None = None,
+    stop: bool = False,
+    method: Literal["anytime", "exact"] = "anytime",
+    failures: bool = False,
+    outcomes: int | None = None,
+    support: tuple[float, float] | None = None,
+    lipschitz: float | None = None,
+    as_reals: bool = False,
+    check_sampler: bool = True,
+    checked: Sequence[Check] | None = None,
+    details: bool = True,
+    evidence: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Test from its outputs whether a mechanism is as private as claimed.
+
+    It draws outputs on both inputs of each pair: past draws choose events, fresh draws test them.
+
+    >>> import epsilometer_audit as ea
+    >>> def noisy_count(x, size, rng):
+    ...     return sum(x) + rng.geometric(0.8, size) - rng.geometric(0.8, size)
+    >>> verdict = ea.audit(noisy_count, [([0, 0, 1], [0, 1, 1])], ea.pure(1.0), samples=5000)
+    >>> verdict.verdict, verdict.bound > 1.3
+    ('violated', True)
+
+    Parameters
+    ----------
+    mechanism
+        A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its name
+        (``file.py:function``, ``package.module:function``), or a `Source`.
+    pairs
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`,
+        without the pairs of which the mechanism refuses both inputs.
+    claim
+        `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
+    samples
+        Draws of each side over all pairs; by default 100,000. Further draws: one of each input of a
+        domain, and a fifth as many at most for the sampler's checks.
+    budget
+        Seconds for all of it, in place of ``samples``; the number of draws then depends on the
+        machine. With too few draws the verdict is "undecided".
+    jobs
+        Processes that draw, forks of this one; the verdict does not depend on their number. There
+        is only one where the system has no forks, or where draws do not follow the seed.
+    alpha
+        The largest probability of "violated" where the claim holds.
+    seed
+        All draws follow from it, if the mechanism takes its randomness from its arguments.
+    detect
+        A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
+    stop
+        Whether to end as soon as the claim is refuted.
+    method
+        ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
+    failures
+        Whether an exception is an output like others, where a call makes one draw.
+    outcomes, support, lipschitz
+        For the verdict "holds", taken on trust: the number of different outputs; or their interval,
+        with the Lipschitz constant of their densities.
+    as_reals
+        Whether outputs stand for real numbers: if so, the audit ignores their low bits, by which
+        ``x + rng.laplace()`` shows too much of x.
+    check_sampler
+        Whether to test first that draws are independent and follow the seed.
+    checked
+        The checks of an earlier `check_source`.
+    details
+        Whether to estimate the level by the papers' methods as well, on the same draws.
+    evidence
+        A file of the evidence of earlier audits, from which this audit goes on, with fresh draws,
+        and to which it adds. If code, inputs, versions or the claim change, it starts anew with a
+        part of alpha. It does not see other things that the mechanism reads when it runs.
+    progress
+        Called with the share of the draws that is done, from 0 to 1, and a line of text. By default
+        a notebook shows a bar after two seconds, if rich and ipywidgets are installed.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is wrong; the message names it and the nearest valid choice.
+    MechanismError
+        If the mechanism fails.
+    """
+    started = time.perf_counter()
+    source = source_of(mechanism, failures)
+    question = Question(
+        claim=claim,
+        pairs=named_pairs(pairs),
+        samples=samples,
+        budget=budget,
+        jobs=jobs,
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        stop=stop,
+        method=method,
+        outcomes=outcomes,
+        support=support,
+        lipschitz=lipschitz,
+        as_reals=as_reals,
+        check_sampler=check_sampler,
+        details=details,
+        source=source.description,
+        digest=source.digest(),
+        printed=getattr(source, "printed", str),
+        keeps=evidence is not None,
+        started=started,
+    )
+    with shown(progress) as tell:
+        if evidence is None:
+            return _run(question, source, checked, tell)
+        from epsilometer_audit.evidence_files import opened
+
+        with opened(evidence, lambda: tell(0.0, "waits for another audit")) as file:
+            question = replace(question, started=time.perf_counter())
+            return file.end(_run(question, source, checked, tell, file))
+
+
+@globals_kept()
+def _run(
+    question: Question,
+    source: Source,
+    checked: Sequence[Check] | None,
+    progress: Progress,
+    file: EvidenceFile | None = None,
+) -> Verdict:
+    """Answer a question about a source, within its budget, with the evidence of a file."""
+    clock = Budget(question.budget, question.started)
+    checks, jobs = list(checked or ()), question.jobs
+    if isinstance(question.pairs, Candidates):
+        progress(0.0, "which inputs does it take?")
+        accepted_pairs, refused = accepted(
+            source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
+        )
+        question = replace(question, pairs=accepted_pairs)
+        checks = [*refused, *checks]
+    if file is not None:
+        question = file.begin(question)
+    if question.budget is None:
+        n = _SAMPLES if question.samples is None else question.samples
+        schedule(n, len(question.pairs))  # or raise that they are too few
+    else:
+        progress(0.0, "how fast is it?")
+        question, notes = clock.measure(source, question, _rehearse)
+        checks += notes
+        n = clock.draws(jobs)
+
+    def check_sampler(draws: int) -> list[Check]:
+        """Check the sampler, for an audit of so many draws a side."""
+        if not question.check_sampler or checked is not None:
+            return []
+        progress(0.0, "is it a sampler?")
+        x, left = question.inputs[0] if question.inputs else (), partial(clock.left, CHECKED)
+        return check_source(source, x, draws, question.seed, question.alpha, left)
+
+    # draws are dear where an audit stops: checks take a part of those that it took
+    late = question.stop and question.budget is None and jobs == 1
+    if not late:
+        checks += check_sampler(min(n, 10 * clock.checked()))
+    if any(check.result == "failed" for check in checks):
+        return invalid(question, checks)
+    follows = [check.result == "passed" for check in checks if check.name == "same seed"]
+    if jobs > 1 and not all(follows or [source.seeded]):
+        text = "one process draws, as draws do not follow the seed: two might have the same noise"
+        checks, jobs = [*checks, Check("jobs", "note", text)], 1
+    if question.budget is not None:
+        n = clock.draws(jobs)
+    fitting, few = clock.fitting(n, question)
+    if fitting is None:
+        return make_verdict(question, checks, verdict="undecided", reasons=[few])
+    question = fitting
+    with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
+        if question.method == "exact":
+            verdict = _exact(drawing.together, n, question, checks, progress)
+        else:
+            steps = schedule(n, len(question.pairs))
+            later = check_sampler if late else None
+            verdict = _anytime(drawing.together, steps, question, checks, progress, later, file)
+    few = few or clock.blind(question, verdict)
+    if few and verdict.verdict in ("not refuted", "undecided"):
+        reasons = list(dict.fromkeys([few, *verdict.reasons]))
+        return replace(verdict, verdict="undecided", reasons=reasons)
+    return verdict
+
+
+def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
+    """Make a verdict from outputs on the first pair, to measure its time."""
+    name, inputs = next(iter(question.pairs.items()))
+    question = replace(question, pairs={name: inputs}, stop=False)
+    draws = successive([(x, x_prime)])
+    if question.method == "exact":
+        return _exact(draws, len(x), question, [])
+    return _anytime(draws, schedule(len(x), 1), question, [])
+
+
+def check_source(
+    source: Source,
+    inputs: Sequence[Any],
+    samples: int,
+    seed: int,
+    alpha: float = 0.05,
+    left: Callable[[], float] = lambda: math.inf,
+) -> list[Check]:
+    """Check whether a source is a sampler, for an audit of ``samples`` draws a side.
+
+    The probability that any check fails on a sampler is `FALSE_ALARMS` of alpha at most. With few
+    draws, or no seconds ``left``, a note takes the place of the checks.
+    """
+
+    def draw(x: Any, size: int, call_seed: int) -> Any:
+        if left() < 0:
+            raise _LateError
+        return source.draw(x, size, call_seed)
+
+    draws, share = min(samples // 10, _CHECKED), FALSE_ALARMS * alpha
+    text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
+    checks = [Check("sampler", "note", text)]
+    with suppress(_LateError):
+        if draws >= LEAST:
+            checks = check(
+                draw,
+                list(inputs),
+                draws=draws,
+                seed=seed_of(seed, "checks"),
+                seeded=source.seeded,
+                tried=getattr(source, "seeds_globals", False),
+                alpha=share,
+            )
+            unseeded = checks and checks[0].result != "passed"
+            if unseeded and all(check.result != "failed" for check in checks):
+                other = seed_of(seed, "other process")
+                checks.append(other_process(source, inputs[0], draws, other, share))
+    if constant := getattr(source, "constant", ""):
+        text = f"{constant} unless it is given, as here: calls without it may get constant noise"
+        checks.append(Check("default seed", "note", text))
+    return checks
+
+
+def audit_outputs(
+    outputs: Mapping[str, tuple[Any, Any]] | tuple[Any, Any],
+    claim: AnyClaim,
+    *,
+    alpha: float = 0.05,
+    seed: int = 0,
+    detect: float | None = None,
+    method: Literal["anytime", "exact"] | None = None,
+    outcomes: int | None = None,
+    support: tuple[float, float] | None = None,
+    lipschitz: float | None = None,
+    as_reals: bool = False,
+    details: bool = True,
+    source: str = "recorded outputs",
+    digest: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Test from recorded outputs whether a mechanism is as private as claimed.
+
+    >>> import numpy as np, epsilometer_audit as ea
+    >>> on_x, on_x_prime = np.random.default_rng(0).laplace([[0], [1]], 0.5, (2, 5000))
+    >>> ea.audit_outputs((on_x, on_x_prime), ea.pure(1.0), as_reals=True).verdict
+    'violated'
+
+    Parameters
+    ----------
+    outputs
+        Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
+        shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
+        random order, and cuts the larger side to the other's size.
+    claim, alpha, detect, outcomes, support, lipschitz, as_reals, details
+        As for `audit`.
+    method
+        As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
+    seed
+        Of the random order.
+    source, digest
+        Their origin, and the SHA-256 of its files, for the verdict.
+    """
+    started = time.perf_counter()
+    named = outputs if isinstance(outputs, Mapping) else {"": outputs}
+    if not named:
+        raise ArgumentError("outputs", "must hold at least one pair")
+    question = Question(
+        audited="recorded outputs",
+        claim=claim,
+        pairs=dict.fromkeys(named),
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        method=method,
+        outcomes=outcomes,
+        support=support,
+        lipschitz=lipschitz,
+        as_reals=as_reals,
+        check_sampler=False,
+        details=details,
+        source=source,
+        digest=digest or {},
+        started=started,
+    )
+    recorded, checks = [], []
+    for name, sides in named.items():
+        where = f"outputs {name!r}" if name else "outputs"
+        if len(sides) != 2:
+            raise ArgumentError(where, f"must be two samples, of x and of x', got {len(sides)}")
+        x, x_prime = map(raw, sides)
+        n = min(len(x), len(x_prime))
+        if n < _LEAST_RECORDED:
+            raise ArgumentError(where, f"must be {_LEAST_RECORDED} or more a side, got {n}")
+        checks += check_recorded(x, x_prime)
+        rng = generator(question.seed, "order", name)
+        recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
+    if any(check.result == "failed" for check in checks):
+        return invalid(question, checks)
+    n, draws = min(len(x) for x, _ in recorded), successive(recorded)
+    if question.method == "exact":
+        return _exact(draws, n * len(named), question, checks)
+    return _anytime(draws, _recorded_steps(n, len(named)), question, checks)
+
+
+def _recorded_steps(n: int, pairs: int) -> list[Step]:
+    """Return rounds that use up to ``n`` draws of each pair."""
+    samples = n * pairs
+    while samples > least_samples(pairs):
+        steps = schedule(samples, pairs)
+        if sum(step.draws for step in steps) <= n:
+            return steps
+        samples = max(int(samples * 0.95), least_samples(pairs))
+    steps = schedule(least_samples(pairs), pairs)
+    if sum(step.draws for step in steps) > n:
+        raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+    return steps
+
+
+# --- the two methods ------------------------------------------------------------------------------
+
+
+def _anytime(
+    draws: Draw,
+    steps: Sequence[Step],
+    question: Question,
+    checks: Sequence[Check],
+    progress: Progress = no_progress,
+    later: Callable[[int], list[Check]] | None = None,
+    file: EvidenceFile | None = None,
+) -> Verdict:
+    total = sum(step.pairs * step.draws for step in steps)
+
+    def stops(evidence: Evidence) -> bool:
+        watched, drawn = question.stop or progress is not no_progress, evidence.drawn
+        refuted = watched and evidence.refuted()
+        line = "the claim is refuted" if refuted else "no violation so far"
+        progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
+        return question.stop and refuted and evidence.violated()
+
+    kept, before = ({}, 0) if file is None else (file.kept(question), file.before["draws"])
+    evidence = Evidence(
+        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals, **kept
+    )
+    steps = [replace(step, ahead=step.ahead + before) for step in steps]
+    gather(draws, steps, evidence, stops, each_block=question.stop)
+    outputs, done, pair = evidence.raw, evidence.steps, evidence.best
+    if not done:
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+    if file is not None:
+        file.record(evidence, question.names)
+    if later is not None:
+        checks = [*checks, *later(evidence.drawn)]
+        if any(check.result == "failed" for check in checks):
+            return invalid(question, checks)
+    lower = evidence.bounds()
+    bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
+    worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
+    wealth = evidence.wealths[worst]
+    result = Result(
+        claim=worst,
+        bounds=bounds,
+        violated=evidence.violated(lower),
+        p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
+        pair=pair,
+        round=evidence.witness(worst),
+        steps=done,
+        draws=evidence.drawn,
+        layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
+        outputs=outputs,
+        stopped=len(done) < len(steps),
+        evidence=[
+            {"share": look / total, "log10 e-value": value / math.log(10)}
+            for look, value in zip(evidence.looks, wealth.history, strict=True)
+        ],
+    )
+    return verdict_of(question, checks, result)
+
+
+def _exact(
+    draws: Draw,
+    samples: int,
+    question: Question,
+    checks: Sequence[Check],
+    progress: Progress = no_progress,
+) -> Verdict:
+    claim, pairs = parts(question.claim)[0], len(question.pairs)
+    assert isinstance(claim, EventClaim)
+    first = max(int(samples * fixed.CHOOSING / pairs), 1)
+    rest = samples // pairs - first if question.inputs is None else samples - first * pairs
+    if min(first, rest) < 10:
+        raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
+    sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
+    if len(sides[0]) < first:
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+    progress(0.2, "which events?")
+    outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
+    layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
+    past = [
+        (layout.encode(x), layout.encode(y))
+        for layout, ([x], [y]) in zip(layouts, outputs, strict=True)
+    ]
+    pair, bets = fixed.choose(
+        past, claim, rest, question.alpha, layouts, as_reals=question.as_reals
+    )
+    layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
+    if len(later[0]) < rest:
+        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+    for side, batch in zip(outputs[pair], later, strict=True):
+        side.append(batch)
+    counted = fixed.count(bets, (layout.encode(later[0]), layout.encode(later[1])), layout)
+    lower, best = fixed.largest_bound(counted, claim, question.alpha)
+    bounds = [bound_of(claim, lower)]
+    if isinstance(claim, Pure) and claim.delta > 0:
+        same = Delta(claim.epsilon, claim.delta)
+        delta, _ = fixed.largest_bound(counted, same, question.alpha)
+        bounds.append(Bound("delta", claim.delta, delta))
+    progress(1.0, "done")
+    result = Result(
+        claim=claim,
+        bounds=bounds,
+        violated=lower > claim.level,
+        pair=pair,
+        round=best,
+        steps=[Step(pairs, first, rest), Step(1, rest, rest)],
+        draws=first * pairs + rest,
+        layout=layout,
+        outputs=outputs,
+    )
+    return verdict_of(question, checks, result)

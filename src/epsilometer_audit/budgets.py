@@ -1,0 +1,138 @@
+"""Budgets of time: the numbers of draws that fit into them, and whether these were enough."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from timeit import timeit
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.seeds import generator
+from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.outcomes.shapes import listing
+from epsilometer_audit.question import Question
+from epsilometer_audit.serving.outputs import compact
+from epsilometer_audit.sources.callables import Source
+from epsilometer_audit.statistics.schedule import least_samples
+from epsilometer_audit.verdict import Verdict
+
+TRIED, CHECKED, _DRAWN = 0.1, 0.5, 0.9  # largest used shares of a budget after each step
+_TIMED = {True: 0.3, False: 0.15}  # the same after timed calls, of many draws or of one
+_CHECKING = 0.2  # largest share for the checks of the sampler
+_SIZES = (1, 1, *(4**i for i in range(1, 9)))  # of timed calls
+_LOADED = 0.4  # largest used share after the load of a verdict's details, which takes about
+_LOADING = 5.0  # times as long as a verdict without
+_FEW, _MANY = 64, 16384  # draws of a side for a timed verdict
+_MOST = 10_000_000  # draws of a side
+
+LEAST = 40  # draws of an input for the checks of the sampler, a tenth of all draws
+NO_TIME = "the time was over before the draws that are needed"
+
+
+class Budget:
+    """Seconds for all of an audit; without a number, they are unlimited."""
+
+    def __init__(self, seconds: float | None, started: float) -> None:
+        self.seconds = math.inf if seconds is None else checks.positive("budget", seconds)
+        self._started, self._end = started, started + self.seconds
+        self._call = self._draw = 0.0  # seconds of a call, and for each draw
+        self._verdict = self._look = 0.0  # seconds of a verdict, and for each draw of a side
+
+    def left(self, share: float = 1.0) -> float:
+        """Return the seconds until this share is used."""
+        if math.isinf(self.seconds):
+            return math.inf
+        return self._started + share * (self._end - self._started) - time.perf_counter()
+
+    def measure(
+        self, source: Source, plan: Question, make: Callable[[Question, Any, Any], object]
+    ) -> tuple[Question, list[Check]]:
+        """Time draws, in calls of growing size, and ``make``, which makes a verdict of them.
+
+        The load of its code comes first: shares are of the time that is left then. Return the plan
+        and notes; without details, and with a note, where there is no time to load their code.
+        """
+        assert plan.inputs is not None
+        inputs = plan.inputs[0]
+        rng = generator(plan.seed, "audit", "speed")
+        numbers = rng.normal(size=(2, _FEW))
+        seconds = timeit(lambda: make(replace(plan, details=False), *numbers), number=1)
+        notes = []
+        if plan.details and self.left(_LOADED) > _LOADING * seconds:
+            make(plan, *numbers)
+        elif plan.details:
+            plan = replace(plan, details=False)
+            notes = [Check("estimates", "note", "there is no time for the papers' estimates")]
+        self._started = min(time.perf_counter(), self._end)
+        many = getattr(source, "many", True)
+        last, spent, per_draw = 1, 0.0, 0.0  # draws of a call, its seconds, seconds of another draw
+        sides: list[Any] = []
+        for i, size in enumerate(_SIZES):
+            if i and self.left(_TIMED[many]) < 2 * (spent + per_draw * (size - last)):
+                break
+            sides, times = [], []
+            for side, x in enumerate(inputs):
+                start = time.perf_counter()
+                seed = generator(plan.seed, "audit", "speed", i, side).integers(2**31)
+                sides.append(source.draw(x, size, int(seed)))
+                times.append(time.perf_counter() - start)
+            seconds = sum(times) / 2 if i else times[1]  # the first may load something
+            if size == 1:
+                per_draw = seconds / 4
+            else:
+                per_draw = max((seconds - spent) / (size - last), seconds / size / 8)
+            last, spent = size, seconds
+            self._call = spent if size == 1 else self._call
+        self._draw = max(spent / last, 1e-9)
+        self._call = max(self._call - self._draw, 0.0)
+        few = [compact(listing(side)[:_FEW] * -(-_FEW // last)) for side in sides]
+        self._verdict = timeit(lambda: make(plan, *few), number=1)
+        if last >= _MANY:
+            seconds = timeit(lambda: make(plan, *(side[:_MANY] for side in sides)), number=1)
+            self._look = max(seconds - self._verdict, seconds / 8) / _MANY
+        return plan, notes
+
+    def draws(self, jobs: int) -> int:
+        """Return the number of draws of each side that fit."""
+        left = self.left(_DRAWN) - self._verdict
+        left = max(left - 24 * self._call, left / 4, 0.0)
+        return min(int(left / (2 * self._draw / jobs + self._look)), _MOST)
+
+    def checked(self) -> int:
+        """Return the number of checked draws of each of two inputs that fit."""
+        if math.isinf(self.seconds):
+            return _MOST
+        left = min(self.left(CHECKED), _CHECKING * self.seconds) - 36 * self._call
+        return max(int(left / (3.4 * self._draw)), 0)
+
+    def over(self, drawn: int) -> bool:
+        """Tell whether draws must end, after so many of both sides together."""
+        return self.left(_DRAWN) < self._verdict + self._look * drawn / 2
+
+    def fitting(self, draws: int, plan: Question) -> tuple[Question | None, str]:
+        """Return the plan with as many pairs as fit into the draws of a side, and why not all."""
+        pairs, exact = len(plan.names), plan.method == "exact"
+        least = 50 * pairs if exact else least_samples(pairs)
+        if math.isinf(self.seconds) or draws >= least:
+            return plan, ""
+        many = f" for {pairs} pairs" if pairs > 1 else ""
+        few = f"{self.seconds:.3g} s are enough for {draws} draws a side; {least} are needed{many}"
+        fit = max((k for k in range(1, pairs) if least_samples(k) <= draws), default=0)
+        if exact or not fit or plan.inputs is None:
+            return None, few
+        return replace(plan, pairs=dict(list(plan.pairs.items())[:fit])), few
+
+    def blind(self, plan: Question, verdict: Verdict) -> str:
+        """Return why the draws are not enough for a verdict; "" if they are."""
+        if math.isinf(self.seconds):
+            return ""
+        if verdict.draws < least_samples(len(plan.names)):
+            return NO_TIME
+        if verdict.draws < 10 * LEAST:
+            enough = f"{self.seconds:.3g} s were enough for {verdict.draws} draws a side"
+            return f"{enough}; about {10 * LEAST} are needed"
+        unchecked = any(check["name"] == "sampler" for check in verdict.checks)
+        return "there was no time to check whether this is a sampler" if unchecked else ""

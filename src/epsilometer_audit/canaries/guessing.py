@@ -1,0 +1,363 @@
+"""Guesses about canaries: the right guesses that the output of a private mechanism allows.
+
+Each of m canaries is in the input or not, by a fair coin. From the output of an (epsilon,
+delta)-private mechanism somebody guesses, r times, which canaries are in, and abstains from the
+others. At least v guesses are right with probability at most
+
+    P[W >= v] + m delta P[W >= v] P[W < v] / (v P[W = v]),
+
+with W binomial, of r trials at e^epsilon / (1 + e^epsilon). Inputs with and without one canary must
+be neighbours in the sense of the claim.
+
+Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023), prove this without
+delta (proposition 5.1), and with another second term for delta (theorem 5.2). Ours follows from the
+claim by duality. Fix the guesses t, and let k(s) of them be right where s are the coins. With
+weights a_k, from coins of k + 1 right guesses to their neighbours of k,
+
+    k a_(k-1) - e^epsilon (r - k) a_k = 1[k >= v] - P[W >= v]          for k = 0, ..., r
+
+has a solution a >= 0, the largest of which is a_(v-1) = P[W >= v] P[W < v] / (v P[W = v]). Weighted
+so, the probability of t and v right guesses is at most P[W >= v] times that of t, and a_(v-1) times
+the positive part of P(t | s) - e^epsilon P(t | s'), over all neighbours s and s'. Summed over t
+that is delta at most, for each of the m 2^m pairs of neighbours, each of probability 2^-m.
+
+Small deltas attain the bound. In the tail, where tests are, it is smaller than that of theorem 5.2.
+In the middle it can be larger, where theorem 5.2 is too small: of three coins at epsilon = 0 some
+mechanism makes one guess or more right with probability 7/8 + 7/8 delta; the theorem has 7/8 +
+3/4 delta.
+
+Coins that are 1 with probability p: a guess "in" is right with odds of e^epsilon p / (1 - p) at
+most, "out" with e^epsilon (1 - p) / p, whatever the other coins are. If all guesses are of one
+kind, the proof holds with these odds, c e^epsilon, in place of e^epsilon, and c a_k in place of
+a_k: all pairs of neighbours still weigh m at most. Guesses of both kinds have the larger odds; but
+without delta their number is at most a sum of two binomials, and at v >= r q + 1 a binomial of r
+trials at the mean probability q has a larger tail (Hoeffding 1956).
+
+A *rule* sets how many of the highest scores are guessed to be in, and how many of the lowest out.
+It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound). The
+best of many tries has no valid level. Equal scores are put in random order, because the order of a
+file may depend on the coins.
+
+Claims of Gaussian privacy have one rule, and the bound of `profiles`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.arrays import Bools, Floats
+from epsilometer.errors import ArgumentError
+from epsilometer.seeds import generator
+from epsilometer_audit.canaries import profiles
+from epsilometer_audit.projections.project import gaussian_deltas
+from epsilometer_audit.statistics.claims import Gaussian, Pure
+
+Guesses = int | tuple[int, int]
+OneRunClaim = Pure | Gaussian
+
+_LEAST = 10  # guesses of a default rule
+_POWER = 0.9
+_STRIDE = 5  # of the levels of a claim's grid
+_UNEVEN = 0.2  # distance from 1/2 of probabilities for which each end has rules of its own
+_TINY = -600.0  # log probability below which a limit replaces the quotient
+_SINGLE = np.linspace(0.02, 5.0, 250)  # epsilons of a Gaussian claim, over its mu
+_HOPELESS = 0.5  # p-value at one epsilon from which no others are tried
+_ROUNDING = 1e-15  # of a delta
+
+
+# --- the probability of right guesses -------------------------------------------------------------
+
+
+def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, Floats]:
+    """Return P[W >= v], and P[W >= v] P[W < v] / (v P[W = v])."""
+    from scipy.special import betainc, expit, gammaln
+
+    v, r, level = right, guesses, np.asarray(epsilon, float)
+    if v <= 0:
+        return np.ones(level.shape), np.zeros(level.shape)
+    q = expit(level)
+    tail, below = betainc(v, r - v + 1, q), betainc(r - v + 1, v, expit(-level))
+    log_right = -np.logaddexp(0.0, -level)
+    chosen = gammaln(r + 1) - gammaln(v + 1) - gammaln(r - v + 1)
+    log_pmf = chosen + v * log_right + (r - v) * (log_right - level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = tail / np.exp(np.maximum(log_pmf, _TINY))
+        limit = (v + 1) * (1 - q) / (v + 1 - q * (r + 1))  # of a geometric series, far in the tail
+    ratio = np.where(log_pmf > _TINY, quotient, np.where(tail < below, limit, 0.0))
+    return tail, ratio * below / v
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: the ``top`` highest scores are guessed to be in, the ``bottom`` lowest out."""
+
+    top: int
+    bottom: int
+
+    @property
+    def guesses(self) -> int:
+        """The number of guesses."""
+        return self.top + self.bottom
+
+    def text(self) -> str:
+        """Return the rule in words."""
+        top = [f"the {self.top} highest scores as in"] if self.top else []
+        return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
+
+
+def rules_of(
+    canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+) -> list[Rule]:
+    """Return the default rules, which do not depend on the scores.
+
+    They guess all canaries, a half of them, a quarter, and so on: from both ends evenly, or from
+    each end alone where coins are far from fair, or not fair and delta is not 0. Rules that could
+    not refute the claim with all guesses right are left out. A Gaussian claim has one rule: that
+    which refutes the claim with probability 1/2 where Gaussian noise is least too small.
+
+    >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
+    [80, 40, 20]
+    """
+    if isinstance(claim, Gaussian):
+        return [_gaussian_rule(canaries, claim, alpha, probability)]
+    rules, guesses = [], canaries
+    while guesses >= _LEAST:
+        if probability != 0.5 and (claim.delta > 0 or abs(probability - 0.5) > _UNEVEN):
+            rules += [Rule(guesses, 0), Rule(0, guesses)]
+        else:
+            rules += [Rule(guesses - guesses // 2, guesses // 2)]
+        guesses //= 2
+
+    def may_refute(rule: Rule) -> bool:
+        all_right = Counted(rule, rule.guesses, canaries, 1 / len(rules), probability)
+        return bool(all_right.p_value(claim.epsilon, claim.delta) <= alpha)
+
+    return list(filter(may_refute, rules)) or rules[:1]
+
+
+def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: float) -> Rule:
+    rules, guesses = [], float(canaries)
+    while guesses >= _LEAST:
+        r = int(guesses)
+        fair = probability == 0.5
+        rules += [Rule(r - r // 2, r // 2)] if fair else [Rule(r, 0), Rule(0, r)]
+        guesses /= math.sqrt(2)
+
+    def refuted_level(rule: Rule) -> float:
+        def enough(right: int) -> bool:
+            counted = Counted(rule, right, canaries, 1.0, probability)
+            return counted.at_one_epsilon(claim.mu)[0] <= alpha
+
+        least = bisect_left(range(rule.guesses + 1), True, key=enough)
+        return _gaussian_level(rule, canaries, least, 0.5, probability)
+
+    return min(rules, key=refuted_level)
+
+
+def requested_rules(
+    guesses: Guesses | None,
+    canaries: int,
+    claim: OneRunClaim,
+    alpha: float,
+    probability: float = 0.5,
+) -> list[Rule]:
+    """Return the requested rule, or those of `rules_of`."""
+    if guesses is None:
+        return rules_of(canaries, claim, alpha, probability)
+    if isinstance(guesses, Sequence) and not isinstance(guesses, str):
+        if len(guesses) != 2:
+            raise ArgumentError("guesses", f"must be one number or two, got {len(guesses)}")
+        top, bottom = (checks.integer("guesses", number, minimum=0) for number in guesses)
+    else:
+        number = checks.integer("guesses", guesses)
+        top, bottom = number - number // 2, number // 2
+    if not 1 <= top + bottom <= canaries:
+        message = f"must be 1 to {canaries}, as many as there are canaries, got {top + bottom}"
+        raise ArgumentError("guesses", message)
+    return [Rule(top, bottom)]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The right guesses of a rule.
+
+    ``share`` is the rule's part of alpha, ``probability`` that of a canary to be in.
+
+    >>> float(Counted(Rule(10, 0), right=10, canaries=20, share=1.0).p_value(0.0, 0.0))  # ten coins
+    0.0009765625
+    """
+
+    rule: Rule
+    right: int
+    canaries: int
+    share: float
+    probability: float = 0.5
+
+    def p_value(self, epsilon: float | Floats, delta: float) -> Floats:
+        """Return the p-value of a claim over the share; for several claims of shape ``(k,)``."""
+        level, odds = self._level(epsilon, delta)
+        tail, slope = _terms(self.right, self.rule.guesses, level)
+        p = tail + self.canaries * delta * odds * slope
+        if level is not epsilon and not delta:  # Hoeffding's theorem holds above the mean only
+            p = np.where(self.right < self.rule.guesses / (1 + np.exp(-level)) + 1, 1.0, p)
+        return np.minimum(p / self.share, 1.0)
+
+    def at_one_epsilon(self, mu: float) -> tuple[float, float, float]:
+        """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
+        epsilons = mu * (_SINGLE + mu / 2)
+        level, odds = self._level(epsilons, 1.0)
+        tail, slope = _terms(self.right, self.rule.guesses, level)
+        p = tail + self.canaries * odds * _deltas(epsilons, mu) * slope
+        best = int(p.argmin())
+        return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
+
+    def p_value_of(self, claim: OneRunClaim) -> float:
+        """Return the p-value of a claim over the share."""
+        if isinstance(claim, Pure):
+            return float(self.p_value(claim.epsilon, claim.delta))
+        mu = claim.mu
+        p, epsilon, weight = self.at_one_epsilon(mu)
+        if p >= _HOPELESS or weight <= 0:
+            return p
+        shift, odds = self._level(0.0, 1.0)
+
+        def price(epsilons: Floats) -> Floats:
+            return self.canaries * odds * _deltas(epsilons, mu)
+
+        right, guesses = self.right, self.rule.guesses
+        several = profiles.p_value(right, guesses, float(shift), price, (epsilon, weight))
+        return min(p, several / self.share)
+
+    def delta(self, epsilon: float, alpha: float) -> float:
+        """Return the largest refuted delta at this epsilon; 0 if none is."""
+        level, odds = self._level(epsilon, 1.0)
+        tail, slope = _terms(self.right, self.rule.guesses, level)
+        left = self.share * alpha - float(tail)
+        if left <= 0 or slope <= 0:
+            return 0.0
+        return min(left / (self.canaries * odds * float(slope)), 1.0)
+
+    def _level(self, epsilon: float | Floats, delta: float) -> tuple[float | Floats, float]:
+        """Return the log of the odds of a right guess, and the odds over e^epsilon."""
+        shift = math.log(self.probability / (1 - self.probability))
+        both = bool(self.rule.top and self.rule.bottom)
+        if both and shift and not delta:
+            return mean_level(self.rule, self.probability, epsilon), 1.0
+        shift = abs(shift) if both else shift if self.rule.top else -shift
+        return (np.add(epsilon, shift) if shift else epsilon), math.exp(shift)
+
+
+def _deltas(epsilons: Floats, mu: float) -> Floats:
+    return np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING
+
+
+def mean_level(rule: Rule, probability: float, epsilon: float | Floats) -> Floats:
+    """Return the log of the odds of a guess of this rule, where all are optimal."""
+    from scipy.special import expit
+
+    shift, level = math.log(probability / (1 - probability)), np.asarray(epsilon, float)
+    right, wrong = (
+        rule.top * expit(sign * (level + shift)) + rule.bottom * expit(sign * (level - shift))
+        for sign in (1, -1)
+    )
+    return np.asarray(np.log(right) - np.log(wrong))
+
+
+def count(
+    scores: Floats, included: Bools, rules: Sequence[Rule], seed: int, probability: float = 0.5
+) -> list[Counted]:
+    """Count the right guesses of each rule.
+
+    ``scores`` and ``included`` have shape ``(m,)``; ``seed`` gives the order of equal scores,
+    ``probability`` is that of a canary to be in.
+    """
+    m = scores.size
+    ties = generator(seed, "one run", "ties").random(m)
+    rising = included[np.lexsort((ties, scores))]
+    counted = []
+    for rule in rules:
+        right = int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
+        counted.append(Counted(rule, right, m, 1 / len(rules), probability))
+    return counted
+
+
+# --- levels ---------------------------------------------------------------------------------------
+
+
+def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
+    """Return the last level before the first that is not refuted; -1 where none is.
+
+    Levels are a grid with the claimed one. The levels of a Gaussian claim are halved, as those
+    below a refuted one are refuted.
+    """
+    if isinstance(claim, Gaussian):
+
+        def stands(mu: float) -> bool:
+            return min(rule.p_value_of(Gaussian(mu)) for rule in counted) > alpha
+
+        levels = np.union1d(claim.grid()[1:], claim.mu)
+        own = int(np.searchsorted(levels, claim.mu))
+        below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
+        first = bisect_left(levels, True, below, above, key=stands)
+        return float(levels[first - 1]) if first else -1.0
+    levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
+    p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
+    first = int(np.argmax(p > alpha))  # the highest level is never refuted
+    return float(levels[first - 1]) if first else -1.0
+
+
+def _gaussian_level(
+    rule: Rule, canaries: int, least: int, chance: float, probability: float
+) -> float:
+    """Return the mu of Gaussian noise with ``least`` right guesses or more, with this chance."""
+    from scipy.special import betaincinv, ndtri
+
+    r = rule.guesses
+    if least > r:
+        return math.inf
+    q = float(betaincinv(least, r - least + 1, chance)) if least else 0.0
+    both = bool(rule.top and rule.bottom)
+    coin = 0.5 if both else probability if rule.top else 1 - probability
+    sides = canaries * (2 if both else 1)
+    right, wrong = min(q * r / (sides * coin), 1.0), min((1 - q) * r / (sides * (1 - coin)), 1.0)
+    return float(ndtri(right) - ndtri(wrong))
+
+
+def detectable(
+    rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+) -> float | None:
+    """Return the smallest level that optimal guesses detect with probability 0.9.
+
+    None where no rule can refute the claim, even with all guesses right. Levels of a Gaussian claim
+    are those of Gaussian noise.
+    """
+    from scipy.special import betaincinv, logit
+
+    def smallest(rule: Rule) -> float | None:
+        r = rule.guesses
+
+        def enough(right: int) -> bool:
+            counted = Counted(rule, right, canaries, 1 / len(rules), probability)
+            return counted.p_value_of(claim) <= alpha
+
+        least = bisect_left(range(r + 1), True, key=enough)
+        if least > r:
+            return None
+        if isinstance(claim, Gaussian):
+            return _gaussian_level(rule, canaries, least, _POWER, probability)
+        odds = float(logit(betaincinv(least, r - least + 1, _POWER)))
+        if probability == 0.5:
+            return odds
+        levels = np.linspace(0, 2 * abs(odds) + 10, 10_000)
+        return float(np.interp(odds, mean_level(rule, probability, levels), levels))
+
+    return min((level for level in map(smallest, rules) if level is not None), default=None)

@@ -1,0 +1,236 @@
+"""Audits in one run: many canaries, each in the input or not by a coin, and a score of each.
+
+See `guessing` for the test.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer import checks
+from epsilometer.arrays import Bools, Floats
+from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.seeds import generator
+from epsilometer_audit.answer import bound_of, invalid, make_verdict, undetected
+from epsilometer_audit.canaries.guessing import (
+    Counted,
+    Guesses,
+    OneRunClaim,
+    count,
+    detectable,
+    refuted,
+    requested_rules,
+)
+from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.question import Question
+from epsilometer_audit.sources.callables import Source
+from epsilometer_audit.statistics.claims import AnyClaim, Gaussian, Pure
+from epsilometer_audit.verdict import Bound, Verdict, VerdictName
+
+_LEAST = 10  # canaries
+_DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
+_REVERSED = -5.0  # standard deviations
+
+
+def audit_one_run(
+    scores: Any,
+    included: Any,
+    claim: AnyClaim,
+    *,
+    guesses: Guesses | None = None,
+    probability: float = 0.5,
+    alpha: float = 0.05,
+    seed: int = 0,
+    detect: float | None = None,
+    source: str = "recorded scores",
+    digest: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Audit a mechanism by one run on an input with canaries (Steinke, Nasr and Jagielski 2023).
+
+    Parameters
+    ----------
+    scores
+        A real number for each canary, of shape ``(m,)``: a function of the output, but not of
+        ``included``. It is higher for canaries that are rather in.
+    included
+        Whether each canary was in, by m independent coins: of shape ``(m,)``, true or false, 1 or
+        0, 1 or -1.
+    claim
+        `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
+    guesses
+        The number of guessed canaries, half of them with the highest scores and half with the
+        lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
+        some, which share alpha, or one for `gdp`: see `guessing.rules_of`.
+    probability
+        Of each canary to be in.
+    alpha, detect
+        As for `audit`.
+    seed
+        Of the order of equal scores.
+    source, digest
+        Their origin, for the verdict.
+
+    Raises
+    ------
+    ArgumentError
+        If a value is not possible.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> included = rng.random(400) < 0.5
+    >>> scores = included + rng.normal(0, 0.5, 400)
+    >>> from epsilometer_audit.statistics.claims import pure
+    >>> audit_one_run(scores, included, pure(1.0), guesses=100).verdict
+    'violated'
+    """
+    question = Question(
+        audited="one run",
+        claim=claim,
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        source=source,
+        digest=digest or {},
+        started=time.perf_counter(),
+    )
+    assert isinstance(claim, Pure | Gaussian)  # `Question` refuses others
+    values, inside = _scores(scores), _included(included)
+    if values.size != inside.size:
+        message = f"must be as many as the scores, {values.size}, got {inside.size}"
+        raise ArgumentError("included", message)
+    if values.size < _LEAST:
+        raise ArgumentError("scores", f"must be of {_LEAST} canaries or more, got {values.size}")
+    probability = checks.between_0_and_1("probability", probability)
+    rules = requested_rules(guesses, values.size, claim, alpha, probability)
+    checked = _checks(values, inside, probability)
+    if any(check.result == "failed" for check in checked):
+        return invalid(question, checked)
+    counted = count(values, inside, rules, question.seed, probability)
+    return _verdict(question, claim, checked, counted, int(inside.sum()))
+
+
+def draw_canaries(
+    mechanism: Source, canaries: int, seed: int, probability: float = 0.5
+) -> tuple[NDArray[Any], Floats]:
+    """Toss a coin for each canary, run the mechanism once, and return coins and scores.
+
+    Its input is the coins, a list of ``canaries`` numbers 0 and 1, each 1 with this probability;
+    its output is a score for each of them, of shape ``(canaries,)``. Coins and run follow from
+    ``seed``. Raise `MechanismError` if it fails, or returns no such scores.
+    """
+    m = checks.integer("canaries", canaries, minimum=_LEAST)
+    rng = generator(seed, "one run", "coins")
+    fair = checks.between_0_and_1("probability", probability) == 0.5
+    coins = rng.integers(0, 2, m) if fair else (rng.random(m) < probability).astype(np.int64)
+    run = int(generator(seed, "one run", "training").integers(2**31))
+    outputs = mechanism.draw(coins.tolist(), 1, run)
+    name = mechanism.description.partition("(")[0]
+    try:
+        scores = np.asarray(outputs, float)
+    except (TypeError, ValueError):
+        raise MechanismError(f"{name} returned no numbers") from None
+    if scores.size != m:
+        raise MechanismError(f"{name} returned {scores.size} scores of {m} canaries")
+    if np.isnan(scores).any():
+        raise MechanismError(f"{name} returned a score that is not a number")
+    return coins, scores.reshape(m)
+
+
+def _verdict(
+    question: Question,
+    claim: OneRunClaim,
+    checked: Sequence[Check],
+    counted: Sequence[Counted],
+    included: int,
+) -> Verdict:
+    canaries = counted[0].canaries
+    lower = refuted(counted, claim, question.alpha)
+    bounds = [bound_of(claim, max(lower, 0.0))]
+    if isinstance(claim, Pure) and claim.delta > 0:
+        delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
+        bounds.append(Bound("delta", claim.delta, delta))
+    best = min(counted, key=lambda result: result.p_value_of(claim))
+    rules = [result.rule for result in counted]
+    level = detectable(rules, canaries, claim, question.alpha, best.probability)
+    missed = undetected(question.detect, level)
+    if level is None and question.detect is None:
+        missed = "no guesses would have refuted it: more canaries or guesses are needed"
+    verdict: VerdictName = "undecided" if missed else "not refuted"
+    if lower >= claim.level:
+        verdict, missed = "violated", ""
+    guesses = {
+        "rule": best.rule.text(),
+        "right": best.right,
+        "guesses": best.rule.guesses,
+        "top": best.rule.top,
+        "bottom": best.rule.bottom,
+        "canaries": canaries,
+        "included": included,
+        "rules": len(counted),
+    }
+    return make_verdict(
+        question,
+        checked,
+        verdict=verdict,
+        bounds=bounds,
+        p_value=best.p_value_of(claim),
+        detectable=level,
+        guesses=guesses,
+        outputs="scores",
+        reasons=[missed] if missed else [],
+    )
+
+
+# --- scores and inclusion -------------------------------------------------------------------------
+
+
+def _scores(scores: Any) -> Floats:
+    try:
+        values = np.asarray(scores, float)
+    except (TypeError, ValueError):
+        raise ArgumentError("scores", "must be numbers, one for each canary") from None
+    if values.ndim != 1:
+        raise ArgumentError("scores", f"must have shape (m,), got {values.shape}")
+    if np.isnan(values).any():
+        raise ArgumentError("scores", f"hold nan, at place {int(np.isnan(values).argmax())}")
+    return values
+
+
+def _included(included: Any) -> Bools:
+    values = np.asarray(included)
+    kinds = set(np.unique(values).tolist()) if values.dtype.kind in "biuf" else {"words"}
+    if values.ndim != 1 or not (kinds <= {0, 1} or kinds <= {-1, 1}):
+        shown = f"shape {values.shape}" if values.ndim != 1 else sorted(map(str, kinds))[:5]
+        message = f"must be true or false, 1 or 0, or 1 or -1 for each canary, got {shown}"
+        raise ArgumentError("included", message)
+    return values > 0
+
+
+def _checks(scores: Floats, included: Bools, probability: float) -> list[Check]:
+    """Check the coins and the sign of the scores."""
+    from scipy.stats import binomtest, rankdata
+
+    m, k = scores.size, int(included.sum())
+    chance = float(binomtest(k, m, probability).pvalue)
+    result = "failed" if chance < _WRONG else "note" if chance < _DOUBT else "passed"
+    text = f"{k} of {m} canaries were in"
+    coins = "fair coins" if probability == 0.5 else f"coins of probability {probability:g}"
+    if result != "passed":
+        text += f", by {coins} with probability {chance:.1g}: each must be in by a coin of its own"
+    checked = [Check("fair coins", result, text)]  # type: ignore[arg-type]
+    ranks = rankdata(scores)
+    spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())
+    shift = float(ranks[included].sum()) - k * (m + 1) / 2
+    if shift < _REVERSED * max(spread, 1e-9):
+        text = "canaries that were in have lower scores than others: give the scores another sign"
+        checked.append(Check("direction", "note", text))
+    if scores.min() == scores.max():
+        text = "all scores are equal: which are guessed is by chance"
+        checked.append(Check("scores", "note", text))
+    return checked

@@ -1,0 +1,115 @@
+"""Candidate pairs, without those that a mechanism refuses.
+
+A mechanism may refuse some inputs of a domain, such as an empty table. Pairs of two refused inputs
+are left out, and the verdict says so. If it refuses one input only, this alone distinguishes the
+two, and is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from epsilometer.errors import MechanismError
+from epsilometer.seeds import generator
+from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.serving.outputs import Failure
+from epsilometer_audit.sources.callables import Source
+
+Pair = tuple[Any, Any]
+
+_PATIENCE = 60.0  # seconds in which at least one input should be accepted
+_NAMED = 3  # pairs that are left out
+
+
+class Candidates(dict[str, Pair]):
+    """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
+
+    ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
+    ``untried`` are notes on inputs that are not among the pairs.
+    """
+
+    def __init__(
+        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), untried: Sequence[str] = ()
+    ) -> None:
+        super().__init__(pairs)
+        self.required = frozenset(required)
+        self.untried = untried
+
+    def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
+        if not isinstance(other, Candidates):
+            other = Candidates(other, required=other)
+        untried = [*self.untried, *other.untried]
+        return Candidates({**self, **other}, self.required | other.required, untried)
+
+    def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
+        return Candidates(other, required=other) | self
+
+
+def accepted(
+    source: Source, pairs: Candidates, seed: int, late: Callable[[], bool] = lambda: False
+) -> tuple[dict[str, Pair], list[Check]]:
+    """Return the pairs that a mechanism accepts, and notes on the others.
+
+    There is one draw of each input, with a seed of its own, so that the choice does not depend on
+    the draws of the audit. Pairs with a failure as an outcome come last. Once it is ``late`` and a
+    pair is accepted, untried pairs are left out. Raise `MechanismError` if the mechanism refuses
+    one input of a pair, or all pairs.
+    """
+    start = time.monotonic()
+    known: dict[str, tuple[bool, MechanismError | None]] = {}
+
+    def trial(x: Any, name: str) -> tuple[bool, MechanismError | None]:
+        """Return whether a draw is a failure, and the error if there is no draw."""
+        key = name if name in pairs.required else json.dumps(x)
+        if key not in known or name in pairs.required:
+            own = int(generator(seed, "audit", "candidates", key).integers(2**31))
+            try:
+                output = source.draw(x, 1, own)
+                known[key] = isinstance(output[0], Failure), None
+            except MechanismError as error:
+                known[key] = False, error
+        return known[key]
+
+    drawn: dict[str, Pair] = {}
+    failing: dict[str, Pair] = {}
+    refused: dict[str, MechanismError] = {}
+    for name, (x, y) in pairs.items():
+        if (drawn or failing) and late():
+            break
+        (failed, error), (failed_prime, error_prime) = trial(x, name), trial(y, name)
+        if error is None and error_prime is None:
+            (failing if failed or failed_prime else drawn)[name] = (x, y)
+        elif error is not None and error_prime is not None:
+            if name in pairs.required:
+                raise named_error(error, name)
+            refused[name] = error
+            if not drawn and not failing and time.monotonic() > start + _PATIENCE:
+                break
+        else:
+            taken, other = (y, x) if error is not None else (x, y)
+            raise MechanismError(
+                f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
+                f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures be "
+                "outcomes, or declare inputs on which it draws"
+            )
+    if refused and not drawn and not failing:
+        raise next(iter(refused.values()))
+    notes = [Check("range", "note", text) for text in pairs.untried]
+    if refused:
+        names = ", ".join(map(repr, list(refused)[:_NAMED]))
+        more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both "
+        text += f"inputs: {names}{more}; {next(iter(refused.values()))}"
+        notes.insert(0, Check("inputs", "note", text))
+    return drawn | failing, notes
+
+
+def named_error(error: MechanismError, name: str) -> MechanismError:
+    """Return an error that names its pair, if pairs have names."""
+    if name:
+        error.args = (f"{error}: pair {name!r}",)
+    return error

@@ -1,0 +1,179 @@
+"""Draws on an input, in the order of the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.events.events import codes_of
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.outcomes.shapes import joined
+
+Draw = Callable[[Any, int, int], Any]
+"""A function of input, number and seed that returns raw outputs."""
+
+_SHORT = 12  # short calls on an input
+_PART = 40  # one draw in 40 is in each short call; one in 40 is a call of its own
+_ENTRIES = 4  # entries that have a score of their own
+_ADDED = 64  # entries that are added up
+_GROUPS = 4  # most groups by the input of the call before
+
+
+class Sample:
+    """Outputs in some order, with codes of equal outputs and bounded scores.
+
+    ``table`` has the encoded outputs, of shape ``(n,)`` or ``(n, d)``.
+    """
+
+    def __init__(self, batches: Sequence[Any], name: str) -> None:
+        self.name, self.batches = name, [len(batch) for batch in batches]
+        if all(isinstance(batch, np.ndarray) for batch in batches):
+            batches = [joined(batches)]
+        self.layout = learn(*batches)
+        self.table = self.layout.encode_all(batches)
+        self.size = len(self.table)
+
+    @cached_property
+    def codes(self) -> Counts:
+        """A number for each output, the same for equal outputs, of shape ``(n,)``."""
+        return codes_of(self.table)
+
+    @cached_property
+    def kinds(self) -> int:
+        """The number of different outputs."""
+        return int(self.codes.max()) + 1
+
+    @cached_property
+    def scores(self) -> list[Floats]:
+        """Scores that are not constant, with mean 0, each of shape ``(n,)``.
+
+        They are the ranks of some entries, and of the sum of all with random signs; the squared
+        distance of that from the median; and a random sign for each value, if outputs repeat.
+        """
+        rng = np.random.default_rng(0)
+        columns = self.table.reshape(self.size, -1)
+        parts = [columns[:, i] for i in spread(columns.shape[1], _ADDED)]
+        ranks = [_ranks(codes_of(part) if len(parts) > 1 else self.codes) for part in parts]
+        ranks = [rank for rank in ranks if np.ptp(rank) > 0]
+        if not ranks:
+            return []
+        scores = [ranks[i] for i in spread(len(ranks), _ENTRIES)]
+        if len(ranks) > 1:
+            whole = np.rint(2 * self.size * np.array(ranks)).astype(np.int64)  # sums are exact
+            scores.append(_ranks(codes_of(rng.choice([-1, 1], len(ranks)) @ whole)))
+        scores.append((scores[-1] - 0.5) ** 2)
+        if self.kinds <= self.size // 2:
+            scores.append(rng.choice([-1.0, 1.0], self.kinds)[self.codes])
+        centred = [score - score.mean() for score in scores]
+        return [score for score in centred if np.abs(score).max() > 1e-9]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call: the numbers of its input and of draws, its seed, and the input of the call before."""
+
+    x: int
+    size: int
+    seed: int
+    before: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of draws that was fixed before the draws, and the likely cause if it differs."""
+
+    name: str
+    cause: str
+    inside: Bools
+
+
+class Calls(Sample):
+    """All draws on one input, call by call."""
+
+    def __init__(self, x: Any, calls: Sequence[tuple[Call, Any]]) -> None:
+        super().__init__([outputs for _, outputs in calls], f"on input {input_text(x)}")
+        self.calls = [call for call, _ in calls]
+        sizes = self.batches
+        self.sizes = np.repeat(sizes, sizes)
+        self.before = np.repeat([call.before for call in self.calls], sizes)
+        self.ends = np.cumsum(sizes)
+        self.longest = int(np.argmax(sizes))  # call
+        self.long = self.rows(self.longest)
+        short = [i for i, size in enumerate(sizes) if 1 < size < max(sizes)]
+        self.first = short[0]  # short call
+        self.short = np.array([np.arange(self.size)[self.rows(i)] for i in short])
+        """The positions of the outputs of short calls, a row for each."""
+
+    def rows(self, i: int) -> slice:
+        """Return the positions of the outputs of a call."""
+        return slice(int(self.ends[i]) - self.calls[i].size, int(self.ends[i]))
+
+    def by_request(self) -> Iterator[Group]:
+        """Yield groups of draws by the parameters of the calls."""
+        starts = np.zeros(self.size, bool)
+        starts[[0, *self.ends[:-1]]] = True
+        largest = self.sizes.max()
+        size = "the law depends on how many draws are asked for, or noise is kept for a call"
+        state = "state is kept from one call to the next"
+        yield Group("first outputs of calls", "a call starts in a state of its own", starts)
+        yield Group("outputs of calls of one draw", size, self.sizes == 1)
+        yield Group(f"outputs of a call of {largest} draws", size, self.sizes == largest)
+        for other in np.unique(self.before[self.before >= 0])[:_GROUPS].tolist():
+            which = "the same input" if other == self.calls[0].x else "another input"
+            after = self.before == other
+            yield Group(f"outputs of calls after one on {which}", state, after)
+            yield Group(f"first outputs of calls after one on {which}", state, starts & after)
+
+    def by_time(self) -> Iterator[Group]:
+        """Yield groups of draws by their time."""
+        state = "state is kept between calls"
+        for i, call in enumerate(self.calls):
+            if call.size > 1:
+                inside = np.zeros(self.size, bool)
+                inside[self.rows(i)] = True
+                yield Group(f"outputs of a call of {call.size} draws", state, inside)
+                yield Group("early outputs", state, np.arange(self.size) < self.ends[i])
+
+
+def draw_calls(
+    draw: Draw, inputs: Sequence[Any], draws: int, rng: np.random.Generator
+) -> list[Calls]:
+    """Draw on all inputs in random order: some calls of one draw, all others, some of one draw.
+
+    So some calls directly follow a call of the same size: noise may be kept from one to the next.
+    """
+    few, ones = max(draws // _PART, 2), draws // _PART
+    sizes = [few] * _SHORT
+    sizes.append(max(draws - sum(sizes) - ones - few, few + 1))  # one call will be repeated
+    requests: list[tuple[int, int]] = []
+    for phase in ([1] * (ones // 2), sizes, [1] * (ones - ones // 2)):
+        calls = [(x, size) for x in range(len(inputs)) for size in phase]
+        requests += [calls[i] for i in rng.permutation(len(calls)).tolist()]
+    seeds = rng.choice(2**31, len(requests), replace=False).tolist()
+    drawn: list[list[tuple[Call, Any]]] = [[] for _ in inputs]
+    before = -1
+    for (x, size), seed in zip(requests, seeds, strict=True):
+        drawn[x].append((Call(x, size, seed, before), draw(inputs[x], size, seed)))
+        before = x
+    return [Calls(*each) for each in zip(inputs, drawn, strict=True)]
+
+
+def spread(size: int, most: int) -> list[int]:
+    """Return at most ``most`` of the first ``size`` numbers, evenly spaced, with both ends.
+
+    >>> spread(9, 3)
+    [0, 4, 8]
+    """
+    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
+
+
+def _ranks(codes: Counts) -> Floats:
+    """Return ranks between 0 and 1, the same for ties, of outputs with codes in their order."""
+    times = np.bincount(codes)
+    return np.asarray(((np.cumsum(times) - times / 2) / codes.size)[codes])

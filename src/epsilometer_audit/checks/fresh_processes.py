@@ -1,0 +1,76 @@
+"""The check whether other processes make the same draws, as with a constant seed."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import sys
+from contextlib import closing, suppress
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from epsilometer_audit.checks.calls import Sample
+from epsilometer_audit.checks.permutations import agreement
+from epsilometer_audit.checks.sampler import ALPHA, OTHERS, Check
+from epsilometer_audit.serving.signatures import RANDOM
+from epsilometer_audit.sources.callables import CallableSource, Origin, Source, callable_source
+from epsilometer_audit.sources.worker import PythonWorker, WorkerSource
+
+_PART, _LEAST, _FEW = 40, 12, 40  # one in 40 of the checks' draws; if they are few, up to half
+
+
+def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
+    """Compare the first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
+    name, size, outputs = "other process", max(draws // _PART, min(_FEW, draws // 2), _LEAST), []
+    unknown = "whether another process makes the same draws is not known"
+    try:
+        for own in (seed, seed + 1):
+            with closing(_another(source)) as other:
+                outputs.append(other.draw(x, size, own))
+    except Exception:  # such as an error of the user's class
+        return Check(name, "note", unknown)
+    codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
+    matches = agreement(codes, rows)
+    if matches.p > OTHERS * min(alpha / ALPHA, 1.0):
+        if matches.count == size:
+            return Check(name, "note", f"{unknown}: all outputs agree, but may do so by chance")
+        return Check(name, "passed", "other processes, or objects, make other draws")
+    text = "other processes, or objects, make the same draws at other seeds: a constant seed"
+    return Check(name, "failed", text)
+
+
+def _another(source: Any) -> Any:
+    if isinstance(source, WorkerSource):
+        other = copy.copy(source)
+        other._process = None
+        return other
+    if (origin := origin_of(source)) is None:
+        return anew(source)
+    return PythonWorker(origin, failures=source.sampler.failures)
+
+
+def origin_of(source: CallableSource) -> Origin | None:
+    """Return the origin of a function: as the user named it, or its module."""
+    function = source.sampler.function
+    with suppress(AttributeError, KeyError):  # its module has no such name
+        module, name = function.__module__, function.__qualname__
+        known = module != "__main__" and attrgetter(name)(sys.modules[module]) is function
+        if known and source.origin is None:
+            path = os.pathsep.join(filter(None, sys.path))
+            return Origin(f"{module}:{name}", env={"PYTHONPATH": path})
+    return source.origin
+
+
+def anew(source: CallableSource) -> CallableSource:
+    """Return a new object of the same class, with the same plain attributes; or raise."""
+    function = source.sampler.function
+    owner = getattr(function, "__self__", function)
+    attributes = {name.lstrip("_"): value for name, value in vars(owner).items()}
+    names = {*inspect.signature(type(owner)).parameters} & {*attributes} - {*RANDOM}
+    new = type(owner)(**{name: json.loads(json.dumps(attributes[name])) for name in names})
+    function = new if owner is function else getattr(new, function.__name__)
+    return callable_source(function, failures=source.sampler.failures)

@@ -1,0 +1,374 @@
+"""Checks of the sampler: an audit needs independent draws of one distribution.
+
+A constant seed, noise kept from call to call, or repeated draws would look like evidence. If draws
+are independent and of one distribution, all orders of the draws on an input are equally likely.
+The checks use the order only, given the values. So they hold for any distribution: discrete,
+heavy-tailed, constant or of words. Each input has a dozen short calls, a long one and some of one
+draw; the calls of all inputs are in random order.
+
+- ``same seed``: a repeated call gives the same draws. If not, this is only noted.
+- ``other seed``: short calls at different seeds do not agree position by position.
+- ``repetitions``: equal outputs are not in the same call more often than by chance, in pairs and
+  all together.
+- ``independent draws``: the ranks of draws do not depend on those before.
+- ``order of calls``: no group of draws differs from all others: by time, size of the call, or input
+  of the previous call.
+- ``x against x``: the audit itself does not distinguish early draws from late ones.
+
+For correct draws, the probability that any check fails is at most ``alpha``, by default 0.001;
+`permutations` has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.arrays import Bools
+from epsilometer.seeds import generator
+from epsilometer_audit.checks.calls import Calls, Draw, Group, Sample, draw_calls
+from epsilometer_audit.checks.permutations import (
+    PIECES,
+    agreement,
+    autocovariances,
+    by_time,
+    clustered,
+    correlation_p,
+    places_p,
+    serial_p,
+    shared,
+    unlikely,
+)
+from epsilometer_audit.statistics.claims import pure
+from epsilometer_audit.statistics.rounds import Evidence, gather, successive
+from epsilometer_audit.statistics.schedule import schedule
+
+Result = Literal["passed", "failed", "note", "skipped"]
+
+_LEAST = 40  # draws of an input
+_HALF = 41  # draws, at least, that are compared with as many later ones
+ALPHA = 1e-3  # of all checks
+# probabilities of a false failure over all inputs, .001 in all
+_POSITIONS = _REPETITIONS = _ITSELF = _DRAWN = 1e-4
+_MATCHES = OTHERS = _CLUSTERED = 5e-5  # _CLUSTERED twice: for the checks, and for all draws
+_SERIAL = _ORDER = 2e-4
+_RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 2^-40
+_KINDS = 64  # different outputs with a common divisor of counts: by chance 3 sqrt(n) 2^-64 at most
+_ROWS = 1_000_000  # recorded outputs that are checked
+_HEAD, _BLOCK = 8192, 64  # first rows, and blocks of them in which repetitions are noted
+_STRETCH = 512  # successive rows
+_DOUBT = 1e-4  # of notes about recorded outputs
+_SMALL_SHARE = 1e-2  # of the usual probability: it needs permutations of more pieces
+_PASSED = {
+    "same seed": "the same seed gives the same draws",
+    "other seed": "other seeds give other draws",
+    "repetitions": "no output is repeated more often than by chance",
+    "independent draws": "outputs of a call do not depend on those before",
+    "order of calls": "calls in another order give the same law",
+    "x against x": "early and late outputs on the same input are not told apart",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check, its result, and a line of explanation."""
+
+    name: str
+    result: Result
+    text: str
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the check as plain values for JSON."""
+        return {"name": self.name, "result": self.result, "words": self.text}
+
+
+def _passed(name: str) -> Check:
+    return Check(name, "passed", _PASSED[name])
+
+
+def check(
+    draw: Draw,
+    inputs: Sequence[Any],
+    *,
+    draws: int,
+    seed: int,
+    seeded: bool,
+    tried: bool = False,
+    alpha: float = ALPHA,
+) -> list[Check]:
+    """Check whether draws are independent and of one distribution; see the module.
+
+    There are so many ``draws`` of each input, 40 or more; 2000 detect a constant seed, kept state,
+    repetitions and an autocorrelation of one half. The order of calls and their seeds follow from
+    ``seed``. A mechanism that is not ``seeded``, because it takes no seed or generator, may be
+    ``tried``: it may follow the global generators. ``alpha`` is the probability that any check
+    fails if nothing is wrong, 0.001 at most.
+
+    >>> def stuck(x, size, seed): return np.random.default_rng(7).laplace(x, 1, size)
+    >>> checks = check(stuck, [0.0, 1.0], draws=400, seed=1, seeded=True)
+    >>> [each.name for each in checks if each.result == "failed"]
+    ['other seed']
+    """
+    checks.integer("draws", draws, minimum=_LEAST)
+    if not inputs:
+        return []
+    rng = generator(seed, "checks of the sampler")
+    samples = draw_calls(draw, inputs, draws, rng)
+    share = _share(alpha)
+    replayed = _same_seed(draw, inputs, samples, seeded, tried)
+    repeated = _repetitions(samples, _REPETITIONS * share)
+    serial = _independent(samples, rng, share)
+    within = "failed" not in (repeated.result, serial.result)
+    other = _other_seed(samples, rng, within, share)
+    if within and other.result != "failed":
+        later = [_order(samples, share), _against_itself(samples, share)]
+        if all(check.result != "failed" for check in later):
+            repeated = _shared_noise(samples, _CLUSTERED * share) or repeated
+    else:  # the other checks would fail for the same cause
+        text = "not looked at, as draws are not independent"
+        later = [Check(name, "skipped", text) for name in ("order of calls", "x against x")]
+    return [replayed, other, repeated, serial, *later]
+
+
+def check_recorded(x: Any, x_prime: Any) -> list[Check]:
+    """Check recorded outputs in the order of their files.
+
+    Only repetitions that cannot be an accident fail: every output is there 2, 3, ... times. Other
+    findings are noted: the outputs are ordered (they are shuffled before use), or both files seem
+    to use the same random numbers. Each side is an array, the outputs along the first axis, or a
+    list.
+
+    >>> draws = np.random.default_rng(1).laplace(0, 1, (2, 3000))
+    >>> [each.result for each in check_recorded(np.repeat(draws[0], 3), draws[1])]
+    ['failed']
+    """
+    rng = np.random.default_rng(0)
+    sides = [
+        Sample([side[:_ROWS]], f"outputs on {name}")
+        for side, name in ((x, "x"), (x_prime, "x'"))
+        if len(side) >= _LEAST
+    ]
+    repeated = _recorded_repetitions(sides)
+    if repeated.result == "failed":
+        return [repeated]
+    return [repeated, _recorded_order(sides, rng), _recorded_alike(sides, rng)]
+
+
+def check_drawn(x: Sequence[Any], x_prime: Sequence[Any], *, alpha: float = ALPHA) -> Check:
+    """Check all draws of an audit: whether calls share noise, or the distribution drifts.
+
+    A drift too small for two thousand draws may be a violation after a hundred thousand. This check
+    fails with probability 0.00015 at most if draws are independent and of one distribution.
+
+    Each side has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that
+    of all checks, of which this has 15 %; 0.001 at most.
+    """
+    name, share = "order of calls", _share(alpha)
+    limit = _DRAWN * share / 2
+    sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
+    repeated = _repetitions(sides, limit)
+    if repeated.result == "failed":
+        return repeated
+    for side in sides:
+        p_values = [by_time(score) * len(side.scores) * len(sides) for score in side.scores]
+        if min(p_values, default=1.0) <= limit:
+            text = f"{side.name}, late outputs differ from early ones"
+            return Check(name, "failed", f"{text}: state is kept between calls")
+    drawn = Check(name, "passed", "early and late outputs of the audit have the same law")
+    return _shared_noise(sides, _CLUSTERED * share) or drawn
+
+
+# --- checks of calls ------------------------------------------------------------------------------
+
+
+def _same_seed(
+    draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool, tried: bool
+) -> Check:
+    name = "same seed"
+    skipped = Check(name, "skipped", "takes no seed: this audit cannot be replayed to the draw")
+    if not (seeded or tried):
+        return skipped
+    for x, sample in zip(inputs, samples, strict=True):
+        same = _repeats(draw, x, sample, sample.first)
+        if not seeded:  # few outputs may be the same by chance
+            if not same.all() or not _repeats(draw, x, sample, sample.longest).all():
+                return skipped
+        elif not same.all():
+            size = sample.calls[sample.first].size
+            text = "draws do not follow the seed: this audit cannot be replayed to the draw "
+            text += f"({np.count_nonzero(~same)} of {size} differ {sample.name})"
+            return Check(name, "note", text)
+    return _passed(name)
+
+
+def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
+    """Tell which outputs of a call are the same when it is repeated."""
+    call = sample.calls[i]
+    first = sample.table[sample.rows(i)].reshape(call.size, -1)
+    again = sample.layout.encode(draw(x, call.size, call.seed)).reshape(call.size, -1)
+    same: Bools = ((first == again) | (np.isnan(first) & np.isnan(again))).all(axis=1)
+    return same
+
+
+def _share(alpha: float) -> float:
+    """Return the part of the usual probability of each check."""
+    return min(checks.between_0_and_1("alpha", alpha) / ALPHA, 1.0)
+
+
+def _pieces(share: float) -> int:
+    return PIECES if share > _SMALL_SHARE else 2 * PIECES
+
+
+def _other_seed(
+    samples: Sequence[Calls], rng: np.random.Generator, within: bool, share: float
+) -> Check:
+    """``within`` tells whether outputs within a call seem independent."""
+    name = "other seed"
+    for sample in samples:
+        match = agreement(sample.codes, sample.short)
+        alike = match.count == match.of and match.lag == sample.short.shape[1]
+        if match.p * len(samples) <= _MATCHES * share and (within or alike):
+            text = f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier "
+            text += "call at another seed: a constant seed inside, or noise that is kept for "
+            return Check(name, "failed", f"{text}further calls")
+        scores = sample.scores if within else []
+        limit = _POSITIONS * share / len(samples) / max(len(scores), 1)
+        pieces = _pieces(share)
+        if any(places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores):
+            text = f"{sample.name}, outputs at the same place of different calls go together: some "
+            return Check(name, "failed", f"{text}of the randomness has a constant seed")
+    constant = [sample for sample in samples if sample.kinds == 1]
+    if constant:
+        text = f"{constant[0].name}, all outputs are the same: there is no noise, or one constant "
+        return Check(name, "note", f"{text}seed for every draw")
+    return _passed(name)
+
+
+def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
+    """Check whether draws of a call are repeated in it, or share noise."""
+    name = "repetitions"
+    for side in sides:
+        match = shared(side.codes, side.batches)
+        if match.p * len(sides) <= limit:
+            text = f"{side.name}, {match.count} of {match.of} pairs of equal outputs are of the "
+            text += "same call: its draws share noise, or each is handed out several times"
+            return Check(name, "failed", text)
+    return _passed(name)
+
+
+def _shared_noise(sides: Sequence[Sample], limit: float) -> Check | None:
+    """Return a failed check if equal outputs are in too few calls."""
+    for side in sides:
+        if clustered(side.codes, side.batches) * len(sides) <= limit:
+            text = f"{side.name}, equal outputs are of the same call more often than by chance: "
+            text += "its draws share noise, or each is handed out several times"
+            return Check("repetitions", "failed", text)
+    return None
+
+
+def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: float) -> Check:
+    name = "independent draws"
+    for sample in samples:
+        for score in sample.scores:
+            long = score[sample.long]
+            limit = _SERIAL * share / len(samples) / len(sample.scores)
+            if serial_p(np.array_split(long, _pieces(share)), rng, limit) <= limit:
+                covariances = autocovariances(long[None])[0]
+                lag = int(np.argmax(np.abs(covariances) >= 0.95 * np.abs(covariances).max()))
+                correlation = covariances[lag] / (long.var() * long.size)
+                before = f"the one {f'{lag + 1} places ' * (lag > 0)}before"
+                text = f"{sample.name}, outputs of a call depend on {before} (rank correlation "
+                text += f"{correlation:.2f}): noise is reused, or draws are those of a chain"
+                return Check(name, "failed", text)
+    return _passed(name)
+
+
+def _order(samples: Sequence[Calls], share: float) -> Check:
+    name = "order of calls"
+    best: tuple[float, Calls, Group] | None = None
+    for family in (Calls.by_request, Calls.by_time):  # half of the probability each
+        tests = []
+        for sample in samples:
+            groups = list(family(sample))
+            inside = np.array([group.inside for group in groups], float)
+            p_values = np.array([unlikely(score, inside) for score in sample.scores])
+            for group, of_scores in zip(groups, p_values.T.tolist(), strict=False):
+                tests += [(p, sample, group) for p in of_scores]
+        for p, sample, group in tests:
+            if best is None or p * 2 * len(tests) < best[0]:
+                best = p * 2 * len(tests), sample, group
+    if best is None or best[0] > _ORDER * share:
+        return _passed(name)
+    _, sample, group = best
+    text = f"{sample.name}, {group.name} differ from the others: {group.cause}"
+    return Check(name, "failed", text)
+
+
+def _against_itself(samples: Sequence[Calls], share: float) -> Check:
+    name = "x against x"
+    half = samples[0].size // 2
+    if half < _HALF:
+        return Check(name, "skipped", f"{half} draws against as many are too few")
+    for sample in samples:
+        sides = successive([(sample.table[:half], sample.table[half:])])
+        alpha = _ITSELF * share / len(samples)
+        evidence = Evidence(pure(0.0), 1, alpha, early=0.0, as_reals=True)
+        if gather(sides, schedule(half, 1), evidence).refuted():
+            text = f"{sample.name}, late outputs differ in law from early ones: state is kept "
+            return Check(name, "failed", f"{text}between calls")
+    return _passed(name)
+
+
+# --- checks of recorded outputs -------------------------------------------------------------------
+
+
+def _recorded_repetitions(sides: Sequence[Sample]) -> Check:
+    name = "repetitions"
+    for side in sides:
+        codes = side.codes
+        ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
+        runs = np.diff(ends)[:-1]  # without the first and the last, which may be cut
+        for counts, least, text in (
+            (runs, _RUNS, "each is written {} times in a row"),
+            (np.bincount(codes), _KINDS, "each is there {} times, or a multiple of that"),
+        ):
+            times = math.gcd(*counts.tolist()) if counts.size >= least else 1
+            if times > 1:
+                text = f"{side.name}: {text.format(times)}"  # noqa: PLW2901
+                return Check(name, "failed", f"{text}; independent draws are needed, each once")
+    for side in sides:
+        head = side.codes[:_HEAD]
+        match = shared(head, np.bincount(np.arange(head.size) // _BLOCK).tolist())
+        if match.p <= _DOUBT:
+            text = f"{side.name}: {match.count} of {match.of} pairs of equal ones are close by"
+            return Check(name, "note", f"{text}; if draws were written twice, no bound holds")
+    return _passed(name)
+
+
+def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
+    name = "independent draws"
+    for side in sides:
+        stretch = min(side.size // PIECES, _STRETCH)
+        starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
+        for score in side.scores:
+            pieces, limit = [score[i : i + stretch] for i in starts], _DOUBT / len(side.scores)
+            if min(serial_p(pieces, rng, limit), by_time(score)) <= limit:
+                text = f"{side.name} are in an order of their own: sorted, or each depends on "
+                text += "those before; the shuffle before use does not help if they are dependent"
+                return Check(name, "note", text)
+    return Check(name, "passed", "outputs are in no order")
+
+
+def _recorded_alike(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
+    name = "other seed"
+    rows = min([PIECES * _STRETCH, *(side.size for side in sides)])
+    scores = [side.scores[0][:rows] for side in sides if side.scores]
+    if len(scores) == 2 and correlation_p(scores[0], scores[1], rng, _DOUBT) <= _DOUBT:
+        text = "outputs on x and on x' go together row by row: made with the same random numbers? "
+        return Check(name, "note", f"{text}Both sides have to be independent")
+    return Check(name, "passed", "outputs on x and on x' do not go together")

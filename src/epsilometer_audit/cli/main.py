@@ -1,0 +1,413 @@
+"""The command line: ``epsilometer audit``, ``audits`` and ``samples-needed`` (docs/audit.md)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
+from epsilometer_audit.cli.arguments import (
+    check_options,
+    chosen,
+    claim_of,
+    pairs_of,
+    parser_of,
+    source_of,
+    spelled,
+)
+
+if TYPE_CHECKING:
+    from epsilometer_audit.statistics.claims import AnyClaim
+    from epsilometer_audit.verdict import Verdict
+
+WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
+
+_HELP = """\
+usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
+       epsilometer audits FILE [FILE ...] [options]
+       epsilometer samples-needed CLAIM --detect LEVEL [options]
+       epsilometer new audit FOLDER | new study FOLDER [CLONE]
+       epsilometer --version
+
+Tests claims of differential privacy from outputs alone.
+
+commands:
+  audit           a verdict on a claim of differential privacy; see epsilometer audit --help
+  audits          verdicts on all mechanisms of files of audits
+  samples-needed  how many draws find a violation
+  new             a folder with a first audit and its test, or with a study
+"""
+_WRITTEN = ("--json", "--junit", "--output")
+_ALPHA = 0.05
+_SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
+_COMMON = ("alpha", "seed", "detect", "outcomes", "support", "lipschitz", "as_reals")
+_PAUSE = 10.0  # seconds between lines of progress where there is no terminal
+
+
+class _Progress:
+    """The progress of an audit: one changing line on a terminal; elsewhere a line now and then."""
+
+    def __init__(self, quiet: bool, at_once: bool = False) -> None:
+        self.part = 0.0
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._last = self._started - _PAUSE * at_once
+
+    def __call__(self, part: float, line: str) -> None:
+        self.part = part
+        now = time.monotonic()
+        if self._quiet or not (self._terminal or now > self._last + _PAUSE):
+            return
+        self._last = now
+        left = (now - self._started) * (1 - part) / part if part else 0.0
+        text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
+        if self._terminal:
+            width = shutil.get_terminal_size().columns
+            print(f"\r\x1b[K{_printable(text)[: width - 1]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._terminal and not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _audit(argv: Sequence[str]) -> int:
+    options = parser_of("audit").parsed(argv, "source")
+    check_options(options)
+    claim, accountants = claim_of(options)
+    from epsilometer_audit.rendering.files import Files
+
+    read = [*_tables(options), *(options.outputs or ()), options.one_run]
+    read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
+    alone = options.json == "-"
+    files = Files(None if alone else options.json, options.junit, options.output, read)
+    progress, failure = _Progress(bool(options.quiet), options.budget is not None), None
+    try:
+        if options.one_run is not None or options.canaries is not None:
+            verdict = _one_run(options, claim)
+        elif options.outputs:
+            verdict = _recorded(options, claim)
+        else:
+            verdict = _drawn(options, claim, progress)
+    except MechanismError as error:
+        failure, verdict = error, _failed(options, claim, error)
+    finally:
+        progress.end()
+    if accountants:
+        from epsilometer_audit.sources.accounting import with_accountants
+
+        verdict = with_accountants(verdict, accountants)
+    seed = verdict.seed if options.evidence else None
+    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part, seed))
+    if alone:
+        _print(verdict.to_json(ascii_only=True))
+    elif failure is None:
+        _print("\n".join(map(_printable, verdict.lines())))
+    files.write(verdict, claim)
+    if failure is not None:
+        raise failure
+    return verdict.exit_code
+
+
+def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer_audit.canaries import one_run
+    from epsilometer_audit.sources import recorded
+
+    common = chosen(options, "alpha", "seed", "detect", "guesses", "probability")
+    if len(common.get("guesses", ())) == 1:
+        (common["guesses"],) = common["guesses"]
+    if options.one_run is not None:
+        scores, included = recorded.read_scores(options.one_run, options.columns)
+        origin = {"source": options.one_run, "digest": recorded.digest([options.one_run])}
+    else:
+        chances = chosen(options, "probability")
+        with contextlib.closing(source_of(options)) as source:
+            included, scores = one_run.draw_canaries(
+                source, options.canaries, options.seed or 0, **chances
+            )
+            origin = {"source": source.description, "digest": source.digest()}
+    return one_run.audit_one_run(scores, included, claim, **common, **origin)
+
+
+def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
+    from epsilometer_audit.auditing import audit_outputs
+    from epsilometer_audit.sources import recorded
+
+    return audit_outputs(
+        recorded.read(options.outputs, options.columns),
+        claim,
+        **chosen(options, *_COMMON),
+        method="exact" if options.exact else None,
+        source=" and ".join(options.outputs),
+        digest=recorded.digest(options.outputs),
+    )
+
+
+def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
+    from epsilometer_audit.auditing import audit
+
+    began = time.monotonic()
+    pairs = pairs_of(options)
+    with contextlib.closing(source_of(options)) as source:
+        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop", "evidence")
+        if options.budget:  # a worker may have been started
+            settings["budget"] -= min(time.monotonic() - began, options.budget / 2)
+        verdict = audit(
+            source,
+            pairs,
+            claim,
+            **settings,
+            method="exact" if options.exact else "anytime",
+            check_sampler=not options.no_checks,
+            progress=progress,
+        )
+        if options.explain:
+            from epsilometer_audit.explaining.explain import explained
+
+            progress(progress.part, "why?")
+            verdict = explained(verdict, source, claim)
+    if tables := _tables(options):
+        from epsilometer_audit.serving.digests import sha256
+
+        digests = {name: sha256(Path(name)) for name in tables}
+        made_of = {**verdict.provenance["made of"], **digests}
+        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
+    same = sum(x == y for x, y in pairs.values())
+    if not same:
+        return verdict
+    text = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
+    note = {"name": "inputs", "result": "note", "words": text}
+    return replace(verdict, checks=[*verdict.checks, note])
+
+
+def _tables(options: argparse.Namespace) -> list[str]:
+    """Return the files of the inputs."""
+    declared = (options.domain or (None, None))[1]
+    return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
+
+
+def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError) -> Verdict:
+    from epsilometer_audit.verdict import Verdict
+
+    return Verdict(
+        verdict="invalid",
+        claim=claim.to_plain(),
+        claimed=claim.text(),
+        alpha=_ALPHA if options.alpha is None else options.alpha,
+        method="exact" if options.exact else "anytime",
+        detect=options.detect,
+        seed=options.seed or 0,
+        source=options.source or options.command,
+        reasons=(str(error),),
+    )
+
+
+def _replay(argv: Sequence[str], draws: int, part: float, seed: int | None = None) -> str:
+    """Return the command for the same draws: with their number for a budget, and without files.
+
+    An audit with a file of evidence has a ``seed`` of its own.
+    """
+    left_out = (*_WRITTEN, "--evidence", "--seed") if seed is not None else _WRITTEN
+    kept, rest = [], iter(argv)
+    for argument in rest:
+        name, sign, _ = argument.partition("=")
+        if name in left_out and not sign:
+            next(rest, None)
+        elif name not in left_out and argument != "--quiet":
+            kept.append(argument)
+    kept += [] if seed is None else ["--seed", str(seed)]
+    index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
+    if index is not None and draws and part:
+        end = index + (1 if "=" in kept[index] else 2)
+        kept[index:end] = ["--samples", str(round(draws / part))]
+    return shlex.join(["epsilometer", "audit", *kept])
+
+
+def _audits(argv: Sequence[str]) -> int:
+    options = parser_of("audits").parsed(argv, "files", most=sys.maxsize)
+    if not options.files:
+        raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
+    if options.jobs is not None and options.jobs < 1:
+        raise ArgumentError("jobs", f"must be at least 1, got {options.jobs}")
+    try:
+        from epsilometer_audit.grids import running, summary
+    except ImportError as error:
+        message = "pip install pydantic pyyaml, the extra 'audits' of this package"
+        raise ArgumentError("audits", f"needs {error.name}: {message}") from None
+    from epsilometer_audit.rendering.files import target, write
+    from epsilometer_audit.rendering.junit import xml_of_suites
+
+    named = chosen(options, "junit", "markdown")
+    targets = {option: target(option, name, options.files) for option, name in named.items()}
+    if len({*targets.values()}) < len(targets):
+        raise ArgumentError("markdown", "names the same file as --junit")
+    seed = _SEED if options.seed is None else options.seed
+    files = running.read(options.files, options.only, options.scale, seed)
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
+    rows, sections, suites = [], [], {}
+    for path, (file, cases) in files.items():
+        command = ["epsilometer", "audits", path]
+        for name, value in chosen(options, "scale", "seed").items():
+            command += [f"--{name}", str(value)]
+        progress = _Progress(bool(options.quiet))
+        try:
+            jobs = options.jobs or getattr(os, "process_cpu_count", os.cpu_count)() or 1
+            audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
+        finally:
+            progress.end()
+        rows += audited
+        text = summary.text_of(path, audited, file.file.alpha)
+        _print("\n".join(map(_printable, text.splitlines())))
+        sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
+        suites[path] = summary.tests_of(file.name, audited)
+    if "junit" in targets:
+        write("junit", targets["junit"], xml_of_suites(suites))
+    if "markdown" in targets:
+        write("markdown", targets["markdown"], "\n".join(sections))
+    return running.exit_code(rows)
+
+
+def _needed(argv: Sequence[str]) -> int:
+    options = parser_of("samples-needed").parsed(argv)
+    check_options(options)
+    claim, _ = claim_of(options)
+    if options.detect is None:
+        raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
+    from epsilometer_audit.statistics.power import POWER, assumed, fewest_draws, samples_needed
+
+    settings = chosen(options, "detect", "power", "alpha", "pairs", "event")
+    draws = samples_needed(claim, **settings)
+    _print(
+        f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
+        f"with probability {settings.get('power', POWER):g}"
+    )
+    settings.pop("pairs", None)
+    shows = assumed(claim, detect=options.detect, event=options.event)
+    try:
+        fewest = fewest_draws(claim, **settings)
+    except ArgumentError:  # its cells show no violation
+        _print(f"the fewest draws of any audit are unknown for {shows}")
+    else:
+        _print(f"any audit of outputs needs at least {fewest} for {shows}")
+    return 0
+
+
+def _new(argv: Sequence[str]) -> int:
+    from epsilometer_audit.cli.new import new
+
+    _print(_HELP if {"-h", "--help"} & {*argv} else new(argv))
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; see docs/audit.md."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        return _command(arguments)
+    except KeyboardInterrupt:
+        return _print_error("interrupted", INTERRUPTED)
+    except MechanismError as error:
+        return _print_error(str(error), FAILED, error)
+    except ArgumentError as error:
+        text = _error_text(error, of_audit=arguments[:1] == ["audit"])
+        return _print_error(text, WRONG_USE, error)
+    except (EpsilometerError, ImportError) as error:
+        return _print_error(str(error), WRONG_USE)
+    except Exception as error:
+        traceback.print_exc()
+        return _print_error(
+            f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
+        )
+
+
+def _error_text(error: ArgumentError, of_audit: bool) -> str:
+    """Return the option of an error, and the problem."""
+    message = str(error).removeprefix(f"{error.argument} ")
+    if part := re.fullmatch(r"(domain|support)\b[. ]*(.+)", error.argument):
+        return f"--{part[1]}: {part[2]} {message}"
+    return f"{spelled(error.argument, of_audit)}: {message}"
+
+
+def _command(argv: Sequence[str]) -> int:
+    name = argv[0] if argv else ""
+    try:
+        if name in _COMMANDS:
+            return _COMMANDS[name](argv[1:])
+        if name in ("-h", "--help"):
+            _print(_HELP)
+            return 0
+    except SystemExit as end:  # after --help
+        _print("")
+        return int(end.code or 0)
+    if name == "--version":
+        from epsilometer import __version__
+
+        _print(f"epsilometer {__version__}")
+        return 0
+    if not argv:
+        _print(_HELP)
+        return WRONG_USE
+    if not name or name.startswith("-"):
+        raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
+    raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
+
+
+def _print(text: str) -> None:
+    """Write to stdout, whose reader may have ended."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # no second error at the exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
+
+
+def _print_error(message: str, code: int, error: Exception | None = None) -> int:
+    lines = [f"epsilometer: {one_line(message)}", *getattr(error, "__notes__", ())]
+    with contextlib.suppress(OSError):
+        print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)
+    return code
+
+
+def _printable(text: str) -> str:
+    """Return a text without control characters, which inputs and outputs may hold."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "audit": _audit,
+    "audits": _audits,
+    "samples-needed": _needed,
+    "new": _new,
+}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

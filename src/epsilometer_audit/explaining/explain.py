@@ -1,0 +1,156 @@
+"""The cause of a violation: draws on x and x' with the same noise, compared call by call.
+
+The mechanism is not edited. It runs in another process, a fork for every draw, whose sources of
+randomness are recorded and put into the same states for x and for x'.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
+from epsilometer.seeds import generator
+from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
+from epsilometer_audit.explaining.causes import Cause, Finding, cause_of
+from epsilometer_audit.explaining.traces import Unit
+from epsilometer_audit.question import source_of
+from epsilometer_audit.serving.replay.replaying import forked, replayed
+from epsilometer_audit.sources.callables import CallableSource
+from epsilometer_audit.sources.worker import PythonWorker, python_replay
+from epsilometer_audit.statistics.claims import (
+    AnyClaim,
+    Concentrated,
+    Gaussian,
+    Pure,
+    Renyi,
+    parts,
+)
+from epsilometer_audit.verdict import Verdict
+
+RUNS = 16
+_SECONDS = 20.0
+_OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
+
+
+def explain(
+    mechanism: Any,
+    pair: tuple[Any, Any],
+    claim: AnyClaim | None = None,
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    seconds: float = _SECONDS,
+) -> Cause:
+    """Find the differences of a mechanism on x and on x' with the same noise.
+
+    It records calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random``
+    and ``secrets``, and ``os.urandom``; it cannot record noise of compiled code.
+
+    Parameters
+    ----------
+    mechanism
+        As for `audit`: ``file.py:function`` or ``package.module:function``, which another process
+        loads; a source of these; or a callable, in a fork of this process, which cannot record
+        calls of existing NumPy generators.
+    pair
+        The inputs, ``(x, x')``.
+    claim
+        The claim; losses beyond it come first.
+    runs
+        With different noise each.
+    seed
+        All noise follows from it.
+    seconds
+        No run begins after these.
+
+    Returns
+    -------
+    The cause, which prints in a few lines: `Cause.findings`, the most important first.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a Python function.
+    MechanismError
+        If the process that runs it fails.
+    """
+    if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise ArgumentError("pair", f"must be (x, x'), got {pair!r}")
+    checks.integer("runs", runs, minimum=1)
+    checks.positive("seconds", seconds)
+    source = source_of(mechanism, failures=False)
+    rng = generator(checks.integer("seed", seed, minimum=0), "explain")
+    seeds = rng.choice(2**31, runs, replace=False).tolist()
+    if not isinstance(source, CallableSource | PythonWorker):
+        message = "can be explained where it is a Python function: file.py:function"
+        raise ArgumentError("mechanism", message)
+    record = _replayed(source, (pair[0], pair[1]), seeds, seconds)
+    if not record.get("runs"):
+        raise MechanismError(f"{source.description}: {record.get('failed', 'no run was recorded')}")
+    cause = cause_of(record, claimed_of(claim))
+    if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
+        others = other_process(source, pair[0], 0, seeds[0], 1.0)
+        if others.result == "failed":
+            first = Finding("constant seed", others.text)
+            return replace(cause, findings=(first, *cause.findings))
+    return cause
+
+
+def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
+    """Return a violated or invalid verdict with the cause on its pair; others as they are.
+
+    The cause of an invalid one is in its seeds only, as that needs no x'. An error takes the place
+    of the cause; the verdict stays.
+    """
+    if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
+        return verdict
+    try:
+        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed)
+    except EpsilometerError as error:
+        lines = [f"could not be looked for: {error}"]
+        return replace(verdict, cause={"runs": 0, "words": lines, "findings": []})
+    if verdict.verdict == "invalid":
+        findings = tuple(finding for finding in cause.findings if finding.kind in _OF_SEEDS)
+        cause = replace(cause, findings=findings)
+    return replace(verdict, cause=cause.to_plain()) if cause.findings else verdict
+
+
+def _replayed(
+    source: CallableSource | PythonWorker, pair: tuple[Any, Any], seeds: list[int], seconds: float
+) -> Mapping[str, Any]:
+    if isinstance(source, PythonWorker):
+        return python_replay(source.origin, pair, seeds, seconds)
+    origin = origin_of(source)
+    with suppress(
+        TypeError, ValueError, EpsilometerError
+    ):  # no JSON, or it is of this process only
+        if origin is not None and json.loads(json.dumps(pair)) == list(pair):
+            return python_replay(origin, pair, seeds, seconds)
+    limit = 60 + 4 * seconds
+    with suppress(Exception):  # of the user's own class
+        anew(source)
+        return forked(lambda: replayed(lambda: anew(source).sampler, pair, seeds, seconds), limit)
+    return forked(lambda: replayed(lambda: source.sampler, pair, seeds, seconds), limit)
+
+
+def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:
+    """Return the epsilon or mu that a claim allows, where it gives one.
+
+    Normal noise with mu has rho = mu^2 / 2, and a Rényi divergence of order a of mu^2 a / 2.
+    """
+    limits: dict[Unit, float] = {}
+    for part in parts(claim) if claim is not None else ():
+        if isinstance(part, Pure) and not part.delta:
+            limits["epsilon"] = part.epsilon
+        elif isinstance(part, Gaussian):
+            limits["mu"] = part.mu
+        elif isinstance(part, Concentrated | Renyi):
+            rho = part.rho if isinstance(part, Concentrated) else part.rho / part.order
+            limits["mu"] = min(math.sqrt(2 * rho), limits.get("mu", math.inf))
+    return limits

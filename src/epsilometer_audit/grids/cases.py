@@ -1,0 +1,484 @@
+"""The grids of a file of audits: mechanism x parameters x sets of pairs x claims.
+
+Mechanism, parameters and pairs make a `Case`: one job, which audits all claims about it. No code of
+a mechanism is run or imported here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
+from epsilometer.seeds import generator
+from epsilometer_audit.grids import keys as audits
+from epsilometer_audit.grids.options import parse
+from epsilometer_audit.grids.yaml_files import read_yaml
+from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
+from epsilometer_audit.question import Question, check_together, named_pairs
+from epsilometer_audit.sources.accounting import (
+    check_spec,
+    with_parameters,
+    with_placeholders,
+    without_levels,
+)
+from epsilometer_audit.stability import SAMPLES, claim_of
+from epsilometer_audit.statistics.schedule import least_samples
+from epsilometer_audit.statistics.upper import Smooth
+
+_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
+_PATTERNS = 10
+_IN_BRACES = re.compile(r"\{(\w+)\}")
+_FILLED = ("input", "size", "seed")  # when a program is run
+_OPTIONS = (
+    *("pairs", "samples", "failures", "canaries", "guesses"),
+    *("as_reals", "outcomes", "support", "lipschitz"),
+)
+_OF_JOBS = {  # options that a job gets as they are
+    *("method", "failures", "as_reals", "timeout", "outcomes", "support", "lipschitz"),
+    *("guesses", "explain"),
+}
+_MECHANISMS = (  # kinds: type, option, text for readers
+    (audits.OneRun, "one_run", "one run"),
+    (audits.Recorded, "outputs", "recorded outputs"),
+    (audits.Command, "command", "a command"),
+    (str | audits.Python | audits.Environment, "source", "a function"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """The subject of one job: a mechanism with its parameters, on a set of pairs.
+
+    All parts are plain data, as jobs get them. ``entry``, ``parameters`` and ``pairs`` are parts of
+    paths. The ``arguments`` that were not filled in elsewhere are ``given`` to the function. A
+    claim stands with the level to be detected.
+    """
+
+    entry: str
+    parameters: str
+    mechanism: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    given: Mapping[str, Any]
+    samples: int
+    claims: Sequence[Mapping[str, Any]]
+    pairs: str = ""
+    inputs: Mapping[str, Any] | None = None
+    about: Mapping[str, str | None] = field(default_factory=dict)
+    expected: str | None = None
+
+
+class Audits:
+    """One file of audits, in YAML, at one of the ``scales``: by default, the file's own.
+
+    All that it names is relative to its folder. ``lock_of`` returns the lock of an environment for
+    a file in a folder; without it, there are no environments.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        scale: str,
+        scales: Collection[str] | None = None,
+        lock_of: Callable[[str, Path], Any] | None = None,
+    ) -> None:
+        self.path, self.scale = path, scale
+        self.name, self.folder = path.stem, path.parent  # paths in the file are relative to it
+        self._lock_of = lock_of
+        self._locks: dict[str, Any] = {}
+        self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
+        self.title = self.file.title or path.stem
+        for key, sizes in self._sizes.items():
+            for unknown in [name for name in sizes if name not in (scales or sizes)]:
+                wrong = f"unknown scale{suggest(unknown, scales or ())}"
+                raise ConfigError(str(path), f"{key}.{unknown}", wrong)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether it sets the number of draws at this scale."""
+        return all(self.scale in sizes for sizes in self._sizes.values())
+
+    @property
+    def scales(self) -> list[str]:
+        """The scales that numbers of draws depend on, if they do."""
+        return list(dict.fromkeys(name for sizes in self._sizes.values() for name in sizes))
+
+    @property
+    def _sizes(self) -> dict[str, dict[str, int]]:
+        """The numbers of draws, by key, where they depend on the scale."""
+        sizes: dict[str, Any] = {"samples": self.file.samples}
+        sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
+        return {key: size for key, size in sizes.items() if isinstance(size, dict)}
+
+    @cached_property
+    def cases(self) -> dict[str, dict[str, dict[str, Case]]]:
+        """All cases, by entry, parameters and pairs, in the order of the file."""
+        cases: dict[str, dict[str, dict[str, Case]]] = {}
+        for name, entry in self.file.audits.items():
+            try:
+                cases[name] = self._cases_of(name, entry)
+            except ArgumentError as error:
+                key = f"audits.{name}.{error.argument}"
+                message = str(error).removeprefix(f"{error.argument} ")
+                raise ConfigError(str(self.path), key, message) from None
+        return cases
+
+    def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
+        """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
+        self._check(entry)
+        sets = _sets(entry, self._samples(name, entry))
+        cases: dict[str, dict[str, Case]] = {}
+        for point in product(*entry.parameters.values()):
+            arguments = dict(zip(entry.parameters, point, strict=True))
+            texts = [f"{key}={_safe(_text_of(value))}" for key, value in arguments.items()]
+            key = "_".join(texts) or "default"
+            if key in cases:
+                raise ArgumentError("parameters", f"asks twice for {key}")
+            case = self._case(name, entry, key, arguments)
+            cases[key] = {
+                pairs: replace(case, pairs=pairs, inputs=plain) for pairs, plain in sets.items()
+            }
+        return cases
+
+    def all_cases(self) -> list[Case]:
+        """Return all cases in one list."""
+        every = [by_pairs for cases in self.cases.values() for by_pairs in cases.values()]
+        return [case for by_pairs in every for case in by_pairs.values()]
+
+    @cached_property
+    def verdicts(self) -> int:
+        """The number of verdicts, among which alpha is split evenly."""
+        return sum(len(case.claims) for case in self.all_cases())
+
+    @property
+    def locks(self) -> dict[str, Any]:
+        """The locks of its environments, by the names of these in paths."""
+        self.all_cases()
+        return {lock.key: lock for lock in self._locks.values()}
+
+    @property
+    def alpha(self) -> float:
+        """The share of each verdict in the file's alpha."""
+        return self.file.alpha / self.verdicts
+
+    def spec(self, case: Case, name: str, seed: int) -> dict[str, Any]:
+        """Return all that the verdicts on a case follow from, by the file's name and the seed."""
+        options = self.file.audits[case.entry].model_dump(include=_OF_JOBS)
+        own = generator(seed, "audits", name, case.entry, case.parameters, case.pairs)
+        support = options["support"]
+        return {
+            **options,
+            "audits": name,
+            "entry": case.entry,
+            "set": case.pairs,
+            "mechanism": dict(case.mechanism),
+            "arguments": dict(case.arguments),
+            "given": dict(case.given),
+            "pairs": case.inputs,
+            "samples": case.samples,
+            "as_reals": options["as_reals"] or support is not None,
+            "support": None if support is None else list(support),
+            "audit_seed": int(own.integers(2**31)),
+            "alpha": self.alpha,
+            "claims": list(case.claims),
+            **self._evidence(case),
+        }
+
+    def _evidence(self, case: Case) -> dict[str, Any]:
+        """Return the folder of kept evidence with its half of alpha, if there is one.
+
+        The other half is for the verdicts that keep nothing.
+        """
+        folder, options = self.file.evidence, self.file.audits[case.entry]
+        if folder is None:
+            return {}
+        stable = "stability" in case.claims[0]["claim"]
+        once = stable or options.method == "exact" or options.outcomes or options.support
+        if once or "outputs" in case.mechanism or "canaries" in (case.inputs or {}):
+            return {"alpha": self.alpha / 2}
+        return {"evidence": folder, "alpha": self.file.alpha / 2}
+
+    def _check(self, entry: audits.AuditEntry) -> None:
+        """Check the options of an entry together."""
+        options = {key: key for key in _OPTIONS if getattr(entry, key)}
+        mechanism = entry.mechanism
+        options |= {key: title for kind, key, title in _MECHANISMS if isinstance(mechanism, kind)}
+        if entry.method == "exact":
+            options["exact"] = "method"
+        check_together(options, lambda key: key.replace("_", " "))
+        if entry.support is not None and entry.lipschitz is not None:
+            Smooth(entry.support, entry.lipschitz)
+        if isinstance(mechanism, audits.Recorded) and len(mechanism.outputs) > 2:
+            raise ArgumentError("mechanism.outputs", "must be one file or two")
+        if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
+            raise ArgumentError("pairs", "is missing")
+        if (entry.claims is None) == (entry.stability is None):
+            text = "is missing" if entry.claims is None else "cannot be used with stability"
+            raise ArgumentError("claims", text)
+        if entry.stability is not None and entry.pairs is None:
+            raise ArgumentError("stability", "needs pairs")
+        filled = _FILLED if isinstance(mechanism, audits.Command) else ()
+        for key in set(entry.parameters) & set(filled):
+            message = f"{key!r} is filled in for every batch; take another name"
+            raise ArgumentError("parameters", message)
+        for key, texts in _texts_of(mechanism).items():
+            for parameter in _IN_BRACES.findall(str(texts)):
+                if parameter not in (*entry.parameters, *filled):
+                    where = "mechanism" if isinstance(mechanism, str) else f"mechanism.{key}"
+                    near = suggest(parameter, entry.parameters)
+                    raise ArgumentError(where, f"unknown parameter {parameter!r} in braces{near}")
+
+    def _case(
+        self, name: str, entry: audits.AuditEntry, parameters: str, arguments: Mapping[str, Any]
+    ) -> Case:
+        """Return the case of an entry and parameters, without its pairs."""
+        mechanism, rest = self._mechanism(entry, arguments)
+        about = entry.about.model_dump()
+        for key, text in about.items():
+            if re.fullmatch(r"\$\w+", text or ""):
+                about[key] = _text_of(_parameter(f"about.{key}", text, arguments))
+        return Case(
+            entry=name,
+            parameters=parameters,
+            mechanism=mechanism,
+            arguments=arguments,
+            given=rest,
+            samples=self._samples(name, entry),
+            claims=_claims(entry, arguments),
+            about=about,
+            expected=entry.expected,
+        )
+
+    def _mechanism(
+        self, entry: audits.AuditEntry, arguments: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the source of draws, braces filled, and the remaining arguments."""
+
+        def filled(text: Any) -> Any:
+            if not isinstance(text, str):
+                return [filled(part) for part in text]
+            return _IN_BRACES.sub(
+                lambda m: _text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
+            )
+
+        texts = _texts_of(entry.mechanism)
+        used = set(_IN_BRACES.findall(str(texts)))
+        rest = {key: value for key, value in arguments.items() if key not in used}
+        plain = {key: filled(text) for key, text in texts.items()}
+        if "function" not in plain:
+            if unused := [key for key in rest if not _is_referred(entry, key)]:
+                part = "command" if "command" in plain else "outputs"
+                first = min(unused)
+                message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
+                raise ArgumentError("parameters", message)
+            if "one_run" in plain:
+                plain = {"outputs": [plain["one_run"]], "one_run": True}
+            if hasattr(entry.mechanism, "columns"):
+                plain["columns"] = entry.mechanism.columns
+            return plain, {}
+        with _at("mechanism"):
+            check_spec(plain["function"])
+        if "environment" in plain:
+            lock = self._lock(plain["environment"])
+            plain |= {"environment": lock.name, "lock": lock.digest}
+        return plain, rest
+
+    def _lock(self, environment: str) -> Any:
+        """Return the lock that an entry names."""
+        try:
+            if environment not in self._locks:
+                if self._lock_of is None:
+                    raise KeyError("is made by the workflow only (snakemake audits); name a python")
+                self._locks[environment] = self._lock_of(environment, self.folder)
+        except KeyError as error:
+            raise ArgumentError("mechanism.environment", error.args[0]) from None
+        return self._locks[environment]
+
+    def _samples(self, name: str, entry: audits.AuditEntry) -> int:
+        key, sizes = f"audits.{name}.samples", entry.samples
+        if sizes is None:
+            sizes = self.file.samples if entry.stability is None else SAMPLES
+            key = "samples"
+        if isinstance(sizes, int):
+            return sizes
+        if self.scale not in sizes:
+            raise ConfigError(str(self.path), f"{key}.{self.scale}", "is missing")
+        return sizes[self.scale]
+
+
+def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | None]:
+    """Return the sets of pairs by the names that paths have, as jobs get them.
+
+    Raise `ArgumentError` if so many ``samples`` are too few for one of them.
+    """
+    if entry.canaries is not None:
+        return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
+    if entry.pairs is None:
+        return {"recorded": None}
+    several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
+    sets: dict[str, dict[str, Any] | None] = {}
+    numbers: list[int] = []
+    for pairs in entry.pairs if several else [entry.pairs]:
+        with _at("pairs"):
+            key, plain, number = _plain_set(pairs)
+        if plain in sets.values():
+            raise ArgumentError("pairs", f"names {key} twice")
+        numbers.append(number)
+        times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
+        sets[f"{key}~{times + 1}" if times else key] = plain
+    for number in filter(None, numbers) if entry.claims is not None else ():
+        if samples < (least := least_samples(number)):
+            message = f"must be at least {least} for {number} pairs, got {samples}"
+            raise ArgumentError("samples", message)
+    return sets
+
+
+def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the claims as jobs get them, each with the level to be detected."""
+    claims: list[dict[str, Any]] = []
+    if entry.stability is not None:
+        levels: dict[str, Any] = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
+        levels = {name: _level("stability", level, arguments) for name, level in levels.items()}
+        claim = with_parameters({**levels, "metric": entry.stability.metric}, arguments)
+        with _at("stability"):
+            claim_of(with_placeholders(claim))
+        return [{"claim": claim, "detect": None}]
+    for i, claim_entry in enumerate(entry.claims or ()):
+        key = f"claims.{i}"
+        levels = claim_entry.model_dump(exclude_none=True)
+        levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
+        detect, least = levels.pop("detect", None), levels.pop("at_least", None)
+        if isinstance(detect, Mapping):
+            raise ArgumentError(f"{key}.detect", "must be a number, or $name of one")
+        functions_of = [name for name, level in levels.items() if _is_function(level)]
+        if least is not None and not (_is_function(least) and len(functions_of) == 1):
+            raise ArgumentError(f"{key}.at least", "needs a function, and another for one level")
+        if "renyi" in levels:
+            levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
+        claim = with_parameters(levels, arguments)
+        with _at(key):
+            _question(entry, claim, detect)
+        for j, other in enumerate(claims):
+            if other["claim"] == claim:
+                raise ArgumentError(key, f"is the same as claims.{j}")
+        claims.append({"claim": claim, "detect": detect})
+        if least is not None:
+            claims[-1]["least"] = with_parameters({**levels, functions_of[0]: least}, arguments)
+    return claims
+
+
+def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float | None) -> Question:
+    """Return the question about a claim, with a placeholder for a level that is not known yet."""
+    one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
+    recorded = isinstance(entry.mechanism, audits.Recorded)
+    return Question(
+        audited="one run" if one_run else "recorded outputs" if recorded else "mechanism",
+        claim=claim_of(with_placeholders(claim)),
+        detect=None if without_levels(claim) else detect,
+        method=entry.method,
+        outcomes=entry.outcomes,
+        support=entry.support,
+        lipschitz=entry.lipschitz,
+        as_reals=entry.as_reals,
+    )
+
+
+def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return a number, the value of a parameter, or the function that returns the number."""
+    if isinstance(level, dict):
+        return {order: _level(key, each, arguments) for order, each in level.items()}
+    if not isinstance(level, str):
+        return level
+    if ":" in level:
+        with _at(key):
+            check_spec(level)
+        return {"function": level}
+    value = _parameter(key, level, arguments)
+    if isinstance(value, bool | str):
+        raise ArgumentError(key, f"{level} is {value!r}, not a number")
+    return float(value)
+
+
+@contextmanager
+def _at(key: str) -> Iterator[None]:
+    """Name the key in an error about what it holds."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise ArgumentError(key, one_line(error)) from None
+
+
+def _is_function(level: Any) -> bool:
+    return isinstance(level, Mapping) and "function" in level
+
+
+def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
+    """Return the value of the parameter that ``$name`` refers to."""
+    if reference[1:] not in arguments:
+        near = suggest(reference[1:], arguments)
+        raise ArgumentError(key, f"unknown parameter {reference[1:]!r}{near}")
+    return arguments[reference[1:]]
+
+
+# --- names in paths -------------------------------------------------------------------------------
+
+
+def _texts_of(mechanism: Any) -> dict[str, Any]:
+    """Return the texts of a mechanism that may have braces, by key."""
+    if isinstance(mechanism, str):
+        return {"function": mechanism}
+    return mechanism.model_dump(exclude={"columns"})  # type: ignore[no-any-return]
+
+
+def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
+    """Tell whether a claim refers to a parameter; an accountant may."""
+    entries = [*(entry.claims or ()), entry.stability]
+    claims = json.dumps([claim.model_dump() for claim in entries if claim is not None])
+    if re.search(r'"[^"\s]+:[^"\s]+"', claims):
+        return True
+    return re.search(rf"\${parameter}\b", claims) is not None
+
+
+def _text_of(value: Any) -> str:
+    """Return a parameter as an argument of a command."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _safe(text: str) -> str:
+    """Return a text as a part of a path: itself, or its allowed characters with a digest."""
+    if _SAFE.fullmatch(text):
+        return text
+    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _left(text: str) -> str:
+    """Return the part of a text that may stand in a path."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text)[:40].strip("-.")
+
+
+def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
+    """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
+    if isinstance(entry, audits.Domain):
+        declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
+        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
+    if isinstance(entry, audits.Patterns):
+        return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
+    if isinstance(entry, audits.Rows):
+        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
+        return f"{kind}-a-row", {kind: table, "limit": entry.limit}, 0
+    by_name = named_pairs(entry)
+    pairs = [[name, *pair] for name, pair in by_name.items()]
+    first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
+    name = first if len(pairs) == 1 else f"{first}+{len(pairs) - 1}"
+    return name, {"pairs": pairs}, len(pairs)

@@ -1,0 +1,270 @@
+"""The keys of a file of audits, and their types."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
+
+from epsilometer_audit.grids.options import Fractional, Id, Model
+from epsilometer_audit.question import check_claim
+
+_SOME = Field(min_length=1)
+_EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
+
+
+def _number(value: object) -> object:
+    """Read ``1e-5`` as a number, which YAML 1.1 reads as text."""
+    return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
+
+
+def _function(value: object) -> object:
+    """Read ``{function: file.py:function}`` as that place."""
+    if isinstance(value, dict) and list(value) == ["function"]:
+        reference = value["function"]
+        return reference if isinstance(reference, str) else value
+    return _number(value)
+
+
+def _reference(value: float | str) -> float | str:
+    if isinstance(value, str) and ":" not in value and not re.fullmatch(r"\$\w+", value):
+        raise ValueError("must be a number, or $name of a parameter, or file.py:function")
+    return value
+
+
+Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
+Order = Annotated[float, Field(strict=False)]  # a key may be in quotes, as in JSON
+Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
+_Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+Values = Annotated[list[Scalar], _SOME, _Listed]
+
+
+class Command(Model):
+    """A program: a worker, or one that is run with ``{input}`` filled in."""
+
+    command: Annotated[
+        Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
+
+
+class Python(Model):
+    """A function in another interpreter."""
+
+    python: str
+    function: str
+
+
+class Environment(Model):
+    """A function in an environment that is made from the lock of that name."""
+
+    environment: str
+    function: str
+
+
+class Recorded(Model):
+    """Outputs in one file of two columns, or in two files."""
+
+    outputs: Annotated[list[str], _SOME, _Listed]
+    columns: Annotated[list[str], _SOME] | None = None
+
+
+class OneRun(Model):
+    """Scores of canaries of one run, and which of them were included, in a file."""
+
+    one_run: Annotated[str, Field(alias="one run")]
+    columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+
+
+_KINDS = {  # by a key of a mechanism
+    **{"one run": "canaries", "outputs": "recorded", "columns": "recorded"},
+    **{"command": "a command", "environment": "an environment"},
+    **{"python": "another interpreter", "function": "another interpreter"},
+}
+
+
+def _kind_of_mechanism(value: object) -> str:
+    if not isinstance(value, dict):
+        return "a function"
+    return next((kind for key, kind in _KINDS.items() if key in value), "a command")
+
+
+Mechanism = Annotated[
+    Annotated[str, Tag("a function")]
+    | Annotated[Command, Tag("a command")]
+    | Annotated[Python, Tag("another interpreter")]
+    | Annotated[Environment, Tag("an environment")]
+    | Annotated[Recorded, Tag("recorded")]
+    | Annotated[OneRun, Tag("canaries")],
+    Discriminator(_kind_of_mechanism),
+]
+
+
+class Patterns(Model):
+    """The ten patterns of askin2022, each a list of this many answers."""
+
+    patterns: Annotated[int, Field(ge=2)]
+
+
+class Rows(Model):
+    """A table, and the same table with a row removed or replaced, for at most ``limit`` rows."""
+
+    remove: Annotated[str | None, Field(alias="remove a row")] = None
+    replace: Annotated[str | None, Field(alias="replace a row")] = None
+    limit: PositiveInt = 100
+
+    @model_validator(mode="after")
+    def _has_one_table(self) -> Rows:
+        if (self.remove is None) == (self.replace is None):
+            raise ValueError("must name a table: either remove a row, or replace a row")
+        return self
+
+
+def _numbers(value: object) -> object:
+    """Read numbers as `_number` does, and leave named choices as they are."""
+    if isinstance(value, dict):
+        return {key: part if key == "choices" else _numbers(part) for key, part in value.items()}
+    return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
+
+
+class Domain(Model):
+    """Inputs of a declared domain: at most ``limit`` pairs of neighbours."""
+
+    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
+    limit: PositiveInt | None = None
+
+
+JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
+
+
+def _kind_of_set(value: object) -> str:
+    if isinstance(value, dict) and isinstance(value.get("domain"), dict):
+        return "a domain"
+    if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
+        return "named pairs"
+    tables = any(isinstance(part, str) for part in value.values())
+    return "rows of a table" if tables else "ten patterns"
+
+
+def _kind_of_pairs(value: object) -> str:
+    if not isinstance(value, list):
+        return "one set"
+    return "several sets" if any(isinstance(part, dict) for part in value) else "pairs"
+
+
+Set = Annotated[
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
+    | Annotated[Patterns, Tag("ten patterns")]
+    | Annotated[Rows, Tag("rows of a table")]
+    | Annotated[Domain, Tag("a domain")],
+    Discriminator(_kind_of_set),
+]
+Pairs = Annotated[
+    Annotated[Set, Tag("one set")]
+    | Annotated[list[JsonPair], _SOME, Tag("pairs")]
+    | Annotated[list[Set], _SOME, Tag("several sets")],
+    Discriminator(_kind_of_pairs),
+]
+
+
+class ClaimEntry(Model):
+    """A claim: one notion, at a level that may be a parameter's (``$name``).
+
+    Or an accountant gives the level, ``file.py:function``. Then ``at least`` may be a function that
+    returns a lower bound of it: a claim below it is wrong.
+    """
+
+    epsilon: Level | None = None
+    delta: Level | None = None
+    renyi: Annotated[dict[Order, Level], _SOME] | None = None
+    gdp: Level | None = None
+    zcdp: Level | None = None
+    detect: Level | None = None
+    at_least: Annotated[Level | None, Field(alias="at least")] = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> ClaimEntry:
+        check_claim(self.model_dump())
+        return self
+
+
+class StabilityEntry(Model):
+    """A claim about a transformation: outputs are ``d_out`` apart where inputs are ``d_in``."""
+
+    d_in: Level
+    d_out: Level
+    metric: str = "symmetric"
+
+
+Sizes = Annotated[
+    Annotated[PositiveInt, Tag("one")] | Annotated[dict[Id, PositiveInt], _SOME, Tag("by scale")],
+    Discriminator(lambda value: "by scale" if isinstance(value, dict) else "one"),
+]
+
+
+class About(Model):
+    """Facts about a mechanism; each may be the value of a parameter (``$name``)."""
+
+    package: str | None = None
+    version: str | None = None
+    feature: str | None = None
+    relation: str | None = None
+    fault: str | None = None
+    source: str | None = None
+
+
+Guesses = Annotated[
+    Annotated[PositiveInt, Tag("one")]
+    | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2), Tag("two")],
+    Discriminator(lambda value: "two" if isinstance(value, list) else "one"),
+]
+
+
+class AuditEntry(Model):
+    """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
+
+    In place of pairs, ``canaries`` are how many it is given in one run; in place of claims,
+    ``stability`` is of a transformation.
+    """
+
+    mechanism: Mechanism
+    parameters: dict[Name, Values] = Field(default_factory=dict)
+    pairs: Pairs | None = None
+    canaries: Annotated[int, Field(ge=10)] | None = None
+    guesses: Guesses | None = None
+    claims: Annotated[list[ClaimEntry], _SOME] | None = None
+    stability: StabilityEntry | None = None
+    samples: Sizes | None = None
+    reads: list[str] = Field(default_factory=list)
+    method: Literal["anytime", "exact"] | None = None
+    failures: bool = False
+    as_reals: bool = False
+    timeout: Annotated[float, Field(gt=0)] = 60.0
+    explain: bool = False
+    outcomes: Annotated[int, Field(ge=2)] | None = None
+    support: tuple[float, float] | None = Field(default=None, strict=False)
+    lipschitz: Annotated[float, Field(gt=0)] | None = None
+    about: About = About()
+    expected: Literal["violated", "not refuted"] | None = None
+
+
+class AuditsFile(Model):
+    """A file of audits."""
+
+    title: str | None = None
+    alpha: Fractional = 0.05
+    samples: Sizes = 100_000
+    evidence: str | None = None
+    left_out: Annotated[dict[str, str], Field(alias="left out")] = Field(default_factory=dict)
+    audits: Annotated[dict[Id, AuditEntry], _SOME]

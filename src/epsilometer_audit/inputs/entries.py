@@ -1,0 +1,399 @@
+"""Entries: the values of an input, or of a column of a row.
+
+They are numbers, choices, bits, or several columns. Each kind has two ends, a value at any fraction
+between them, other special values, and pairs of neighbours, the most useful first (some may be
+repeated, or equal). Special values reveal wrong bounds, positions that are left out, missing
+clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from epsilometer_audit.checks.calls import spread
+
+Named = tuple[str, Any, Any]
+"""A name, x and x'."""
+
+_SMALL = 14  # 14 whole numbers have at most a hundred pairs
+_MOST_CHOICES = 50  # most choices that are used, evenly spaced
+_COLUMNS = 8  # most columns that are changed alone, evenly spaced
+_FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
+_ROUNDED = 1 + 1e-9
+_LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)
+_BORDERS = (7, 8, 31, 32, 63, 64)  # bits at which a byte or a word begins or ends
+
+
+def shown(value: Any, most: int = 32) -> str:
+    """Return a short text of a value.
+
+    >>> shown(5.0), shown([0.1, "a"])
+    ('5', '[0.1, "a"]')
+    """
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else json.dumps(value)
+    if isinstance(value, list):
+        alike = len(value) > 1 and isinstance(value[0], dict) and value == [value[0]] * len(value)
+        parts = f"{len(value)} times {shown(value[0])}" if alike else ", ".join(map(shown, value))
+        text = f"[{parts}]"
+    elif isinstance(value, dict):
+        text = ", ".join(f"{key} {shown(part)}" for key, part in value.items())
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+@dataclass(frozen=True)
+class Number:
+    """Numbers from ``low`` to ``high``, whole ones or all; or each ``step`` from ``low``.
+
+    ``clipped`` tells whether inputs may lie beyond, as the mechanism clips them. Neighbours are
+    ``distance`` apart; if it is None, any two numbers are neighbours. ``missing`` has the value of
+    a missing entry, if there is one.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+    clipped: bool = False
+    distance: float | None = None
+    step: float | None = None
+    missing: tuple[float | None, ...] = ()
+
+    def at(self, share: float) -> float:
+        """Return a number between low and high, of four digits or a whole number of steps."""
+        if self.step is not None:
+            steps = round(share * ((self.high - self.low) / self.step))
+            return self._inside(self.low + steps * self.step)
+        value = (1 - share) * self.low + share * self.high
+        return self._inside(value if self.whole else float(f"{value:.4g}"))
+
+    def drawn(self, rng: np.random.Generator) -> float:
+        """Return a random number, of four digits."""
+        return self.at(float(rng.random()))
+
+    def others(self) -> list[Any]:
+        """Return the missing entry, numbers beyond the ends if they are clipped, middle, and 0."""
+        beyond = self._beyond() if self.clipped else []
+        zero = [self._number(0)] if self.low < 0 < self.high else []
+        return [*self.missing, *beyond, self.at(0.5), *zero]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield two numbers, or two numbers at the distance."""
+        for name, x, y in self._any(rng) if self.distance is None else self._apart(rng):
+            yield f"{name}: {shown(x)} against {shown(y)}", x, y
+
+    def _any(self, rng: np.random.Generator) -> Iterator[Named]:
+        low, high, middle = self.low, self.high, self.at(0.5)
+        yield "both ends", low, high
+        for missing in self.missing:
+            yield from (("missing", end, missing) for end in (high, low))
+        if self.clipped:
+            above, below, *far = self._beyond()
+            yield "out of bounds", below, above
+            yield "above the upper end", high, above
+            yield "below the lower end", low, below
+            yield from (("far out of bounds", middle, x) for x in far)
+        yield "lower end", low, middle
+        yield "upper end", middle, high
+        if self.whole and high - low < _SMALL:
+            yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
+            return
+        near = self._number(self.step or (1 if self.whole else (high - low) / 1000))
+        yield "near the lower end", low, self._inside(low + near)
+        yield "near the upper end", self._inside(high - near), high
+        if low < 0 < high:
+            yield "around 0", self._inside(-near), self._inside(near)
+            yield "0 and the lower end", low, self._number(0)
+            yield "0 and the upper end", self._number(0), high
+        for _ in range(4):
+            yield "two at random", self.drawn(rng), self.drawn(rng)
+
+    def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
+        step = self.distance
+        assert step is not None
+        half = step // 2 if self.whole else step / 2
+        for name, x in self._starts(step, half, rng):
+            start = self._number(x)
+            end = self._number(start + step)
+            near = end - start <= step * _ROUNDED  # not so where floats are coarse
+            if self.low <= start and end <= self.high and near:
+                yield name, start, end
+        middle = self.at(0.5)
+        for part in (half, 1 if self.whole else step / 1000):
+            if middle + part <= self.high:
+                yield "nearer", middle, self._number(middle + part)
+        if self.clipped:
+            above, below, *_ = self._beyond()
+            yield "above the upper end", above, self._number(above + step)
+            yield "below the lower end", self._number(below - step), below
+
+    def _starts(
+        self, step: float, half: float, rng: np.random.Generator
+    ) -> Iterator[tuple[str, float]]:
+        """Yield the smaller of two numbers, and the name of its position."""
+        low, high = self.low, self.high
+        yield from (("from 0", 0), ("lower end", low), ("upper end", high - step))
+        yield from (("to 0", -step), ("around 0", -half))
+        size = max(abs(low), abs(high))
+        for power in dict.fromkeys((2.0 ** math.floor(math.log2(size)), 1.0)):
+            for sign in (1, -1):
+                border = sign * power
+                yield f"around {border:g}, where floats become coarser", border - half
+                yield f"to {border:g}", border - step
+                yield f"from {border:g}", border
+        if not self.whole:
+            yield from (("halves", 0.5), ("thirds", 1 / 3), ("of seventeen digits", math.pi))
+        yield "middle", self.at(0.5)
+        yield from (("large", offset) for offset in _LARGE)
+        yield from (("at random", low + float(rng.random()) * (high - low)) for _ in range(4))
+
+    def _beyond(self) -> list[float]:
+        width = self.high - self.low
+        beyond = [(self.high + far * width, self.low - far * width) for far in _FAR]
+        finite = [ends for ends in beyond if all(map(math.isfinite, ends))]
+        return [self._number(end) for ends in finite for end in ends] or [self.high, self.low]
+
+    def _number(self, value: float) -> float:
+        return round(value) if self.whole else float(value) + 0.0  # not -0.0
+
+    def _inside(self, value: float) -> float:
+        return self._number(min(max(value, self.low), self.high))
+
+
+@dataclass(frozen=True)
+class Choices:
+    """One of several values; any two are neighbours."""
+
+    options: Sequence[Any]
+    missing = ()
+
+    @property
+    def low(self) -> Any:
+        """The first."""
+        return self.options[0]
+
+    @property
+    def high(self) -> Any:
+        """The last."""
+        return self.options[-1]
+
+    def at(self, share: float) -> Any:
+        """Return the option at a share of the list."""
+        return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a random option."""
+        return self.options[int(rng.integers(len(self.options)))]
+
+    def others(self) -> list[Any]:
+        """Return all options but the first and the last."""
+        return list(self.options[1:-1])
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield the first and the last, successive options, and all other pairs."""
+        some = [self.options[i] for i in spread(len(self.options), _MOST_CHOICES)]
+        last = len(some) - 1
+        two = sorted(combinations(range(len(some)), 2), key=lambda ij: ij[1] - ij[0])
+        for i, j in [(0, last), *two]:
+            yield f"{shown(some[i])} against {shown(some[j])}", some[i], some[j]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Vectors of zeros and ones; neighbours differ in one bit, or are any two vectors."""
+
+    size: int
+    flip_one: bool = True
+    missing = ()
+
+    @property
+    def low(self) -> list[int]:
+        """All zeros."""
+        return [0] * self.size
+
+    @property
+    def high(self) -> list[int]:
+        """All ones."""
+        return [1] * self.size
+
+    def at(self, share: float) -> list[int]:
+        """Return ones, then zeros."""
+        ones = round(share * self.size)
+        return [1] * ones + [0] * (self.size - ones)
+
+    def drawn(self, rng: np.random.Generator) -> list[int]:
+        """Return random bits."""
+        return [int(bit) for bit in rng.integers(0, 2, self.size)]
+
+    def others(self) -> list[list[int]]:
+        """Return a single one at the end, one at the beginning, and alternating bits."""
+        return [[*self.low[1:], 1], [1, *self.low[1:]], self._in_turn]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield neighbours: the last bit, the first, then all positions."""
+        vectors = [
+            ("all zeros", self.low),
+            ("all ones", self.high),
+            ("zeros and ones in turn", self._in_turn),
+            ("random bits", self.drawn(rng)),
+        ]
+        if not self.flip_one:
+            for (name, x), (other, y) in combinations(vectors, 2):
+                yield f"{name} against {other}", x, y
+            yield "ones in turn against zeros in turn", self._in_turn, self._flipped(self._in_turn)
+            for _ in range(4):
+                yield "random bits against others", self.drawn(rng), self.drawn(rng)
+        n = self.size
+        order = dict.fromkeys([n - 1, 0, n // 2, n - 2, 1, *_BORDERS, *range(n)])
+        bits = [i for i in order if 0 <= i < n]
+        for some, chosen in ((bits[:2], vectors), (bits, vectors[:2]), (bits, vectors[2:])):
+            for i in some:
+                for name, x in chosen:
+                    where = {0: "first bit", n - 1: "last bit"}.get(i, f"bit {i + 1} of {n}")
+                    yield f"{where} flipped of {name}", x, self._flipped(x, i)
+
+    @property
+    def _in_turn(self) -> list[int]:
+        return [i % 2 for i in range(self.size)]
+
+    @staticmethod
+    def _flipped(bits: list[int], *which: int) -> list[int]:
+        return [1 - bit if i in which or not which else bit for i, bit in enumerate(bits)]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Rows of several columns, as lists, or as mappings where the columns have names."""
+
+    columns: Sequence[Entry]
+    names: Sequence[str] | None = None
+
+    @property
+    def low(self) -> Any:
+        """One end of all columns."""
+        return self._row([column.low for column in self.columns])
+
+    @property
+    def high(self) -> Any:
+        """The other end of all columns."""
+        return self._row([column.high for column in self.columns])
+
+    def at(self, share: float) -> Any:
+        """Return a row with each entry at the same share of its way."""
+        return self._row([column.at(share) for column in self.columns])
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a random row."""
+        return self._row([column.drawn(rng) for column in self.columns])
+
+    @property
+    def missing(self) -> list[Any]:
+        """Rows whose entries are missing: all that may be, then one of them."""
+        chosen = [i for i in spread(len(self.columns), _COLUMNS) if self.columns[i].missing]
+        alone = [self._with(i, self.columns[i].missing[0]) for i in chosen]
+        row = [column.missing[0] if column.missing else column.low for column in self.columns]
+        return [self._row(row), *alone] if len(chosen) > 1 else alone
+
+    def others(self) -> list[Any]:
+        """Return rows at the other end in one column, or with missing entries, then other rows."""
+        chosen = spread(len(self.columns), _COLUMNS)
+        ends = [self._with(i, self.columns[i].high) for i in reversed(chosen)]
+        more = [[self._with(i, value) for value in self.columns[i].others()] for i in chosen]
+        return [*in_turn([self.missing, ends]), self.at(0.5), *in_turn(more)]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield rows that differ in all columns, missing entries, one column, random pairs."""
+        chosen = spread(len(self.columns), _COLUMNS)
+        each = [list(column.pairs(rng)) for column in self.columns]
+        x, y = ([pairs[0][side] for pairs in each] for side in (1, 2))
+        alone = [
+            [tuple([*x[:i], end, *x[i + 1 :]] for end in ends) for _, *ends in each[i]]
+            for i in chosen
+        ]
+        yield self._named(x, y)
+        for row in self.missing[:2]:
+            yield f"{shown(self.high)} against {shown(row)}", self.high, row
+        for a, b in in_turn(alone):
+            yield self._named(a, b)
+        for _ in range(4):
+            some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
+            yield self._named(*([pair[side] for pair in some] for side in (1, 2)))
+
+    def _named(self, a: list[Any], b: list[Any]) -> Named:
+        x, y = self._row(a), self._row(b)
+        return f"{shown(x)} against {shown(y)}", x, y
+
+    def _with(self, i: int, value: Any) -> Any:
+        row = [column.low for column in self.columns]
+        return self._row([*row[:i], value, *row[i + 1 :]])
+
+    def _row(self, values: list[Any]) -> Any:
+        return values if self.names is None else dict(zip(self.names, values, strict=True))
+
+
+@dataclass(frozen=True)
+class Users:
+    """The rows of a user, from one row to ``most``."""
+
+    rows: Number | Choices | Bits | Columns
+    most: int
+
+    @property
+    def low(self) -> list[Any]:
+        """A single row."""
+        return [self.rows.low]
+
+    @property
+    def high(self) -> list[Any]:
+        """Most rows, all equal."""
+        return [self.rows.high] * self.most
+
+    @property
+    def missing(self) -> list[Any]:
+        """Single rows with missing entries."""
+        return [[row] for row in self.rows.missing]
+
+    def at(self, share: float) -> list[Any]:
+        """Return more and more equal rows."""
+        return [self.rows.at(share)] * (1 + round(share * (self.most - 1)))
+
+    def drawn(self, rng: np.random.Generator) -> list[Any]:
+        """Return random rows, a random number of them."""
+        return [self.rows.drawn(rng) for _ in range(int(rng.integers(self.most)) + 1)]
+
+    def others(self) -> list[Any]:
+        """Return most rows that differ, other numbers of equal rows, and other rows."""
+        more = [[row] * n for row in self.rows.others() for n in (self.most, 1)]
+        return [self._different, [self.rows.high], self.low * self.most, *more]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield few and many rows, equal and different ones, then as many other rows."""
+        few = (self.low, [self.rows.high], self._different)
+        many = [[[row] * self.most for row in pair] for _, *pair in self.rows.pairs(rng)]
+        for x, y in [*((start, self.high) for start in few), *many]:
+            yield f"{shown(x)} against {shown(y)}", x, y
+
+    @property
+    def _different(self) -> list[Any]:
+        return [self.rows.at(i / max(self.most - 1, 1)) for i in range(self.most)]
+
+
+Entry = Number | Choices | Bits | Columns
+
+
+def in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the first of each list, then the second of each, and so on.
+
+    >>> in_turn([[1, 2, 3], [4]])
+    [1, 4, 2, 3]
+    """
+    longest = max(map(len, lists), default=0)
+    return [some[i] for i in range(longest) for some in lists if i < len(some)]

@@ -1,0 +1,79 @@
+"""Neighbouring inputs: the ten patterns of askin2022, and tables with a row removed or replaced."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError, suggest
+from epsilometer_audit.inputs.entries import Named
+from epsilometer_audit.sources import recorded
+
+_CHANGES = ("remove a row", "replace a row")
+
+
+def patterns(length: int) -> list[Named]:
+    """Return named pairs of answers to ``length`` counting queries.
+
+    They are those of askin2022, Table I, and the mirror images of three.
+
+    >>> patterns(4)[4]
+    ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
+    """
+    n = checks.integer("length of the patterns", length, minimum=2)
+    ones, half = [1] * n, n // 2
+    first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
+    return [
+        ("one-above", ones, [2, *ones[1:]]),
+        ("one-below", ones, [0, *ones[1:]]),
+        ("one-above-rest-below", ones, [2] + [0] * (n - 1)),
+        ("one-below-rest-above", ones, [0] + [2] * (n - 1)),
+        ("half-half", ones, [0] * half + [2] * (n - half)),
+        ("all-above", ones, [2] * n),
+        ("x-shape", first, last),
+        ("one-above-rest-below-mirrored", ones, [0] * (n - 1) + [2]),
+        ("one-below-rest-above-mirrored", ones, [2] * (n - 1) + [0]),
+        ("x-shape-mirrored", last, first),
+    ]
+
+
+def neighbours(
+    path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
+) -> Iterator[tuple[Any, Any, str]]:
+    """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
+
+    ``path`` is a CSV or Parquet file; raise `ArgumentError` if it has no table, or no two different
+    rows. A table is a list of rows, which are lists; a single column is a list of its values; with
+    ``frame`` it is a pandas data frame with column names. The ``kind`` is ``remove a row``, or
+    ``replace a row``: by another row, not equal to it, that follows from ``seed``. At most
+    ``limit`` rows, evenly spaced, are changed.
+    """
+    checks.integer("limit", limit)
+    chosen = next((known for known in _CHANGES if kind in (known, known.split()[0])), None)
+    if chosen is None:
+        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, _CHANGES)}")
+    names, table = recorded.table(path)
+    if len(names) == 1 and not frame:
+        table = [row[0] for row in table]
+    count = min(limit, len(table))
+    rows = [i * len(table) // count for i in range(count)]
+    if chosen == _CHANGES[1] and all(row == table[0] for row in table):
+        raise ArgumentError(path, "has no two different rows, so that none can be replaced")
+    rng = random.Random(seed)  # noqa: S311 - a choice of rows
+
+    def framed(rows: list[Any]) -> Any:
+        return {"$frame": names, "rows": rows} if frame else rows
+
+    def pairs() -> Iterator[tuple[Any, Any, str]]:
+        for i in rows:
+            label, new = f"without row {i + 1}", []
+            if chosen == _CHANGES[1]:
+                j = rng.randrange(len(table))
+                while table[j] == table[i]:
+                    j = rng.randrange(len(table))
+                label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
+            yield framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label
+
+    return pairs()

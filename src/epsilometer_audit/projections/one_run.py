@@ -1,0 +1,105 @@
+"""The ceiling of one run: how high a bound any auditor can show of Gaussian noise.
+
+Let each of m canaries be in by a fair coin, and its score be N(0, 1), or N(mu, 1) if it is in. From
+the score the log odds of its coin are L = mu (score - mu / 2). There are mechanisms with a smaller
+level that no auditor can tell from this one. With probability 1 - w such a mechanism draws scores
+with the same distribution, but without regard to the coins. Otherwise it draws them such that each
+canary, independently of all others, has these scores, but log odds of g(L) only, where g is odd,
+g(L) = L up to c, and g(L) = c + slope (L - c) beyond.
+
+- Its hockey-stick divergences are at most w H(e), with H(e) those of one canary where the log odds
+  are g(L), because which of the two it did is independent of the coins. So it satisfies every claim
+  that allows w H(e) at each epsilon e.
+- Let an auditor refute the claim with probability ``power`` on Gaussian noise, and with q where
+  w = 1. Then kl(power, q) <= m E kl(L, g(L)), by the data-processing inequality; kl compares coins.
+- On the mechanism it refutes the claim with probability w q at least. So an auditor of level alpha
+  refutes no claim that the mechanism satisfies with some w > alpha / q.
+
+The smallest level that some c and slope allow is the ceiling: any lower bound at 1 - alpha exceeds
+it with at most this power, whatever it is computed from.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.arrays import Floats
+from epsilometer.bisection import bisected
+from epsilometer_audit.projections.project import gaussian_deltas
+
+_NODES, _EPSILONS = 1000, 160
+_REACH = 9.0  # of |L|, over mu
+_SLOPES = (0.0, 0.4)
+_STEPS, _APART = 50, 1e-15  # values of c; ends of a bisection
+
+
+def ceiling(
+    mu: float,
+    canaries: int,
+    alpha: float = 0.05,
+    power: float = 0.5,
+    delta: float | None = None,
+) -> float:
+    """Return the ceiling of the lower bound of any auditor of one run, to about three digits.
+
+    Parameters
+    ----------
+    mu
+        The level of the Gaussian noise.
+    alpha, power
+        The probability of a bound above the truth, and that of a bound above the ceiling.
+    delta
+        By default the bound is one of Gaussian privacy, a mu; with delta an epsilon.
+
+    >>> round(ceiling(1.0, 100_000, delta=1e-5), 1)  # where the noise has 4.38
+    3.2
+    """
+    from scipy.special import expit
+
+    mu = checks.positive("mu", mu)
+    checks.integer("canaries", canaries)
+    alpha, power = (
+        checks.between_0_and_1(name, value) for name, value in (("alpha", alpha), ("power", power))
+    )
+    odds = (np.arange(_NODES) + 0.5) / _NODES * _REACH * mu
+    signed = np.array([odds, -odds]) / mu
+    masses = np.exp(-((signed - mu / 2) ** 2) / 2).sum(axis=0)
+    masses /= masses.sum()
+    best = math.inf
+    for slope in _SLOPES:
+        for c in np.linspace(0, min(_REACH, 6) * mu, _STEPS):
+            shown = np.where(odds > c, c + slope * (odds - c), odds)
+            kl = canaries * float(masses @ _kl(expit(odds), expit(shown)))
+            if kl >= _kl(power, alpha):
+                continue
+            w = alpha / _smallest(power, kl)
+            epsilons = np.linspace(0, shown[-1], _EPSILONS)
+            excess = expit(shown) - np.exp(epsilons)[:, None] * expit(-shown)
+            divergences = np.maximum(excess, 0) @ masses * w
+            best = min(best, _level(epsilons, divergences, mu, delta))
+    return best
+
+
+def _kl(p: float | Floats, q: float | Floats) -> Floats:
+    from scipy.special import rel_entr
+
+    return np.asarray(rel_entr(p, q) + rel_entr(1 - np.asarray(p), 1 - np.asarray(q)))
+
+
+def _smallest(power: float, kl: float) -> float:
+    """Return the smallest q with kl(power, q) at most ``kl``."""
+    return bisected(lambda q: bool(_kl(power, q) > kl), 0.0, power, _APART)[0]
+
+
+def _level(epsilons: Floats, divergences: Floats, mu: float, delta: float | None) -> float:
+    """Return the smallest level that allows the divergences."""
+    if delta is not None:  # the last is 0
+        return float(epsilons[np.argmax(divergences <= delta)])
+
+    def exceeded(level: float) -> bool:
+        return bool((gaussian_deltas(epsilons, level) < divergences).any())
+
+    return bisected(exceeded, 0.0, mu, 1e-5 * mu)[1]

@@ -1,0 +1,420 @@
+"""Audits in pytest: a fixture ``audit``, and one alpha for the whole suite.
+
+    def test_noisy_count(audit):
+        audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], claim=ea.pure(1.0))
+
+The test fails if the verdict is "violated", "invalid" or "undecided". Common options of calls can
+stand in a mark, on a test, a class or a module; the nearest mark, and the call itself, win:
+
+    @pytest.mark.privacy(epsilon=1, pairs=[([0, 0, 1], [0, 1, 1])], samples=20_000)
+    def test_noisy_count(audit):
+        audit(noisy_count)
+
+**Alpha.** If every claim holds, the probability of any "violated" in a session is ``privacy_alpha``
+at most (Bonferroni). The selected tests that take ``audit`` get equal shares. The number of calls
+in a test is not known beforehand: its i-th call gets 6 / (pi i)^2 of its share, .61 for the first
+and 1 in all. Processes of pytest-xdist collect the same tests and so find the same shares. Parts of
+a suite in separate sessions have an alpha each.
+
+**Seed.** All draws follow from ``privacy_seed``, the test's id and the number of the call, in
+any order and process. A failure shows the command that repeats its draws.
+
+**Evidence.** With ``--privacy-evidence FOLDER`` each audit goes on from the evidence of earlier
+sessions, in a file of its own. The i-th file of the folder gets 1 / (i (i + 1)) of half of
+``privacy_alpha``: this half holds over all sessions and versions of the code together. The other
+half is for the audits of each session that keep nothing: of recorded outputs, with the exact test,
+or with declared facts about the outputs.
+
+**Retries** are refused: a test that is run again until it passes has no level. A new session at the
+same seed is allowed, as it makes the same draws; the summary warns of mechanisms without a seed.
+
+pytest loads this module wherever the package is installed: it imports nothing that costs time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from epsilometer_audit.question import Pairs
+    from epsilometer_audit.statistics.claims import AnyClaim
+    from epsilometer_audit.verdict import Verdict
+
+_MARK = (
+    "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
+    "the fixture audit is to take where a call does not say it; any option of epsilometer.audit."
+)
+_Value = TypeVar("_Value", int, float, str)
+_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
+_OF_THE_SUITE = ("alpha", "seed")
+_EXPECTED = "not refuted"  # or better
+_SENSITIVE = ("not refuted", "holds", "undecided")  # verdicts with a detectable level
+_ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
+_REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add alpha and seed, to the command line and to the configuration."""
+    group = parser.getgroup("privacy", "audits of differential privacy (epsilometer)")
+    real: Literal["float", "string"] = "float" if pytest.version_tuple >= (8, 4) else "string"
+    whole: Literal["int", "string"] = "int" if pytest.version_tuple >= (8, 4) else "string"
+    alpha = "probability of any false violation, over all audits of the session"
+    parser.addini("privacy_alpha", alpha, real, 0.05)
+    group.addoption("--privacy-alpha", type=float, metavar="ALPHA", help=f"{alpha}, default 0.05")
+    seed = "what the draws of all audits follow from"
+    parser.addini("privacy_seed", seed, whole, 0)
+    group.addoption("--privacy-seed", type=int, metavar="SEED", help=f"{seed}, default 0")
+    evidence = "folder of the evidence that audits keep for the next session"
+    parser.addini("privacy_evidence", evidence, "string", "")
+    group.addoption("--privacy-evidence", metavar="FOLDER", help=f"{evidence}, default none")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the options, and register the suite."""
+    config.addinivalue_line("markers", _MARK)
+    alpha = _option(config, "privacy_alpha", float)
+    if not 0 < alpha < 1:
+        raise pytest.UsageError(f"privacy_alpha must lie strictly between 0 and 1, got {alpha!r}")
+    seed = _option(config, "privacy_seed", int)
+    if seed < 0:
+        raise pytest.UsageError(f"privacy_seed must be 0 or more, got {seed!r}")
+    evidence = _option(config, "privacy_evidence", str)
+    folder = config.invocation_params.dir / evidence if evidence else None
+    config.pluginmanager.register(_Suite(alpha, seed, folder), "epsilometer-suite")
+
+
+def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Value]) -> _Value:
+    value = config.getoption(name)
+    try:
+        return kind(config.getini(name) if value is None else value)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{name}: {error}") from None
+
+
+@pytest.fixture
+def audit(request: pytest.FixtureRequest) -> Auditor:
+    """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
+
+    It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
+    ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
+    suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
+    delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
+    outputs.
+    """
+    test = request.node.stash.get(_TEST, None)
+    if test is None:
+        _fail(
+            "audit must be an argument of the test, or of a fixture that it takes: the tests that "
+            "share alpha are counted before any is run"
+        )
+    test.requested = True
+    return Auditor(test)
+
+
+@dataclass
+class _Test:
+    """The state of a test that takes ``audit``."""
+
+    item: pytest.Item
+    share: float
+    suite: _Suite
+    attempt: int = 0
+    phase: str = ""
+    audited_in: int | None = None
+    calls: int = 0
+    requested: bool = False
+    message: str = ""
+    pending: list[dict[str, Any]] = field(default_factory=list)
+
+    def enters(self, phase: str) -> None:
+        """Count the attempts of a test: a new one begins with its setup, or with another call."""
+        if phase == "setup" or self.phase != "setup":
+            self.attempt += 1
+        self.phase = phase
+
+    def next_call(self) -> tuple[int, float, int]:
+        """Return number, alpha and seed of the next audit; refuse it in a second attempt."""
+        __tracebackhide__ = True
+        if self.audited_in not in (None, self.attempt):
+            self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
+            first = f". The first time it said:\n{self.message}" if self.message else ""
+            _fail(
+                "REFUSED: this test has been audited before in this session, and an audit that is "
+                f"run until it passes has no level; run it once, without reruns{first}"
+            )
+        self.audited_in = self.attempt
+        self.calls += 1
+        identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
+        seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
+        return self.calls, self.share * 6 / (math.pi * self.calls) ** 2, seed
+
+
+_TEST = pytest.StashKey[_Test]()
+
+
+class Auditor:
+    """The fixture ``audit``."""
+
+    def __init__(self, test: _Test) -> None:
+        self._test = test
+
+    def __call__(
+        self,
+        mechanism: Any,
+        pairs: Pairs | None = None,
+        claim: AnyClaim | None = None,
+        **options: Any,
+    ) -> Verdict:
+        """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
+
+        The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
+        """
+        __tracebackhide__ = True
+        from epsilometer_audit.auditing import audit
+
+        return self._run(audit, mechanism, {"pairs": pairs, "claim": claim} | options)
+
+    def outputs(self, outputs: Any, claim: AnyClaim | None = None, **options: Any) -> Verdict:
+        """Audit recorded outputs; the options are those of `epsilometer.audit_outputs`."""
+        __tracebackhide__ = True
+        from epsilometer_audit.auditing import audit_outputs
+
+        return self._run(audit_outputs, outputs, {"claim": claim} | options)
+
+    def _run(
+        self, function: Callable[..., Verdict], audited: Any, own: Mapping[str, Any]
+    ) -> Verdict:
+        __tracebackhide__ = True
+        from epsilometer.errors import EpsilometerError, suggest
+        from epsilometer_audit.formats import short
+        from epsilometer_audit.verdict import EXIT_CODES
+
+        caller = sys._getframe(2)
+        test, suite = self._test, self._test.suite
+        options = _merged(test.item, function, own)
+        expect = options.pop("expect", None) or _EXPECTED
+        if expect not in EXIT_CODES:
+            _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
+        number, alpha, seed = test.next_call()
+        if suite.evidence is not None:
+            alpha /= 2
+            once = options.get("method") == "exact" or {"outcomes", "support"} & set(options)
+            if function.__name__ == "audit" and not once:
+                from epsilometer_audit.evidence_files import numbered, part_of
+
+                file, of_folder = numbered(suite.evidence, f"{test.item.nodeid} {number}")
+                options["evidence"], alpha = file, suite.alpha / 2 * part_of(of_folder)
+        record: dict[str, Any] = {
+            "test": test.item.nodeid,
+            "tests": suite.tests,
+            "alpha": alpha,
+            "verdict": "unfinished",
+            "expected": expect != _EXPECTED,
+            "seeded": True,
+        }
+        test.pending.append(record)
+        verdict, error = None, ""
+        try:
+            claim = _claim(options)
+            verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
+        except EpsilometerError as raised:
+            error = "\n".join([str(raised), *getattr(raised, "__notes__", ())])
+        if verdict is None:
+            test.message = f"{error}\n{_row('place', _location(caller, test.item))}"
+            _fail(test.message)
+        record["verdict"] = verdict.verdict
+        if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
+            least, claimed = verdict.detectable or math.inf, worst.claimed
+            shown = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+            text = f"{worst.quantity} {shown} where {short(claimed)} is claimed"
+            record["caught"] = least / max(claimed, 1e-12), text
+        record["seeded"] = not any(
+            check["name"] == "same seed" and check["result"] != "passed" for check in verdict.checks
+        )
+        if record["seeded"] and "evidence" not in options:
+            name = shlex.quote(test.item.nodeid)
+            command = f"pytest {name} --privacy-alpha={test.share!r} --privacy-seed={suite.seed}"
+            verdict = replace(verdict, replay=command)
+        if verdict.verdict != expect and (verdict.verdict, expect) != ("holds", _EXPECTED):
+            first, *rest = verdict.lines()
+            demanded = f" ({expect} was expected)" if record["expected"] else ""
+            share = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
+            rows = [*rest, _row("alpha", share), _row("place", _location(caller, test.item))]
+            test.message = "\n".join([first + demanded, *rows])
+            _fail(test.message)
+        return verdict
+
+
+class _Suite:
+    """Alpha and seed of a session, its tests, and their audits."""
+
+    def __init__(self, alpha: float, seed: int, evidence: Path | None) -> None:
+        self.alpha = alpha
+        self.seed = seed
+        self.evidence = evidence
+        self.tests = 0
+        self.records: list[dict[str, Any]] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Split alpha over the tests that were selected and take the fixture."""
+        items = [item for item in session.items if "audit" in getattr(item, "fixturenames", ())]
+        self.tests = len(items)
+        for item in items:
+            item.stash[_TEST] = _Test(item, self.alpha / len(items), self)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Fail a marked test that audits nothing."""
+        marked = any(mark.name == "privacy" for mark in item.own_markers)
+        if marked and "audit" not in getattr(item, "fixturenames", ()):
+            _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
+        if test := item.stash.get(_TEST, None):
+            test.enters("setup")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Fail a test that takes ``audit`` itself, passes, and has audited nothing."""
+        test = item.stash.get(_TEST, None)
+        if test is not None:
+            test.enters("call")
+        result = yield
+        function = getattr(item, "function", None)  # which may take it by another fixture only
+        direct = function is not None and "audit" in inspect.signature(function).parameters
+        if test is not None and test.requested and not test.calls and direct:
+            _fail("takes the fixture audit and never called it: nothing is audited")
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Add the new audits to the report."""
+        report = yield
+        test = item.stash.get(_TEST, None)
+        if test is not None and test.pending:
+            vars(report)[_REPORTED], test.pending = test.pending, []
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect the audits of reports, in the process of the summary."""
+        self.records += vars(report).get(_REPORTED, [])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the number of audits, their alpha and verdicts."""
+        for line in self.lines():
+            terminalreporter.write_line(line)
+
+    def lines(self) -> list[str]:
+        """Return the lines of the summary; none without audits."""
+        if not self.records:
+            return []
+        from epsilometer_audit.serving.errors import counted
+
+        audits = [record for record in self.records if record["verdict"] != "refused"]
+        tests = {record["test"] for record in audits}
+        verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
+        counts = [
+            f"{verdicts[verdict, expected]} {verdict}{' as expected' * expected}"
+            for verdict, expected in sorted(verdicts, key=lambda v: (_ORDER.index(v[0]), v[1]))
+        ]
+        sharing = max((record["tests"] for record in audits), default=0)
+        of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
+        smallest = min((record["alpha"] for record in audits), default=self.alpha)
+        lines = [
+            f"privacy: {counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at "
+            f"alpha = {self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
+            f"seed {self.seed}"
+        ]
+        caught = [(*record["caught"], record["test"]) for record in audits if "caught" in record]
+        for _, level, test in sorted(caught)[-1:]:
+            lines.append(f"privacy: the least sensitive test would catch {level}: {test}")
+        anew = sorted({record["test"] for record in audits if not record["seeded"]})
+        if anew:
+            more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
+            lines.append(
+                f"privacy: {anew[0]}{more}: draws do not follow the seed, so every session draws "
+                "anew and has an alpha of its own; do not repeat it until it passes"
+            )
+        return lines
+
+
+def _merged(
+    item: pytest.Item, function: Callable[..., Any], call: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options of a call: its own, then those of the nearest mark that has them."""
+    __tracebackhide__ = True
+    from epsilometer_audit.auditing import audit, audit_outputs
+
+    known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
+    either = known.union(*(inspect.signature(f).parameters for f in (audit, audit_outputs)))
+    options: dict[str, Any] = {"details": False}
+    marks = []
+    for mark in reversed(list(item.iter_markers("privacy"))):
+        if mark.args:
+            _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
+        _refuse(mark.kwargs, either, "mark privacy")
+        marks.append({name: value for name, value in mark.kwargs.items() if name in known})
+    own = {name: value for name, value in call.items() if value is not None}
+    _refuse(own, known, "audit")
+    for layer in (*marks, own):
+        if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
+            options = {name: value for name, value in options.items() if name not in _CLAIMS}
+        options |= layer
+    if "pairs" in known and "pairs" not in options:
+        _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
+    return options
+
+
+def _refuse(options: Mapping[str, Any], known: set[str], where: str) -> None:
+    from epsilometer.errors import suggest
+
+    for name in options:
+        if name in _OF_THE_SUITE:
+            _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
+        if name not in known:
+            _fail(f"{where}: no option {name!r}{suggest(name, known - set(_OF_THE_SUITE))}")
+
+
+def _claim(options: dict[str, Any]) -> AnyClaim:
+    """Take the claim out of the options."""
+    __tracebackhide__ = True
+    from epsilometer_audit.question import claim_of
+
+    claims = {name: options.pop(name) for name in _CLAIMS if name in options}
+    if "claim" in claims and len(claims) == 1:
+        return claims["claim"]  # type: ignore[no-any-return]
+    if not claims or "claim" in claims:
+        _fail(
+            "one claim is needed: claim=ea.pure(1.0), epsilon=1 (with delta=1e-5), gdp=1, zcdp=.5 "
+            f"or renyi={{2: .5}}; got {' and '.join(claims) or 'none'}"
+        )
+    return claim_of(claims)
+
+
+def _location(frame: Any, item: pytest.Item) -> str:
+    file = Path(frame.f_code.co_filename)
+    root = item.config.rootpath
+    shown = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{shown}:{frame.f_lineno}"
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:12}{text}"
+
+
+def _fail(text: str) -> NoReturn:
+    __tracebackhide__ = True
+    pytest.fail(text, pytrace=False)

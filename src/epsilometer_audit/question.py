@@ -1,0 +1,283 @@
+"""The arguments of an audit, built once from plain data and checked before any draw.
+
+The command line, the pytest plugin, files of audits and Python all make a `Question`. Only
+`check_together` states the options that exclude or need each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.errors import ArgumentError
+from epsilometer_audit.checks.accepted_pairs import Pair
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.sources.callables import Source, callable_source, load
+from epsilometer_audit.statistics import claims
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
+from epsilometer_audit.statistics.upper import Outcomes, Smooth
+
+Pairs = Sequence[Pair] | Mapping[str, Pair]
+Method = Literal["anytime", "exact", "one run"]
+
+NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
+_ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
+_NEEDS = {  # an option, and the options of which it needs one
+    "delta": ("epsilon",),
+    "python": ("source",),
+    "explain": ("source",),
+    "set": ("source",),
+    "frame": ("remove_a_row", "replace_a_row"),
+    "columns": ("outputs", "one_run"),
+    "guesses": ("one_run", "canaries"),
+    "probability": ("one_run", "canaries"),
+    "canaries": ("source", "command"),
+    "timeout": ("command", "python"),
+    "lipschitz": ("support",),
+    "support": ("lipschitz",),
+}
+_OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
+_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "support", "lipschitz", "renyi", "zcdp")
+_EXCLUDES = {
+    "outputs": (*_OF_DRAWS, "canaries"),
+    "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
+    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS, "explain"),
+    "command": ("frame",),
+    "budget": ("samples",),
+    "exact": ("stop", "evidence"),
+    "evidence": ("outputs", "one_run", "canaries", "outcomes", "support"),
+    "outcomes": ("support",),
+    "renyi": ("exact",),
+    "zcdp": ("exact",),
+}
+
+
+def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
+    """Refuse options that exclude each other, or need a missing one.
+
+    ``present`` has the user's name for each; ``spelled`` returns that of a missing one.
+    """
+    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
+    exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
+    for name, others in exclusive:
+        for other in others:
+            if name in present and other in present:
+                raise ArgumentError(
+                    present[other], f"cannot be used with {present[name]}; choose one"
+                )
+    for name, others in _NEEDS.items():
+        if name in present and not set(others) & set(present):
+            missing = " or ".join(map(spelled, others))
+            raise ArgumentError(present[name], f"needs {missing}, which is missing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The mechanism, inputs, claim and options of an audit; `audit` describes most of them.
+
+    Raise `ArgumentError` if a value is not possible, or options exclude each other.
+    """
+
+    claim: AnyClaim
+    audited: Literal["mechanism", "recorded outputs", "one run"] = "mechanism"
+    pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
+    samples: int | None = None
+    budget: float | None = None
+    jobs: int = 1
+    alpha: float = 0.05
+    seed: int = 0
+    detect: float | None = None
+    stop: bool = False
+    method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
+    outcomes: int | None = None
+    support: tuple[float, float] | None = None
+    lipschitz: float | None = None
+    as_reals: bool = False
+    check_sampler: bool = True
+    details: bool = True
+    keeps: bool = False  # whether its evidence is kept
+    source: str = ""  # a description of the mechanism
+    digest: Mapping[str, str] = field(default_factory=dict)  # of its files
+    printed: Callable[[], str] = str  # returns a line about the text that it printed
+    started: float = 0.0  # by `time.perf_counter`
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.claim, Claim | Curve):
+            choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
+            raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
+        if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
+            choices = "pure(...), approximate(...) or gdp(...)"
+            raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
+        default: Method = "anytime"
+        if self.audited == "recorded outputs" and isinstance(self.claim, EventClaim):
+            default = "exact"
+        if self.audited == "one run":
+            default = "one run"
+        if (method := self.method or default) not in ("anytime", "exact", default):
+            raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
+        check_together(self._present())
+        if not isinstance(self.as_reals, bool):
+            raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
+        if self.samples is not None:
+            checks.integer("samples", self.samples)
+        values = {
+            "alpha": checks.between_0_and_1("alpha", self.alpha),
+            "seed": checks.integer("seed", self.seed, minimum=0),
+            "jobs": checks.integer("jobs", self.jobs),
+            "detect": self._checked_detect(),
+            "method": method,
+            "as_reals": self.as_reals or isinstance(self.known, Smooth),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _present(self) -> dict[str, str]:
+        """Return the present options that may exclude others."""
+        names = ("samples", "budget", "outcomes", "support", "lipschitz")
+        present = {name: name for name in names if getattr(self, name) is not None}
+        present |= {"stop": "stop"} if self.stop else {}
+        present |= {"evidence": "evidence"} if self.keeps else {}
+        present |= {"exact": "method exact"} if self.method == "exact" else {}
+        kinds = {"recorded outputs": "outputs", "one run": "one_run"}
+        present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
+        notion = self.claim.to_plain()["notion"]
+        return present | ({notion: notion} if notion in NOTIONS else {})
+
+    def _checked_detect(self) -> float | None:
+        """Return ``detect``, which must exceed the claim."""
+        if self.detect is None:
+            return None
+        first, *others = parts(self.claim)
+        if others:
+            raise ArgumentError("detect", "needs a claim of one order")
+        if (detect := checks.real("detect", self.detect)) <= first.level:
+            message = f"must be above the claim, {first.level:g}, got {detect:g}"
+            raise ArgumentError("detect", message)
+        return detect
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the pairs."""
+        return tuple(self.pairs)
+
+    @property
+    def inputs(self) -> tuple[Pair, ...] | None:
+        """The inputs of the pairs, if they are known."""
+        known = tuple(pair for pair in self.pairs.values() if pair is not None)
+        return known or None
+
+    @cached_property
+    def known(self) -> Outcomes | Smooth | None:
+        """The declared facts about the outputs."""
+        if self.outcomes is not None:
+            return Outcomes(self.outcomes)
+        if self.support is None or self.lipschitz is None:
+            return None
+        return Smooth((self.support[0], self.support[1]), self.lipschitz)
+
+
+# --- its parts, from plain data -------------------------------------------------------------------
+
+
+def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
+    names = ("delta", *NOTIONS)
+    levels = {name: plain[name] for name in names if plain.get(name) is not None}
+    check_together({name: name for name in levels})
+    if not levels:
+        raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
+    return levels
+
+
+def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
+    """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
+
+    Raise `ArgumentError` if it names none or several, or the claim is impossible.
+    """
+    levels = check_claim(plain)
+    if "epsilon" in levels:
+        return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
+    ((name, level),) = levels.items()
+    return getattr(claims, name)(level)  # type: ignore[no-any-return]
+
+
+def source_of(
+    mechanism: Any,
+    failures: bool = False,
+    timeout: float = 60.0,
+    parameters: Mapping[str, Any] | None = None,
+) -> Source:
+    """Return the source of a mechanism: a source itself, a callable, a text or a mapping.
+
+    A text is ``file.py:function``; a mapping has a ``command``, or a ``function`` and perhaps the
+    ``python`` that runs it. A worker may have been started.
+    """
+    if isinstance(mechanism, str):
+        mechanism = {"function": mechanism}
+    if isinstance(mechanism, Mapping):
+        if "command" not in mechanism and "python" not in mechanism:
+            return load(mechanism["function"], failures=failures, parameters=parameters)
+        from epsilometer_audit.sources.worker import WorkerSource, python_worker
+
+        options: dict[str, Any] = {"failures": failures, "timeout": timeout}
+        if "command" in mechanism:
+            return WorkerSource(mechanism["command"], **options)
+        python, spec = mechanism["python"], mechanism["function"]
+        return python_worker(python, spec, parameters=parameters, **options)
+    if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
+        return mechanism  # type: ignore[no-any-return]
+    return callable_source(mechanism, failures=failures)
+
+
+def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
+    """Return pairs of inputs by their names.
+
+    They are ``pairs`` of name, x and x'; ``patterns`` of a length; a table for ``remove`` or
+    ``replace``, with options of `neighbours`; and those of a ``domain``.
+    """
+    from epsilometer_audit.inputs.domains import domain
+    from epsilometer_audit.inputs.neighbours import neighbours, patterns
+
+    named = list(plain.get("pairs", ()))
+    if "patterns" in plain:
+        named += patterns(plain["patterns"])
+    options = {name: plain[name] for name in ("limit", "frame") if name in plain}
+    for kind in ("remove", "replace"):
+        if kind in plain:
+            rows = neighbours(plain[kind], kind, **options)
+            named += [(label, x, y) for x, y, label in rows]
+    pairs = {name: (x, y) for name, x, y in named}
+    return pairs | domain(plain["domain"]) if "domain" in plain else pairs
+
+
+def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
+    """Return pairs by their names, numbers if they have none; refuse them if all are equal."""
+    if isinstance(pairs, Mapping):
+        named = pairs
+    else:
+        names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
+        named = dict(zip(names, pairs, strict=True))
+    if not named:
+        raise ArgumentError("pairs", "must name at least one pair of inputs")
+    for name, pair in named.items():
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            argument = f"pairs {name!r}" if name else "pairs"
+            raise ArgumentError(argument, f"must be pairs (x, x'), got {input_text(pair)}")
+    if all(_equal(x, y) for x, y in named.values()):
+        message = "must have inputs that differ: no claim is refuted where x and x' are equal"
+        raise ArgumentError("pairs", message)
+    return named
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
+    except Exception:  # they cannot be compared
+        return False

@@ -1,0 +1,164 @@
+"""The figures of a verdict, and how a notebook shows it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilometer.errors import ArgumentError
+from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.rendering.junit import legal
+from epsilometer_audit.statistics import claims
+from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, Renyi, parts
+from epsilometer_audit.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
+_SIZE = 4.7, 2.9  # inches
+
+
+def plot(verdict: Verdict, ax: Axes | None = None) -> Axes:
+    """Draw the figure of a verdict: its evidence, or its witness if the test has no curve."""
+    if not _has_figure(verdict):
+        raise ArgumentError("plot", "needs a verdict with evidence or a witness; this has none")
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ArgumentError("plot", "needs matplotlib: pip install matplotlib") from None
+        ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+    _plain(ax)
+    if verdict.evidence:
+        draw_evidence(ax, verdict, len(verdict.claim.get("orders", "1")) / verdict.alpha)
+    elif verdict.witness is not None:
+        draw_witness(ax, verdict.witness, _claim_of(verdict.claim))
+    return ax
+
+
+def html_of(verdict: Verdict) -> str:
+    """Return a table of the lines of a verdict, with its figure where matplotlib is installed."""
+    first, *rows = map(_escaped, verdict.lines())
+    cells = [(row[:14].strip(), row[14:]) for row in rows]
+    style = ' style="text-align: left"'
+    table = "".join(f"<tr><th{style}>{name}<td{style}>{text}" for name, text in cells)
+    page = f"<p><strong>{first}</strong></p><table>{table}</table>"
+    try:
+        figure = image(_SIZE[1], lambda ax: plot(verdict, ax)) if _has_figure(verdict) else ""
+    except ImportError:
+        figure = ""
+    return page + (figure and f'<img alt="{first}" src="data:image/svg+xml;base64,{figure}">')
+
+
+def _escaped(text: str) -> str:
+    return html.escape(legal(text))
+
+
+def _has_figure(verdict: Verdict) -> bool:
+    return bool(verdict.evidence) or (verdict.witness is not None and verdict.guesses is None)
+
+
+def _claim_of(plain: Mapping[str, Any]) -> AnyClaim:
+    """Return the claim of a verdict; for stability one that allows as much, equal probabilities."""
+    kind = plain["notion"]
+    if kind == "gdp":
+        return claims.gdp(plain["mu"])
+    if kind == "zcdp":
+        return claims.zcdp(plain["rho"])
+    if kind == "renyi":
+        orders = plain.get("orders") or {plain["order"]: plain["epsilon"]}
+        return claims.renyi({float(order): epsilon for order, epsilon in orders.items()})
+    return claims.approximate(plain.get("epsilon", 0.0), plain.get("delta", 0.0))
+
+
+def image(height: float, draw: Callable[[Axes], object]) -> str:
+    """Return a figure as SVG in base64, without its time."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    figure, buffer = Figure(figsize=(_SIZE[0], height), layout="constrained"), io.BytesIO()
+    ax = figure.add_subplot()
+    _plain(ax)
+    draw(ax)
+    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "epsilometer"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _plain(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(_GUIDE)
+
+
+def draw_evidence(ax: Axes, verdict: Verdict, limit: float) -> None:
+    """Draw the e-value by the share of the draws, and the line beyond which it refutes."""
+    shares = [float(look["share"]) for look in verdict.evidence]
+    values = [float(look["log10 e-value"]) for look in verdict.evidence]
+    ax.plot([0.0, *shares], [0.0, *values], color=_MEASURED, linewidth=1.6)
+    ax.axhline(math.log10(limit), color=_CLAIMED, linestyle="--", linewidth=1.2)
+    crossed = values[-1] > math.log10(limit) if values else False
+    ax.annotate(  # on the side of the line where the curve does not end
+        "refuted above",
+        (0.99, math.log10(limit)),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, -4 if crossed else 3),
+        textcoords="offset points",
+        ha="right",
+        va="top" if crossed else "bottom",
+        color=_CLAIMED,
+    )
+    ax.margins(y=0.12)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel("share of the draws")
+    ax.set_ylabel("log10 of the e-value")
+
+
+def draw_witness(ax: Axes, witness: Witness, claim: AnyClaim) -> None:
+    """Draw the probabilities of the event on both sides, and what the claim allows."""
+    p = _interval(witness.count, witness.draws)
+    q = _interval(witness.count_prime, witness.draws_prime)
+    allowed = tuple(_allowed(claim, each) for each in q)
+    rows = (
+        ("first side", p, _MEASURED),
+        ("allowed there", allowed, _CLAIMED),
+        ("other side", q, _MEASURED),
+    )
+    for y, (_, (low, middle, high), colour) in enumerate(rows):
+        ax.plot([low, high], [-y, -y], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt")
+        ax.plot([middle], [-y], "o" if colour == _MEASURED else "D", color=colour, markersize=6)
+        ax.annotate(
+            f"{middle:.3g}", (middle, -y), xytext=(0, 7), textcoords="offset points", ha="center"
+        )
+    ax.set_yticks([-y for y in range(len(rows))], [name for name, _, _ in rows])
+    ax.set_ylim(-len(rows) + 0.5, 0.7)
+    ax.set_xlim(0, 1.08 * max(p[2], q[2], allowed[1], 1e-12))
+    ax.set_xlabel("probability of the event")
+
+
+def _allowed(claim: AnyClaim, q: float) -> float:
+    """Return the largest probability that the claim allows where it is ``q`` on the other side.
+
+    A Rényi divergence of order a of at most rho allows (e^rho q)^((a-1)/a), by Hölder's inequality.
+    """
+    most = 1.0
+    for part in parts(claim):
+        if isinstance(part, EventClaim):
+            most = min(most, float(part.likelier(np.array(q), part.level)))
+            continue
+        for order in part.orders:
+            rho = part.level if isinstance(part, Renyi) else part.level * order
+            log = (rho + math.log(q)) * (order - 1) / order if q > 0 else -math.inf
+            most = min(most, math.exp(min(log, 0.0)))
+    return most
+
+
+def _interval(count: int, draws: int) -> tuple[float, float, float]:
+    low, high = clopper_pearson(count, draws)
+    return float(low), count / max(draws, 1), float(high)

@@ -1,0 +1,86 @@
+"""A verdict as a page of HTML: one file with its figures in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from epsilometer_audit.formats import input_text, percent_sure, short
+from epsilometer_audit.rendering.figures import draw_evidence, draw_witness, image
+from epsilometer_audit.rendering.junit import legal
+from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
+from epsilometer_audit.verdict import Verdict, guesses_rows
+
+MARK = '<meta name="generator" content="epsilometer'
+"""The mark of a page that this module has made."""
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    extensions=["jinja2.ext.loopcontrols"],
+)
+for _filter in (guesses_rows, input_text, percent_sure, short):
+    _TEMPLATES.filters[_filter.__name__] = _filter
+
+
+def html_of(*verdicts: tuple[Verdict, AnyClaim], in_words: bool = False) -> str:
+    """Return a page of verdicts on claims; headings of several are ``#claim-1`` and on.
+
+    ``in_words`` is for verdicts whose figures or tables cannot be drawn: below each heading is
+    what the command would print.
+    """
+    template = _TEMPLATES.get_template("page.html.j2")
+    values = _words if in_words else _values
+    return legal(template.render(audits=[values(*pair) for pair in verdicts]))
+
+
+def _words(verdict: Verdict, _: AnyClaim) -> dict[str, Any]:
+    return {"verdict": verdict, "headline": verdict.claimed, "words": str(verdict)}
+
+
+def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
+    """Return the values for the template: tables, figures, and facts that need the claim."""
+    limit = len(parts(claim)) / verdict.alpha
+    bounds = [
+        {
+            "number": bound.quantity + (f", order {bound.order:g}" if bound.order else ""),
+            "claimed": short(bound.claimed),
+            "at least": short(bound.lower),
+            "at most": None if bound.upper is None else short(bound.upper),
+        }
+        for bound in verdict.bounds
+    ]
+    values = {
+        "verdict": verdict,
+        "headline": verdict.lines()[0].partition(": ")[2] or verdict.claimed,
+        "limit": limit,
+        "bounds": _table(bounds),
+        "checks": _table(verdict.checks),
+        "estimates": _table(verdict.estimates),
+    }
+    if verdict.evidence:
+        values["evidence_figure"] = image(2.9, lambda ax: draw_evidence(ax, verdict, limit))
+    if (event := verdict.witness) is not None and verdict.guesses is None:
+        counts = (event.count, event.draws), (event.count_prime, event.draws_prime)
+        values["shares"] = [count / max(draws, 1) for count, draws in counts]
+        values["of_events"] = isinstance(parts(claim)[0], EventClaim)
+        values["witness_figure"] = image(2.2, lambda ax: draw_witness(ax, event, claim))
+    return values
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return rows as texts, the names of the columns first, without empty columns."""
+    keys = dict.fromkeys(key for row in rows for key, value in row.items() if _cell(value))
+    return [list(keys), *([_cell(row.get(key)) for key in keys] for row in rows)]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return short(value) if isinstance(value, float) else str(value)

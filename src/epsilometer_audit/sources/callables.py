@@ -1,0 +1,195 @@
+"""Sources of an audit's draws: any callable, from Python or named as ``file.py:function``."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from epsilometer.errors import ArgumentError, MechanismError, suggest
+from epsilometer_audit.serving import loading
+from epsilometer_audit.serving.digests import file_digests, sha256, source_digests
+from epsilometer_audit.serving.errors import Broken, Misuse
+from epsilometer_audit.serving.modules import is_library
+from epsilometer_audit.serving.sampling import Sampler
+
+Outputs = NDArray[Any] | Sequence[Any]
+"""``n`` outputs: numbers of shape ``(n,)``, vectors ``(n, d)``, or a list of plain values.
+
+Plain are numbers, texts, None, bytes, `Failure`, tuples and dictionaries of these.
+"""
+
+
+class Source(Protocol):
+    """The object of an audit: it draws outputs on any input."""
+
+    @property
+    def description(self) -> str:
+        """One line for the reader."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it takes a seed or generator at all."""
+
+    def draw(self, x: Any, size: int, seed: int) -> Outputs:
+        """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
+
+    def digest(self) -> dict[str, str]:
+        """Return SHA-256 of its files and versions of what they import."""
+
+    def close(self) -> None:
+        """End all that was started."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The address of a Python function, for another process to load it."""
+
+    spec: str
+    folder: str | os.PathLike[str] = "."
+    parameters: Mapping[str, Any] | None = None
+    interpreter: str = sys.executable
+    env: Mapping[str, str] | None = None
+
+
+class CallableSource:
+    """A Python callable of this process; see `callable_source` and `load`."""
+
+    seeds_globals = True
+
+    def __init__(
+        self, sampler: Sampler, digests: Callable[[], dict[str, str]], origin: Origin | None = None
+    ) -> None:
+        self.sampler = sampler
+        self.origin = origin
+        self._digests = digests
+        self.description = sampler.description
+        self.seeded = sampler.seeded
+        self.constant, self.many = sampler.signature.constant, sampler.signature.many
+
+    def draw(self, x: Any, size: int, seed: int) -> Outputs:
+        """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
+        try:
+            return self.sampler.draw(x, size, seed)  # type: ignore[no-any-return]
+        except Broken as error:
+            failure = MechanismError(f"{self.sampler.name}: {error}")
+            for line in self.sampler.printed.last:
+                failure.add_note(f"  {line}")
+            raise failure from error.__cause__
+
+    def printed(self) -> str:
+        """Return one line about the mechanism's prints, "" without any."""
+        return self.sampler.printed.summary()
+
+    def digest(self) -> dict[str, str]:
+        """Return SHA-256 of its files, with what they import from their tree, and versions."""
+        digests, home = self._digests(), self.sampler.home
+        for module in home.modules.values():  # also those that no import statement names
+            file = Path(str(module.__file__)).resolve()
+            assert home.folder is not None
+            digests.setdefault(file.relative_to(home.folder).as_posix(), sha256(file))
+        return digests
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
+    """Return the source of any callable; the names of its parameters decide how it is called.
+
+    They are ``(x)``, ``(x, rng)`` or ``(x, seed)``, one draw a call, or that many with a parameter
+    ``size``; others need defaults. An input annotated as ``np.ndarray`` is passed as one. With
+    ``failures`` an exception is an outcome, a `Failure`, where a call is one draw. Raise
+    `ArgumentError` if it cannot be called, or needs more than these.
+    """
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    inner = inspect.unwrap(inner)
+    if not (inspect.isroutine(inner) or inspect.isclass(inner)):
+        inner = type(inner)  # an object that can be called
+    file = _file(inner)
+    title = str(getattr(inner, "__qualname__", type(function).__name__)).replace(".<locals>", "")
+    with argument_errors():
+        name = f"{file.name}:{title}" if file else title
+        sampler = Sampler(function, name, failures=failures)
+    return CallableSource(sampler, lambda: _digests_of(function, inner, file))
+
+
+def load(
+    spec: str,
+    *,
+    failures: bool = False,
+    folder: str | os.PathLike[str] = ".",
+    parameters: Mapping[str, Any] | None = None,
+) -> CallableSource:
+    """Return the source named ``file.py:function`` or ``package.module:function``.
+
+    The name may have dots: the method of an object, or of a class that needs no arguments. A file
+    can import from its folder; these modules are its own. Modules are looked for in ``folder``
+    first. The function gets ``parameters`` by name, at every call. Raise `ArgumentError` if it
+    cannot be found, loaded or sampled.
+    """
+    with argument_errors():
+        sampler = loading.load(spec, folder, failures=failures, parameters=parameters)
+    options = {"parameters": json.dumps(parameters, sort_keys=True)} if parameters else {}
+    origin = Origin(spec, folder, parameters)
+    return CallableSource(sampler, lambda: digests(spec, folder=folder) | options, origin)
+
+
+def digests(spec: str, *, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
+    """Return SHA-256 of the files that `load` would read, and versions; it runs nothing.
+
+    Raise `ArgumentError` if there is no such file or module.
+    """
+    with argument_errors():
+        return source_digests(spec, folder)
+
+
+@contextmanager
+def argument_errors() -> Iterator[None]:
+    """Turn `Misuse` into `ArgumentError`, with the nearest choice."""
+    try:
+        yield
+    except Misuse as error:
+        nearest = "" if error.choices is None else suggest(error.wanted, error.choices)
+        raise ArgumentError(error.argument, error.message + nearest) from error.__cause__
+
+
+def _file(function: Any) -> Path | None:
+    """Return the file in which a function is defined, if there is one."""
+    try:
+        file = Path(inspect.getsourcefile(function) or "")
+    except (TypeError, OSError):  # C functions, and code from a prompt
+        return None
+    return file.resolve() if file.is_file() else None
+
+
+def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
+    common = {"python": platform.python_version()}
+    if isinstance(function, functools.partial):
+        common["arguments"] = repr((function.args, function.keywords))
+    if file is None:
+        code = getattr(inner, "__code__", None)
+        text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
+        digest = hashlib.sha256(text).hexdigest()
+        return {**common, getattr(inner, "__qualname__", "code"): digest}
+    module = str(getattr(inner, "__module__", "") or "").split(".")
+    depth = len(module) - (file.name != "__init__.py")  # folders that are packages
+    root = file.parents[min(depth, len(file.parents) - 1)]
+    if root.joinpath(*module[:depth]) != file.parent:
+        root = file.parent
+    if is_library(str(file)):
+        return {**common, **source_digests(f"{'.'.join(module)}:_")}
+    return {**file_digests(file, root), **common}

@@ -1,0 +1,418 @@
+"""Running programs, and their answers to requests, as defined in ``docs/worker.md``.
+
+Requests go through pipes; a program is ended with all its processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer.errors import MechanismError, one_line
+from epsilometer_audit.serving.errors import counted, shortened
+from epsilometer_audit.serving.outputs import Failure, compact, from_json
+
+_CHUNK = 1 << 18
+_GRACE = 0.5  # seconds to end after the end of its input
+_LAST = 5  # lines of its stderr in an error
+_BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_ERROR = re.compile(rb'\{\s*"error"\s*:')
+_LINE = 1 << 24  # bytes of the longest line
+
+
+class EndedError(MechanismError):
+    """A program that failed; ``reason`` leaves out its prints."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Process:
+    """A running program with pipes to it, in a session of its own."""
+
+    def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
+        self._name = name
+        self._tail = b""  # the end of its stderr
+        self._answered = 0
+        self._popen = subprocess.Popen(  # noqa: S603 - the user's command
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=folder,
+            env=dict(env),
+            start_new_session=True,
+        )
+        for stream in _streams(self._popen):
+            os.set_blocking(stream.fileno(), False)
+        self._end = weakref.finalize(self, _end, self._popen, os.getpid())
+
+    def exchange(
+        self, request: bytes, reply: Reply, timeout: float, *, to_the_end: bool = False
+    ) -> None:
+        """Send a request and read until the reply is complete, or the program has ended.
+
+        Raise `MechanismError` if it hangs, dies, or prints no reply; it has the program's name, and
+        its last lines on stderr are notes of the error.
+        """
+        try:
+            self._exchange(request, reply, timeout, to_the_end)
+        except MechanismError as error:
+            error.args = (f"{self._name}: {error}",)
+            self._drain(self._popen.stderr)
+            lines = self._lines()[-_LAST:]
+            if len(lines) > 1 or not str(error).endswith(self._last_line()):
+                for line in lines:
+                    error.add_note(f"  {shortened(line, 120)}")
+            raise
+
+    def _exchange(self, request: bytes, reply: Reply, timeout: float, to_the_end: bool) -> None:
+        deadline = time.monotonic() + timeout
+        stdin, stdout, stderr = _streams(self._popen)
+        if not to_the_end:
+            self._refuse_leftovers(stdout)
+        left = memoryview(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stderr, selectors.EVENT_READ)
+            if request:
+                selector.register(stdin, selectors.EVENT_WRITE)
+            else:
+                stdin.close()
+            while to_the_end or not reply.complete:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready or time.monotonic() > deadline:
+                    raise MechanismError(f"{reply.missing(timeout)}{self._last_line()}")
+                files = {key.fileobj for key, _ in ready}
+                if stdin in files:
+                    left = left[self._write(stdin, left) :]
+                    if not left:
+                        selector.unregister(stdin)
+                if stderr in files and not self._drain(stderr):
+                    selector.unregister(stderr)
+                if stdout in files:
+                    chunk = os.read(stdout.fileno(), _CHUNK)
+                    reply.feed(chunk)
+                    if not chunk and not to_the_end:
+                        raise self._died(reply)
+                    if not chunk:
+                        return self._ended_well(reply, deadline, timeout)
+        self._answered += 1
+        return None
+
+    def _refuse_leftovers(self, stdout: Any) -> None:
+        with suppress(BlockingIOError):
+            if chunk := os.read(stdout.fileno(), _CHUNK):
+                line = _shown(chunk.splitlines()[0])
+                when = "after its last answer was complete" if self._answered else "unasked"
+                raise MechanismError(f"printed {line} {when}")
+
+    def _write(self, stdin: Any, left: memoryview) -> int:
+        try:
+            return os.write(stdin.fileno(), left[:_CHUNK])
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:  # it has ended, or will answer all the same
+            return len(left)
+
+    def _drain(self, stderr: Any) -> bool:
+        """Read the available bytes; tell whether there may be more."""
+        with suppress(BlockingIOError):
+            chunk = os.read(stderr.fileno(), _CHUNK)
+            self._tail = (self._tail + chunk)[-4096:]
+            return bool(chunk)
+        return True
+
+    def _last_line(self) -> str:
+        lines = self._lines()
+        return f"; its last words: {shortened(one_line(lines[-1]), 120)}" if lines else ""
+
+    def _lines(self) -> list[str]:
+        text = self._tail.decode(errors="replace")
+        return [line.rstrip() for line in text.split("\n") if line.strip()]
+
+    def _wait(self, seconds: float) -> int | None:
+        """Return the exit code once the program has ended; none if it does not."""
+        if not _ends(self._popen, seconds):
+            return None
+        for _ in range(100):  # the rest in the pipe
+            before = self._tail
+            if not self._drain(self._popen.stderr) or self._tail == before:
+                break
+        _kill(self._popen)
+        return self._popen.wait()
+
+    def _died(self, reply: Reply) -> MechanismError:
+        code = self._wait(0.5)
+        reason = "closed its output" if code is None else _reason(code)
+        after = reply.so_far()
+        if code == 0 and self._answered and not reply.data:
+            after += " (a worker answers until its input ends)"
+        return EndedError(f"{reason} {after}{self._last_line()}", reason)
+
+    def _ended_well(self, reply: Reply, deadline: float, timeout: float) -> None:
+        code = self._wait(max(0.0, deadline - time.monotonic()))
+        if code is None:
+            raise MechanismError(f"did not end within {timeout:g} s{self._last_line()}")
+        if code != 0:
+            raise EndedError(f"{_reason(code)}{self._last_line()}", _reason(code))
+        reply.end()
+        if not reply.complete:
+            raise MechanismError(f"ended {reply.so_far()}{self._last_line()}")
+
+    def close(self, grace: float = _GRACE) -> None:
+        """Give it a moment to end; then kill it with all processes that it has started."""
+        _close(self._popen)
+        _ends(self._popen, grace)
+        self._end()
+
+
+def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
+    return [popen.stdin, popen.stdout, popen.stderr]
+
+
+def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a program; return whether it has ended.
+
+    It keeps its number, which is also that of its group.
+    """
+    until, pause = time.monotonic() + seconds, 1e-4
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while popen.returncode is None and os.waitid(os.P_PID, popen.pid, flags) is None:
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, 0.01)
+    return True
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    if popen.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill a program and its children, in the process that started it only."""
+    if os.getpid() == owner:
+        _kill(popen)
+        popen.wait()
+        _close(popen)
+
+
+def _close(popen: subprocess.Popen[bytes]) -> None:
+    for stream in _streams(popen):
+        with suppress(OSError):
+            stream.close()
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    named = -code in set(signal.Signals)
+    return f"was ended by signal {signal.Signals(-code).name if named else -code}"
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+class Reply:
+    """Prints of a program so far in answer to one request.
+
+    ``data`` is all that arrived, ``complete`` tells whether all is there.
+    """
+
+    def __init__(self, size: int, failures: bool) -> None:
+        self.size, self.failures = size, failures
+        self.complete = False
+        self.data = bytearray()
+        self._lines = 0  # ends of lines so far
+        self._last = 0  # position of the end of the last complete line
+        self._raw: tuple[np.dtype[Any], int] | None = None  # type and columns; 0 for plain numbers
+        self._start = self._needed = 0  # of raw outputs: position, and number of bytes
+
+    def feed(self, chunk: bytes) -> None:
+        """Append bytes, or raise `MechanismError` if they are no part of a reply."""
+        start = len(self.data)
+        self.data += chunk
+        if self._raw is None:
+            self._lines += chunk.count(b"\n")
+            if (end := chunk.rfind(b"\n")) >= 0:
+                self._last = start + end + 1
+            if self._lines and self.data.startswith(b"{"):
+                self._read_header()
+        if self._raw is None:
+            self._check_lines()
+            return
+        received = len(self.data) - self._start
+        self.complete = received == self._needed
+        if received > self._needed:
+            text = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
+            raise MechanismError(text)
+
+    def end(self) -> None:
+        """Complete the reply; its last line needs no end."""
+        if self._raw is None and len(self.data) > self._last:
+            self.feed(b"\n")
+
+    def _read_header(self) -> None:
+        line = bytes(self.data[: self.data.index(b"\n")])
+        if b'"raw"' not in line:
+            return
+        with suppress(ValueError):
+            header = json.loads(line)
+            if not {"raw"} <= set(header) <= {"raw", "columns"}:
+                return
+            columns, kind = header.get("columns", 0), header["raw"]
+            if kind not in ("float64", "int64"):
+                raise MechanismError(f"announces raw {_shown(kind)}; known are float64 and int64")
+            if type(columns) is not int or ("columns" in header and columns < 1):
+                raise MechanismError(f"announces {_shown(columns)} columns")
+            self._raw = np.dtype(f"<{kind[0]}8"), columns
+            self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
+
+    def _check_lines(self) -> None:
+        start = self.data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
+        if self._lines and _ERROR.match(self.data, start):
+            last = bytes(self.data[start : self._last])
+            if (error := _error(last)) and (error[1] or not self.failures):
+                raise MechanismError(shortened(error[0], 300))
+        if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
+            extra = bytes(self.data).split(b"\n")[self.size]
+            expected = counted(self.size, "output")
+            raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
+        if len(self.data) - self._last > _LINE:
+            raise MechanismError(f"line {self._lines + 1} does not end: {_shown(self.data[:99])}")
+        self.complete = self._lines == self.size
+
+    def so_far(self) -> str:
+        """Return a text: how much arrived."""
+        if self._raw is not None:
+            received = len(self.data) - self._start
+            return f"after {received} of {self._needed} bytes of raw outputs"
+        return f"after {self._lines} of {counted(self.size, 'output')}"
+
+    def missing(self, timeout: float) -> str:
+        """Return the error of a program that prints no more."""
+        hint = ""
+        if not self.data:
+            hint = " (does it flush its output?)"
+        elif self._raw is None and self._last < len(self.data):
+            hint = f", and a line without an end: {_shown(self.data[self._last :])}"
+        return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
+
+    def message(self) -> dict[str, Any]:
+        """Return the one object of a reply without outputs."""
+        with suppress(ValueError):
+            if isinstance(reply := json.loads(bytes(self.data)), dict):
+                return reply
+        return {}
+
+    def outputs(self) -> NDArray[Any] | list[Any]:
+        """Return the outputs of a complete reply, or raise `MechanismError`."""
+        if self._raw is not None:
+            kind, columns = self._raw
+            flat = np.frombuffer(self.data, kind, offset=self._start).copy()
+            return flat.reshape(self.size, columns) if columns else flat
+        data = bytes(self.data)
+        read = _vectors if data.startswith(b"[") else _numbers
+        if (numbers := read(data, self.size)) is not None:
+            return numbers
+        lines = data.split(b"\n")[: self.size]
+        values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
+        return compact(values)  # type: ignore[no-any-return]
+
+    def _value(self, line: bytes, number: int) -> Any:
+        text = line.strip()
+        try:
+            value = json.loads(text, object_hook=from_json)
+        except (ValueError, RecursionError):
+            value = _unusual(text, f"line {number} of {self.size} is")
+        if type(value) is dict and (error := _error(text)):
+            if not self.failures:
+                raise MechanismError(shortened(error[0], 300))
+            return Failure(error[0], str(value.get("message", "")))
+        return value
+
+
+def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
+    """Return lines that all are arrays of as many plain numbers; None otherwise."""
+    if data.count(b"[") != size or data.count(b"]\n[") != size - 1 or data[-2:] != b"]\n":
+        return None
+    commas = {line.count(b",") for line in data.split(b"\n")[:-1]}
+    if len(commas) != 1:
+        return None
+    columns = commas.pop() + 1
+    entries = data.replace(b", ", b"\n").replace(b",", b"\n").translate(None, b"[]")
+    numbers = _numbers(entries, size * columns, mixed=True)
+    return None if numbers is None else numbers.reshape(size, columns)
+
+
+def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None:
+    """Return lines that all are plain numbers, integers where all are; None otherwise."""
+    left = data.translate(None, b"0123456789-\n\r")
+    fields = data.split()
+    if len(fields) != size or data.count(b"\n") != size or max(map(len, fields)) > 64:
+        return None
+    try:
+        if not left:
+            return np.array(fields).astype(np.int64)
+        if not left.translate(None, b".eE+nafiNIty"):
+            if not mixed and any(map(bytes.isdigit, fields)):  # 1 is not 1.0
+                return None
+            return np.array(fields).astype(np.float64)
+    except (ValueError, OverflowError):  # no numbers after all, or large ones
+        pass
+    return None
+
+
+def _unusual(text: bytes, subject: str) -> Any:
+    """Return an output as C or awk prints it, but not JSON: .5, nan, [inf, 1]."""
+    if _NUMBER.fullmatch(text):
+        return int(text) if text.lstrip(b"+-").isdigit() else float(text)
+    if b'"' not in text:
+        spellings = {"nan": "NaN", "inf": "Infinity"}
+
+        def as_json(match: re.Match[str]) -> str:
+            word = spellings[match[2][:3].lower()]
+            return word if word == "NaN" else match[1].replace("+", "") + word
+
+        with suppress(ValueError, RecursionError):
+            return json.loads(_BARE.sub(as_json, text.decode()))
+    if not text:
+        raise MechanismError(f"{subject} empty")
+    hint = "; words are written in double quotes" if text.isalpha() else ""
+    raise MechanismError(f"{subject} not an output in JSON: {_shown(text)}{hint}")
+
+
+def _error(line: bytes) -> tuple[str, bool] | None:
+    """Return the message of a line ``{"error": ...}``, and whether it is fatal."""
+    with suppress(ValueError):
+        value = json.loads(line)
+        keys = set(value) if isinstance(value, dict) else set()
+        if "error" in keys and keys <= {"error", "message", "fatal"}:
+            return one_line(value["error"]), bool(value.get("fatal"))
+    return None
+
+
+def _shown(line: object) -> str:
+    """Return a wrong line in short, for an error."""
+    text = bytes(line).decode(errors="replace") if isinstance(line, bytes | bytearray) else line
+    return repr(shortened(one_line(text)))

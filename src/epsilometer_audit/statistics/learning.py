@@ -1,0 +1,247 @@
+"""The choice of bets on past draws: events, or functions of the outputs.
+
+Fresh draws confirm them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from epsilometer.arrays import Bools, Counts, Floats, Sample
+from epsilometer.estimators.witness import best, cells_of_views
+from epsilometer.events.candidates import Candidate, Cells, Level, Numbers
+from epsilometer.events.events import Event
+from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.statistics.bets import Bet, aimed_stake
+from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
+from epsilometer_audit.statistics.closer_looks import narrow_cells, remainder_cells
+from epsilometer_audit.statistics.low_bits import low_bits
+from epsilometer_audit.statistics.scores import differences, learned_scores
+
+_CELLS = 64  # between quantiles of both sides
+_SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+_CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
+_LITTLE = 1.5  # standard deviations of an optimistic estimate
+_LEVELS = 48  # of the grid for the expected level of a function
+_READABLE = (1.0, 0.9, 0.75)  # an event that is easier to read is chosen above this share
+_AMPLE = 1.2  # of the largest expected level, if it exceeds so many times the claim,
+_SAME = 0.97  # and above this share in any case
+
+
+def learn(
+    x: Sample,
+    x_prime: Sample,
+    claim: Claim,
+    ahead: int,
+    alpha: float,
+    layout: Layout | None = None,
+    *,
+    as_reals: bool = False,
+) -> list[Bet]:
+    """Return the bets, always equally many: the more cautious first; none if nothing differs.
+
+    Past draws of both sides have shape ``(n,)`` or ``(n, d)``; ``ahead`` draws a side are to come.
+    Without the ``layout`` of the columns, neither low bits nor scores are looked at. With
+    ``as_reals``, outputs stand for reals, so that their low bits are left out.
+    """
+    cells = _cells(x, x_prime, layout, as_reals)
+    if isinstance(claim, EventClaim):
+        return _event_bets(cells, x, x_prime, claim, ahead)
+    bets = (
+        bet
+        for order in claim.orders
+        for look in itertools.chain.from_iterable(cells)
+        for bet in _function_bets(look, claim, order, ahead, alpha)
+    )
+    best_bet = max(bets, key=lambda bet: bet.expected, default=None)
+    return [] if best_bet is None else [best_bet]
+
+
+def _cells(
+    x: Sample, x_prime: Sample, layout: Layout | None, as_reals: bool
+) -> tuple[list[Cells], ...]:
+    """Return the cells of all views, the hardest to read last.
+
+    First come single numbers and their remainders; then scores, rows and low bits; then low bits in
+    ranges, and narrow cells.
+    """
+    single: list[Cells] = []
+    several: list[Cells] = []
+    narrow: list[Cells] = []
+    for look in cells_of_views(x, x_prime, _CELLS, fine=True):
+        kind = look.view.kind
+        (several if kind in ("row", "score") else single).append(look)
+        if layout is None or not isinstance(look, Numbers) or kind not in ("output", "entry"):
+            continue
+        if look.view.entry in layout.numbers and not look.repeats:
+            entry, sides = look.view.entry, (look.view.of(x), look.view.of(x_prime))
+            single += remainder_cells(entry, *sides, _CELLS, as_reals=as_reals)
+            narrow += narrow_cells(look.view, *sides)
+            if entry in layout.reals and not as_reals:
+                bits = low_bits(look)
+                several += bits[:1]
+                narrow += bits[1:]
+    if layout is not None and x.ndim == 2:
+        single += differences(x, x_prime, layout.numbers, _CELLS)
+        several += learned_scores(x, x_prime, layout.numbers, _CELLS)
+    return single, several, narrow
+
+
+def expected(bets: list[Bet]) -> float:
+    """Return the largest expected level of the bets; it may be below 0."""
+    return max((bet.expected for bet in bets), default=-math.inf)
+
+
+def optimistic(bets: list[Bet]) -> float:
+    """Return the largest optimistic level, which rates rare events higher."""
+    return max((max(bet.optimistic, bet.expected) for bet in bets), default=-math.inf)
+
+
+def _event_bets(
+    cells: tuple[list[Cells], ...], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
+) -> list[Bet]:
+    approximate = isinstance(claim, Pure) and claim.delta > 0
+    level = None if isinstance(claim, Pure) and not approximate else claim.of
+    chosen = list(_best(cells, ahead, level, claim.level))
+    if isinstance(claim, Pure) and approximate:
+        delta = Delta(claim.epsilon, claim.delta)
+        chosen.append(_best(cells, ahead, delta.of, claim.delta)[0])
+    first = next((candidate for candidate in chosen if candidate is not None), None)
+    if first is None:
+        return []
+    return [_event_bet(candidate or first, x, x_prime) for candidate in chosen]
+
+
+def _best(
+    cells: tuple[list[Cells], ...], ahead: int, level: Level | None, claimed: float
+) -> tuple[Candidate | None, Candidate | None]:
+    """Return the events with the largest expected level, and the largest optimistic one.
+
+    Events of later cells are harder to read. So their level must be larger, or much larger where
+    the level of an event that is easier to read is large enough to refute the claim.
+    """
+    events = [best(look, ahead, level, _LITTLE) for look in cells]
+    chosen: list[Candidate | None] = []
+    for i, kind in enumerate(("expected", "optimistic")):
+        levels = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in events]
+        largest = max(levels)
+        share = _READABLE[levels.index(largest)]
+        enough = [
+            each >= largest
+            or each > _SAME * largest
+            or each > max(share * largest, _AMPLE * claimed)
+            for each in levels
+        ]
+        chosen.append(events[enough.index(True)][i])
+    return chosen[0], chosen[1]
+
+
+def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
+    event = candidate.make_event()
+    swapped = candidate.sign < 0
+    sides = (x_prime, x) if swapped else (x, x_prime)
+    p, q = ((int(event.holds(side).sum()) + 0.5) / (len(side) + 1) for side in sides)
+    inside = np.array([0.0, 1.0])
+    return Bet(
+        lambda sample: event.holds(sample).astype(np.int64),
+        inside,
+        inside,
+        swapped,
+        *(p, q, p * (1 - p), q * (1 - q)),
+        event=lambda: event,
+        expected=candidate.expected,
+        optimistic=candidate.optimistic,
+    )
+
+
+def _function_bets(
+    look: Cells, claim: Claim, order: float, ahead: int, alpha: float
+) -> Iterator[Bet]:
+    """Yield the best bet on functions of these cells, for each direction and shrinkage.
+
+    g is a shrunken log ratio of counts, clipped where few draws have much weight. Its means are
+    those on each fifth of the draws, learned on the others.
+    """
+    for swapped in (False, True):
+        ours, theirs = look.folds[::-1] if swapped else look.folds
+        n, m = int(ours.sum()), int(theirs.sum())
+        rest, rest_prime = (side.sum(axis=0) - side for side in (ours, theirs))
+        for shrinkage in _SHRINKAGES:
+            whole = _log_ratio(ours.sum(axis=0), theirs.sum(axis=0), shrinkage)
+            tops = np.array(_CLIPS) * whole.max()
+            g = np.maximum(_log_ratio(rest, rest_prime, shrinkage), 2 * whole.min())
+            g = np.minimum(g, tops[:, None, None])  # of shape (clips, folds, cells)
+            g -= tops[:, None, None]  # phi and psi are at most 1: only their ratio matters
+            phi, psi = np.exp((order - 1) * g), np.exp(order * g)
+            means_phi = np.sum(ours * phi, (1, 2)) / n
+            spread_phi = np.maximum(np.sum(ours * phi**2, (1, 2)) / n - means_phi**2, 0.0)
+            # half a count at the top: if the estimate of E_Q psi were 0, there would be no stake
+            means_psi = (np.sum(theirs * psi, (1, 2)) + 0.5) / (m + 1)
+            spread_psi = (np.sum(theirs * psi**2, (1, 2)) + 0.5) / (m + 1) - means_psi**2
+            means, spreads = (means_phi, means_psi), (spread_phi, spread_psi)
+            expected = _expected_levels(means, spreads, claim, order, ahead, min(n, m), alpha)
+            i = int(expected.argmax())
+            likelier = np.append(whole > 0, False)
+            final = np.append(np.minimum(whole, tops[i]), 0.0) - tops[i]  # outside all cells: 1
+            yield Bet(
+                look.coded,
+                np.exp((order - 1) * final),
+                np.exp(order * final),
+                swapped,
+                float(means_phi[i]),
+                float(means_psi[i]),
+                float(spread_phi[i]),
+                float(spread_psi[i]),
+                order,
+                partial(_event_of, look, likelier),
+                likelier,
+                expected=float(expected[i]),
+            )
+
+
+def _event_of(look: Cells, inside: Bools) -> Event | None:
+    cells = np.flatnonzero(inside[:-1])
+    return look.event(cells) if cells.size else None
+
+
+def _log_ratio(counts: Counts, counts_prime: Counts, shrinkage: float) -> Floats:
+    """Return the log ratio of frequencies in cells, shrunken towards 0 where counts are small."""
+    n, m = (side.sum(axis=-1, keepdims=True) for side in (counts, counts_prime))
+    some = shrinkage / n
+    return np.asarray(np.log(counts / n + some) - np.log(counts_prime / m + some))
+
+
+def _expected_levels(
+    means: tuple[Floats, Floats],
+    spreads: tuple[Floats, Floats],
+    claim: Claim,
+    order: float,
+    ahead: int,
+    past: int,
+    alpha: float,
+) -> Floats:
+    """Return the largest levels that the draws to come should refute, of shape ``(k,)``.
+
+    A stake l adds l (excess - l variance / 2) a draw to the log of the wealth; the excess is less
+    its standard error on past draws. Means and variances of phi and of psi have shape ``(k,)``.
+    """
+    with np.errstate(divide="ignore"):  # a mean may underflow
+        shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
+    shown = np.minimum(shown / (order if claim.quantity == "rho" else 1), claim.grid()[-1])
+    (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
+    levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, _LEVELS)
+    kappa, b = claim.null(levels, v, order)
+    variance = variance + kappa**2 * spread
+    excess = mean - kappa * v - b - np.sqrt(variance / past)
+    needed = math.log(1 / alpha)
+    stake = aimed_stake(variance, ahead, alpha)
+    stake = np.minimum(stake, 1 / np.maximum(kappa * (1 - v), 1e-300))
+    grown = ahead * stake * (excess - stake * variance / 2)
+    reached = np.where(grown >= needed, levels, -1.0).max(axis=1)
+    short = -1 / (1 + np.exp(np.minimum(grown.max(axis=1), 700.0)))
+    return np.asarray(np.where(shown > 0, np.where(reached < 0, short, reached), shown))

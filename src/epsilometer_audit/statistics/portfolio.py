@@ -1,0 +1,439 @@
+"""Bets on all outputs of a pair from its first draws on: predictors, through several views.
+
+A view makes one number of each output (`epsilometer.events.events`): the output itself, an entry, a
+score, the lowest bit. For each view, predictors bet against the claims that a level implies (see
+`predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
+chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score is
+learned again from all past draws each time, and its predictors keep what they have won.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.estimators.witness import summed
+from epsilometer.events.events import View, entries_of
+from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
+from epsilometer_audit.statistics.predictors import (
+    ATOMS,
+    DENSE,
+    DISCRETE,
+    SCORES,
+    Mixture,
+    Prediction,
+    Shares,
+    factors,
+    renyi_factors,
+)
+from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
+
+_FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
+_ENTRIES = 16  # views of single entries, at most
+_FEW = 8  # different numbers, for which no density is learned
+_LOOKED = 1000  # draws of a side that tell
+_GIVEN = 0.2  # part of the wealth that goes to new views
+_LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
+_LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
+_SCORED = 64  # entries of a linear score at most
+_CELLS, _FEW_CELLS = 16, 2  # of an entry in a sum; few for many entries that hardly differ
+_ROWS = 20_000  # of either side, from which a sum is learned
+_CROSSED = 200  # draws an entry, of a half, up to which the other half learns its scores
+_STEPS = 20  # of a score, from its least to its largest
+_FEWEST_BITS, _SET = 3, 0.01  # of whole numbers that are bits; share with the highest
+_HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
+_AIMED, _REFUTED = 32, 5.0  # draws of a side until levels are chosen; log wealth that is aimed at
+_CANDIDATES = np.geomspace(0.05, 20.0, 64)  # times the claim
+_WON = 1.0  # log wealth against the highest level that tells which view is best
+_KEPT = 0.5  # part of the wealth at new levels that goes to views as it is at that level
+_AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])
+_AROUND_SCORES = np.array([0.6, 0.7, 0.78, *np.geomspace(0.84, 1.2, 24), 1.28, 1.4])
+_DELTAS = 6  # levels of delta, up to 1
+_ORDERS = slice(0, 4, 3)  # of zCDP: few low ones, where few draws say most
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Log factors of the wealth of a portfolio in blocks of draws, at some levels.
+
+    Each piece has increasing levels by the claim's quantity, of shape ``(m,)``, and the factors,
+    ``(blocks, m)``.
+    """
+
+    pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
+    together: bool = False
+    """Whether factors are those of all blocks together."""
+
+    def at(self, claim: Claim, levels: Floats) -> Floats:
+        """Return the factors at any levels of the claim, ``(blocks, k)``.
+
+        A bet against the next higher level is one against each level below it. There are no bets
+        above all levels.
+        """
+        factors = []
+        for grids, logs in self.pieces:
+            each = logs[claim.quantity]
+            each = each.sum(axis=0, keepdims=True) if self.together else each
+            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
+        return np.sum(factors, axis=0) if self.together else np.concatenate(factors)
+
+
+@dataclass(eq=False)
+class Portfolio:
+    """The bets on a pair of inputs against a claim, at its level and at a few others.
+
+    The others are levels above, later those near the largest that the draws to come should refute.
+
+    With ``as_reals``, outputs stand for reals, so that their low bits are left out.
+    """
+
+    claim: Claim
+    as_reals: bool = False
+    _levels: dict[str, Floats] = field(init=False)
+    _bets: Callable[[Prediction], tuple[Floats, Floats]] = field(init=False)
+    _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
+    _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
+    _draws: int = 0
+    _next: int = _FIRST
+    _layout: Layout | None = None
+    _views: dict[Any, _Viewed] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        above = (_HIGHER[::2] if self.claim.orders else _HIGHER) * max(self.claim.level, 0.1)
+        self._bet_at(np.minimum(self.claim.level + above, self._top))
+
+    @property
+    def _top(self) -> float:
+        """The highest level that is bet against."""
+        return max(float(self.claim.grid()[-1]), self.claim.level)
+
+    def _bet_at(self, levels: Floats) -> None:
+        """Bet at these levels, which include the claimed one."""
+        claim = self.claim
+        self._levels = {claim.quantity: levels}
+        bet, first, second = against(claim, levels)
+        if isinstance(claim, Pure) and claim.delta > 0:
+            deltas = claim.delta ** (1 - np.arange(_DELTAS) / _DELTAS)
+            same = Delta(claim.epsilon, claim.delta)
+            self._levels[same.quantity] = deltas
+            epsilons, deltas = same.implied(deltas)
+            first, second = np.concatenate([first, epsilons]), np.concatenate([second, deltas])
+        self._bets = partial(_best_bets, bet=bet, first=first, second=second)
+        self._initial = np.zeros((len(first), 1))
+
+    def learn(self, x: Any, x_prime: Any) -> None:
+        """Learn from raw outputs on both sides, without a bet on them."""
+        for raw, side in zip(self._raw, (x, x_prime), strict=True):
+            raw.append(side)
+        self._draws += len(x)
+        if self._draws >= self._next:
+            self._choose()
+            self._aim()
+
+    def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
+        """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
+        pieces, start, used = [], 0, 0
+        while start < len(sizes):
+            end, size = start, 0
+            while end < len(sizes) and self._draws + size < self._next:
+                size += sizes[end]
+                end += 1
+            fresh = [side[used : used + size] for side in (x, x_prime)]
+            before = self._wealth()
+            logs = np.diff(self._bet(fresh, sizes[start:end]), axis=0, prepend=before[None])
+            ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
+            parts = np.split(logs, ends, axis=1)
+            pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
+            self.learn(*fresh)
+            start, used = end, used + size
+        return Growth(pieces)
+
+    def _wealth(self) -> Floats:
+        """Return the log wealth, of shape ``(m,)``."""
+        each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
+        return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
+
+    def _bet(self, fresh: Sequence[Any], sizes: Sequence[int]) -> Floats:
+        """Return the log wealth after each block, of shape ``(blocks, m)``."""
+        if self._layout is None:
+            return np.broadcast_to(self._wealth(), (len(sizes), len(self._initial)))
+        x, x_prime = map(self._layout.encode, fresh)
+        paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
+        return np.asarray(np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2))
+
+    def _choose(self) -> None:
+        """Choose the views on past draws, and spread the wealth over them.
+
+        A view that stays keeps its wealth, but for a part that goes to new views if there are any.
+        """
+        self._next = 2 * self._draws
+        layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
+        x, x_prime = (layout.encode_all(batches) for batches in self._raw)
+        chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
+        same, self._layout, before = layout == self._layout, layout, self._views
+        self._views = {}
+        for key, each in chosen.items():
+            old = before.get(key)
+            if same and old is not None and old.view == each.view and old.shares == each.shares:
+                self._views[key] = old
+                continue
+            mixture = Mixture(self._initial.size, self._bets, each.shares)
+            mixture.prime(*each.sides)
+            start = self._initial if old is None else old.wealth
+            if old is not None and old.shares == each.shares:  # predictors keep what they have won
+                mixture.inherit(old.mixture)
+            self._views[key] = _Viewed(each.view, mixture, start, each.shares)
+        gone = [old.wealth for key, old in before.items() if key not in chosen]
+        new = {key: chosen[key].share for key in chosen if key not in before}
+        pool = gone or ([] if before else [self._initial])
+        if new:
+            pool = pool + [self._views[key].give(_GIVEN) for key in chosen if key in before]
+        heirs = new or dict.fromkeys(chosen, 1.0)
+        if pool:
+            inherited = np.logaddexp.reduce(pool, axis=0) - math.log(sum(heirs.values()))
+            for key, share in heirs.items():
+                self._views[key].take(inherited + math.log(share), only=key in new)
+
+    def _aim(self) -> None:
+        """Bet at levels near the largest that the draws to come should refute."""
+        if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
+            return
+        old = self._levels[self.claim.quantity]
+        won = np.flatnonzero(self._wealth()[: old.size] > _WON)
+        claimed = int(np.searchsorted(old, self.claim.level))
+        highest = int(won[-1]) if won.size else claimed
+        wealth = [each.wealth[highest].max() for each in self._views.values()]
+        best = list(self._views.values())[int(np.argmax(wealth))]
+        prediction = best.mixture.best(highest * self._initial.shape[1])
+        if prediction is None:
+            return
+        top = self._top
+        levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
+        f, g = _best_bets(prediction, *against(self.claim, levels))
+        growth = prediction.p @ f + prediction.q @ g
+        if not (reached := growth * self._next >= _REFUTED).any():
+            return
+        scores = any(isinstance(each.view, _Score) for each in self._views.values())
+        aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
+        aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
+        if aim >= level or not scores:  # a refuted claim refutes all levels below it
+            aims = aims[aims > level]
+        self._bet_at(np.union1d(aims, [level]))
+        index = np.searchsorted(old, self._levels[self.claim.quantity])
+        index[index == old.size] = -1  # no bets so far
+        rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
+        index = np.append(index, np.arange(old.size, old.size + rest))
+        shares = np.exp(wealth - np.logaddexp.reduce(wealth))
+        shares = _KEPT * shares + (1 - _KEPT) / shares.size
+        for each, share in zip(self._views.values(), shares, strict=True):
+            each.change_levels(index, self._bets, self._initial[:1] + math.log(share))
+
+
+def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
+    """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
+    if isinstance(claim, EventClaim):
+        return _event_bets, *claim.implied(levels)
+    orders = np.array(claim.orders[_ORDERS])
+    rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
+    return _function_bets, np.broadcast_to(orders, rhos.shape), rhos
+
+
+def _best_bets(
+    prediction: Prediction, bet: Callable[..., Any], first: Floats, second: Floats
+) -> tuple[Floats, Floats]:
+    """Return the bets against each level, of several the one with the largest predicted growth."""
+    f, g = bet(prediction, first.ravel(), second.ravel())
+    if first.shape[1] == 1:
+        return f, g
+    growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
+    best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
+    return f[:, best], g[:, best]
+
+
+def _event_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    return factors(prediction, first.ravel(), second.ravel())
+
+
+def _function_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    return renyi_factors(prediction, first.ravel(), second.ravel())
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A score in whole steps."""
+
+    view: View
+    step: float
+
+    @property
+    def kind(self) -> str:
+        """The kind of the view."""
+        return self.view.kind
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the score of each output, ``(n,)``."""
+        return self.rounded(self.view.of(sample))
+
+    def rounded(self, totals: Floats) -> Floats:
+        """Return scores in steps."""
+        return np.rint(totals / self.step)
+
+
+@dataclass(eq=False)
+class _Viewed:
+    """The bets through a view, and the log of their wealth, ``(m, t)``, when they started."""
+
+    view: View | _Score
+    mixture: Mixture
+    start: Floats
+    shares: Shares
+
+    @property
+    def wealth(self) -> Floats:
+        """The log of their wealth now, of shape ``(m, t)``."""
+        return self.start + self.mixture.wealth.reshape(self.start.shape)
+
+    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Floats:
+        """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
+        path = self.mixture.record(self.view.of(x), self.view.of(x_prime), sizes)
+        return self.start + path.reshape(len(sizes), *self.start.shape)
+
+    def change_levels(self, index: Counts, bets: Any, rest: Floats) -> None:
+        """Take the levels of these numbers in place of all; -1 is one without bets so far."""
+        tangents = self.start.shape[1]
+        self.start = np.concatenate([self.start, rest])[index]
+        columns = np.where(index < 0, -1, index * tangents)[:, None] + np.arange(tangents)
+        self.mixture.change_claims(np.where(index[:, None] < 0, -1, columns).ravel(), bets)
+
+    def give(self, part: float) -> Floats:
+        """Give away a part of the wealth; return its log."""
+        given = self.wealth + math.log(part)
+        self.start = self.start + math.log1p(-part)
+        return given
+
+    def take(self, more: Floats, only: bool) -> None:
+        """Add to the wealth; it is all there is if ``only``."""
+        factor = more - self.wealth if only else np.logaddexp(0.0, more - self.wealth)
+        self.start = self.start + factor
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    view: View | _Score
+    share: float
+    sides: tuple[Sample, Sample]
+    """Numbers of past draws of which the view is independent."""
+    number: int = 0
+    """Of a score."""
+    discrete: bool = False
+
+    def key(self, layout: Layout) -> Any:
+        """Return the kind of the view, and the column that it looks at."""
+        if isinstance(self.view, _Score):
+            return self.view.kind, self.number
+        column = layout.columns[self.view.entry]
+        return self.view.kind, column.path, column.kind
+
+    @property
+    def shares(self) -> Shares:
+        """The predictors that bet, and their shares."""
+        if isinstance(self.view, _Score):
+            return SCORES
+        numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
+        different = np.unique(numbers).size
+        if self.discrete or different <= min(_FEW, numbers.size // 2):
+            return DISCRETE
+        return DENSE if different == numbers.size else ATOMS
+
+
+def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterator[_Choice]:
+    entries: Sequence[int] = [0]
+    if x.ndim == 1:
+        discrete = layout.columns[0].kind not in ("number", "rest")
+        yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
+        size = 0 if discrete else _bits(x, x_prime)
+        if size:
+            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size)
+    else:
+        both = np.concatenate([x, x_prime])
+        varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
+        entries = suspects(x, x_prime, varying or list(range(x.shape[1])), _ENTRIES)
+        for i in entries:
+            view = View("entry", i)
+            discrete = layout.columns[i].kind not in ("number", "rest")
+            sides = view.of(x), view.of(x_prime)
+            share = (1 + discrete) / len(entries)  # few numbers are soon learned
+            yield _Choice(view, share, sides, discrete=discrete)
+        yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1])
+    reals = [] if as_reals else [i for i in layout.reals if i in entries]
+    for i in reals:
+        view = View("low bit", i)
+        sides = view.of(x), view.of(x_prime)
+        yield _Choice(view, _LOW_BITS / len(reals), sides, discrete=True)
+
+
+def _bits(x: Sample, x_prime: Sample) -> int:
+    """Return the number of bits of whole numbers that look like bits; 0 for others.
+
+    The highest bit of noisy counts hardly varies, or is rarely set.
+    """
+    if x.dtype.kind != "i" or len(x) < 2 * _SUMMED:
+        return 0
+    low, high = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
+    size = int(high).bit_length()
+    top = 1 << max(size - 1, 0)
+    often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= _SET
+    return size if low >= 0 and size >= _FEWEST_BITS and high - low >= top and often else 0
+
+
+_Learner = Callable[[Sample, Sample], View | None]
+
+
+def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
+    """Yield rules that learn a score of vectors from some draws of both sides."""
+    half = len(x) // 2
+    if half >= _LINEAR and len(entries) > 1:
+        yield partial(linear_score, entries=entries[:_SCORED])
+    if half >= _SUMMED:
+        yield partial(_sum, size=x.shape[1], cells=_CELLS)
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
+            yield partial(_sum, size=x.shape[1], cells=_FEW_CELLS)
+    yield partial(learned_score, entries=entries)
+
+
+def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
+    columns, columns_prime = (entries_of(side[:_ROWS], size) for side in (x, x_prime))
+    return summed(columns, columns_prime, cells)
+
+
+def _scores(
+    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int
+) -> Iterator[_Choice]:
+    """Yield the scores of so many entries that are learned on the past draws.
+
+    Few past draws are seen through scores that their other half has learned.
+    """
+    learners = list(learners)
+    half = len(x) // 2
+    for i, learn in enumerate(learners):
+        view = first = second = learn(x, x_prime)
+        if half < _CROSSED * min(entries, _SCORED):
+            first = learn(x[:half], x_prime[:half])
+            second = learn(x[half:], x_prime[half:])
+        if view is None or first is None or second is None:
+            continue
+        sides = [np.append(second.of(side[:half]), first.of(side[half:])) for side in (x, x_prime)]
+        step = float(np.ptp(np.concatenate(sides))) / _STEPS
+        if step > 0:
+            score = _Score(view, step)
+            share = _SCORES / len(learners)
+            yield _Choice(score, share, (score.rounded(sides[0]), score.rounded(sides[1])), i)

@@ -1,0 +1,407 @@
+"""The power of an audit, before or after it is run.
+
+Model mechanisms attain a level: Laplace noise for claims of epsilon, Gaussian noise for claims of
+mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot show the divergence of
+Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
+`samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
+computes the growth of the wealth for known distributions, less the cost of learning them, which was
+measured in audits. It does so for bets on events or functions, and for those of the portfolio,
+whose growth is near KL_inf; the better of them decides. `fewest_draws` is the floor, below which no
+audit can go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.arrays import Bools, Floats, Sample
+from epsilometer.bisection import bisected, reached
+from epsilometer.errors import ArgumentError
+from epsilometer.events.candidates import expected_level
+from epsilometer.seeds import generator
+from epsilometer_audit.projections.draws import least_draws
+from epsilometer_audit.projections.project import project
+from epsilometer_audit.statistics.bets import initial_wealth, stakes
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
+from epsilometer_audit.statistics.portfolio import against
+from epsilometer_audit.statistics.predictors import Prediction
+from epsilometer_audit.statistics.rounds import Evidence, gather
+from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
+from epsilometer_audit.statistics.wealth import EARLY
+
+POWER = 0.9
+_MOST_SAMPLES = 10**12
+_MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of a simulated audit
+_RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
+_RISE = 2.4  # of the normal quantile of power, for e times as many draws
+_CAUTION = 0.4  # standard deviations added to the approximate formula
+_MARGIN = 0.3  # of that quantile, for the error of so few audits
+_TAIL = 4.5  # standard deviations beyond which a Gaussian's divergence needs too many draws
+_CELLS, _REACH = 64, 3.0  # cells of a model mechanism, and how far beyond its inputs they reach
+_FINE_CELLS, _FAR = 4096, 8.0  # the same for the least number of draws
+_ROUGH = 1e-3  # of KL_inf
+_CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
+_LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
+_PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
+_LITTLE = 1.5  # standard deviations of an optimistic estimate of a rare event
+_KEPT = 1.6  # standard deviations that a pair must show where others are dropped
+_LEVELS = 24
+_RARE_VALUE = 0.3  # output of a rare event, within the range of the noise
+_FEW = 0.05  # of the draws; smaller rounds are left out
+
+
+def attaining(
+    claim: Claim,
+    levels: Floats,
+    event: float | None = None,
+    cells: int = _CELLS,
+    reach: float = _REACH,
+) -> tuple[Floats, Floats]:
+    """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
+    if event is not None:
+        p, q = _event(claim, levels, event)
+        return np.stack([p, 1 - p], axis=-1), np.stack([q, 1 - q], axis=-1)
+    gaussian, distance = _noise(claim, levels)
+    from scipy.special import ndtr
+
+    def cdf(z: Floats) -> Floats:
+        half = np.exp(-np.abs(z)) / 2
+        return np.asarray(ndtr(z) if gaussian else np.where(z < 0, half, 1 - half))
+
+    ends = np.linspace(-reach, reach, cells // 2) + distance[:, None] * [[[0]], [[1]]]
+    ends = np.sort(np.concatenate(ends, axis=1), axis=1)
+    sides = cdf(ends), cdf(ends - distance[:, None])
+    p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
+    return p, q
+
+
+def sampler(
+    claim: Claim, level: float, event: float | None = None
+) -> Callable[[int, int, np.random.Generator], Sample]:
+    """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
+    levels = np.array([level if event is None else claim.level])
+    gaussian, (distance,) = _noise(claim, levels)
+    rare = [0.0, 0.0]
+    if event is not None:
+        p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
+        # beside the event all outputs satisfy the claim, though they are rarer on x
+        distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
+
+    def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
+        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
+        outputs[rng.random(size) < rare[side]] = _RARE_VALUE
+        return outputs
+
+    return draw
+
+
+def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
+    """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
+    if isinstance(claim, Pure):
+        return False, levels - 2 * math.log1p(-claim.delta)
+    if not isinstance(claim, Renyi):
+        return True, levels if claim.quantity == "mu" else np.sqrt(2 * levels)
+    a = claim.order
+    if math.sqrt(2 * a * claim.rho) <= _TAIL:
+        return True, np.sqrt(2 * levels / a)
+
+    def divergence(d: Floats) -> Floats:
+        terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
+        return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
+
+    return False, reached(divergence, levels, 2 * levels + 4 + 2 / a)
+
+
+def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
+    """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
+
+    def divergence(p: Floats, q: Floats) -> Floats:
+        each = []
+        for a in claim.orders:
+            terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))
+            rho = np.logaddexp(*terms) / (a - 1)
+            each.append(rho / a if claim.quantity == "rho" else rho)
+        return np.asarray(np.max(each, axis=0))
+
+    def likelier(q: Floats) -> Floats:
+        if isinstance(claim, EventClaim):
+            return claim.likelier(q, levels)
+        return q + reached(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
+
+    q_each = np.full(levels.shape, q)
+    if (q_each + likelier(q_each) >= 1).any():
+        goals, halves = np.ones(levels.shape), np.full(levels.shape, 0.5)
+        q_each = np.minimum(q, reached(lambda q: q + likelier(q), goals, halves))
+    return likelier(q_each), q_each
+
+
+@np.errstate(all="ignore")  # levels may be very large
+def _detected(
+    claim: Claim,
+    levels: Floats,
+    steps: Sequence[Step],
+    alpha: float,
+    goal: float,
+    event: float | None,
+) -> Bools:
+    """Tell for each level whether one of several bets on known distributions refutes the claim.
+
+    These are bets on events or functions, and those of the portfolio on all outputs.
+    """
+    from scipy.special import ndtri
+
+    z = float(ndtri(goal)) + _CAUTION
+    p, q = attaining(claim, levels, event)
+    growths, spreads = _of_portfolio(claim, p, q)
+    rare = np.log(np.maximum(q[:, :1], 1e-300))
+    learning = np.full_like(rare, _PREDICTING) if event is None else _EVENT[0] - _EVENT[1] * rare
+    order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
+    if isinstance(claim, EventClaim):
+        cells = np.arange(p.shape[1])
+        cuts = cells[1:] if cells.size < 4 else cells[4:-3:4]
+        phi = psi = (cells < cuts[:, None])[None].astype(float)  # (levels, bets, cells)
+    else:
+        with np.errstate(divide="ignore"):
+            g = np.maximum(np.log(p) - np.log(q), -50.0)[:, None, :]
+        tops = g.max(axis=2, keepdims=True) * np.array(_CLIPS)[:, None]
+        g = np.minimum(g, tops) - tops
+        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
+    p, q = p[:, None, :], q[:, None, :]
+    mean, v = (p * phi).sum(axis=2), (q * psi).sum(axis=2)
+    spread, spread_psi = (p * phi**2).sum(axis=2) - mean**2, (q * psi**2).sum(axis=2) - v**2
+    (kappa, b), (kappa_0, b_0) = (
+        claim.null(np.full(mean.shape, at), v, order) for at in (claim.level, 0.0)
+    )
+    u, excess = kappa * v + b, mean - kappa_0 * v - b_0
+    if claim.orders:
+        cost = _LEARNING[1] * min(order - 1, 1.0) * u * spread_psi / np.maximum(v**2, 1e-300)
+    else:
+        cost = _LEARNING[0] * (spread + kappa_0**2 * spread_psi) / np.maximum(excess, 1e-12)
+    variance = np.maximum(spread + kappa**2 * spread_psi, 1e-300)
+    ends = phi.min(axis=2), psi.max(axis=2)
+    growth, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
+    kept = np.ones(mean.shape, bool)
+    preferred = np.ones((len(steps), *mean.shape), bool)
+    if isinstance(claim, EventClaim) and event is not None:
+        preferred = _preferred(claim, mean, v, steps, z)
+    for step, after, wanted in zip(steps, [*steps[1:], None], preferred, strict=True):
+        if past and step.draws >= _FEW * steps[0].ahead:
+            stake = stakes((mean, v), variance, ends, kappa, u, step.ahead, alpha)[-1]
+            stake = np.where(wanted, stake, 0.0)
+            gains = np.log1p(stake[..., None] * (phi - u[..., None]))
+            losses = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
+            gain, loss = (p * gains).sum(axis=2), (q * losses).sum(axis=2)
+            growth += step.draws * (gain + loss - stake * cost / past)
+            noise += step.draws * ((p * gains**2).sum(axis=2) - gain**2)
+            noise += step.draws * ((q * losses**2).sum(axis=2) - loss**2)
+        past += step.draws
+        if after is not None and after.pairs < step.pairs:
+            kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
+    needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
+    chosen = (kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1)
+    least = past * growths - float(ndtri(goal)) * np.sqrt(past * spreads)
+    predicted = (least >= learning + math.log(steps[0].pairs / alpha)).any(axis=1)
+    return np.asarray(chosen | (kept.any(axis=1) & predicted))
+
+
+def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
+    bet, *claims = against(claim, np.array([claim.level]))
+    p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
+    bets = [bet(Prediction(np.empty(0), *law), *claims) for law in zip(p, q, strict=True)]
+    sides = [(p, np.array([f for f, _ in bets])), (q, np.array([g for _, g in bets]))]
+    means, squares = (
+        np.array([np.einsum("lk,lkt->lt", law, logs**power) for law, logs in sides])
+        for power in (1, 2)
+    )
+    return means.sum(axis=0), (squares - means**2).sum(axis=0)
+
+
+def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z: float) -> Bools:
+    """Tell in which rounds an event has a larger expected level than a frequent one of the claim.
+
+    Its probabilities have shape ``(levels, bets)``, the result ``(rounds, levels, bets)``.
+    """
+    draws, ahead = np.array([(step.draws, step.ahead) for step in steps], float).T[..., None, None]
+    past = np.cumsum(draws, axis=0) - draws
+    few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
+    counts = (few, q * past + z * np.sqrt(q * past)), (0.5 * past, _usual(claim) * past)
+    rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
+    return np.asarray(rare > frequent)
+
+
+@cache
+def _usual(claim: EventClaim) -> Floats:
+    """Return the probability q with which a likelier event has one half by the claim."""
+    half = np.full(1, 0.5)
+    return reached(lambda q: claim.likelier(q, claim.level), half, half)
+
+
+def detectable(
+    claim: Claim,
+    steps: Sequence[Step],
+    *,
+    alpha: float,
+    event: float | None = None,
+) -> float | None:
+    """Return the smallest level that is detected with probability 0.9; None if there is none.
+
+    The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
+    """
+    low, top = claim.level, float(claim.grid()[-1])
+    excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), _LEVELS)
+    for _ in range(2):
+        detected = _detected(claim, low + excess, steps, alpha, POWER, event)
+        if not detected.any():
+            return None
+        first = int(detected.argmax())
+        excess = np.geomspace(excess[max(first - 1, 0)], excess[first], _LEVELS)
+    return float(low + excess[int(detected.argmax())])
+
+
+def samples_needed(
+    claim: AnyClaim,
+    *,
+    detect: float,
+    power: float = POWER,
+    alpha: float = 0.05,
+    pairs: int = 1,
+    event: float | None = None,
+) -> int:
+    """Return how many draws of a side, over all pairs, detect a violation.
+
+    Up to 400,000 draws and 16 pairs it audits simulated draws, 132 times, which takes some seconds;
+    beyond, it uses the formula for the smallest detectable level of verdicts.
+
+    >>> from epsilometer_audit.statistics.claims import pure
+    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
+    True
+
+    Parameters
+    ----------
+    claim
+        The claim.
+    detect
+        The true level, above the claimed one, in the same unit.
+    power
+        The probability of detection.
+    alpha
+        The probability of a false alarm.
+    pairs
+        How many pairs share the draws; one of them violates the claim.
+    event
+        The probability of the rarer event that shows the violation; additive noise if not given.
+    """
+    goal = checks.between_0_and_1("power", power)
+    checks.between_0_and_1("alpha", alpha)
+    checks.integer("pairs", pairs)
+    if event is not None:
+        checks.between_0_and_1("event", event)
+    single = _single(claim, detect)
+    level = np.array([detect])
+    least = low = high = least_samples(pairs)
+
+    def enough(samples: int) -> bool:
+        steps = schedule(samples, pairs)
+        return bool(_detected(single, level, steps, alpha, goal, event)[0])
+
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > _MOST_SAMPLES:
+            raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+    _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
+    if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
+        high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
+    unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
+    return math.ceil(high / unit) * unit
+
+
+def fewest_draws(
+    claim: AnyClaim,
+    *,
+    detect: float,
+    power: float = POWER,
+    alpha: float = 0.05,
+    event: float | None = None,
+) -> int:
+    """Return how many draws of a side any audit of outputs needs to detect a violation.
+
+    It is kl(power, alpha) / KL_inf (`epsilometer_audit.projections.draws`) for the mechanism that
+    `samples_needed` audits: additive noise, or one event. Another mechanism of the same level may
+    need fewer: in the example, randomised response needs 323. Parameters and errors are those of
+    `samples_needed`; draws of other pairs come on top.
+
+    >>> from epsilometer_audit.statistics.claims import pure
+    >>> fewest_draws(pure(1.0), detect=1.2)
+    480
+    """
+    checks.between_0_and_1("power", power)
+    checks.between_0_and_1("alpha", alpha)
+    single = _single(claim, detect)
+    if event is not None:
+        checks.between_0_and_1("event", event)
+    sides = attaining(single, np.array([detect]), event, _FINE_CELLS, _FAR)
+    p, q = (np.maximum(side[0], 0.0) for side in sides)
+    p, q = p / p.sum(), q / q.sum()
+    rough = project(p, q, single, _ROUGH)
+    kl_inf = project(p, q, single, _ROUGH * max(rough.growth, 1e-9)).kl_inf
+    draws = least_draws(kl_inf, alpha, power)
+    if draws > _MOST_SAMPLES:
+        raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+    return math.ceil(draws)
+
+
+def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> str:
+    """Return in words what forecasts assume to attain the level; parameters are as above."""
+    if event is not None:
+        return f"an event of probability {event:g}"
+    gaussian, _ = _noise(_single(claim, detect), np.array([detect]))
+    return "Gaussian noise" if gaussian else "Laplace noise"
+
+
+def _single(claim: AnyClaim, detect: float) -> Claim:
+    """Return the claim, which must be of one number below ``detect``."""
+    claims = parts(claim)
+    if len(claims) > 1:
+        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
+    (single,) = claims
+    if not checks.real("detect", detect) > single.level:
+        raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
+    return single
+
+
+def _audited(
+    claim: Claim,
+    level: float,
+    samples: int,
+    goal: float,
+    alpha: float,
+    pairs: int,
+    event: float | None,
+) -> int:
+    """Return how many draws detect a level with probability ``goal``; about ``samples``."""
+    from scipy.special import log_ndtr, ndtri
+
+    sides = [sampler(claim, at, event) for at in (level, claim.level)]
+    guesses = math.log(samples) + np.linspace(-2, 2, 401)
+    likely = -0.5 * (guesses - math.log(samples)) ** 2
+    rng = generator(0, "power")
+    for runs in _RUNS:
+        steps = schedule(max(samples, least_samples(pairs)), pairs)
+        rise = float(ndtri(goal)) + _RISE * (math.log(samples) - guesses)
+        for _ in range(runs):
+            bad = int(rng.integers(pairs))
+
+            def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
+                return [sides[pair != bad](side, size, rng) for pair, side in of]
+
+            evidence = Evidence(claim, pairs, alpha, as_reals=True)
+            gather(draw, steps, evidence, Evidence.refuted)
+            likely += log_ndtr(rise if evidence.refuted() else -rise)
+        samples = round(math.exp(guesses[int(likely.argmax())]))
+    return round(samples * math.exp(_MARGIN / _RISE))

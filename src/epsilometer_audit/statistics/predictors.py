@@ -1,0 +1,954 @@
+"""Bets from the first few draws on: predicted distributions, and the wealth that they share.
+
+The null hypothesis of a claim is a convex set N of pairs (P', Q') of distributions on x and x'. Let
+p and q be predicted probabilities of the cells of a partition of the outputs, chosen before a pair
+of fresh draws X of P and Y of Q. With (p*, q*), the pair of N that minimises KL(p || p*) +
+KL(q || q*), and f = p/p*, g = q/q*, the pair of draws multiplies the wealth by
+
+    E(X, Y) = f(X) g(Y).
+
+**Validity.** At a minimum over a convex set the directional derivative is not negative, so that
+E_P'[f] + E_Q'[g] <= 2 for all (P', Q') in N (Larsson, Ramdas and Ruf, arXiv 2402.18810, for the
+pair as a single distribution). So the product of the two means, which is E's mean as X and Y are
+independent, is at most 1. Here it holds whatever f and g are, as they are divided by S/2, where
+
+    S = (1 - delta) (A + B)/(1 + e) + delta (F + G),    F = max f,  G = max g,
+    A = max(e f + g),  B = max(f + e g),  e = exp(epsilon),
+
+is at least E_P'[f] + E_Q'[g] for all (P', Q') in N. Proof for e > 1: let (a, b) solve e a + b = A,
+a + e b = B, so that a + b = (A + B)/(1 + e). Where f > a, g - b <= -e (f - a), so that P' (f - a) +
+Q' (g - b) <= (f - a) (P' - e Q'); alike where g > b; elsewhere it is at most 0. The sum over the
+cells is at most (F - a) delta + (G - b) delta: F >= a, as f + e g <= B where e f + g = A, and
+G >= b alike. For e = 1, take any a + b = A with a <= F, b <= G. So neither rounding nor a poor
+minimum matters.
+
+Probabilities of cells satisfy the claim where the distributions do, so that any cells chosen before
+the draws will do, and so will any p and q. The wealth is a mean of products of such factors with
+fixed weights, a test martingale: it reaches 1/alpha with probability alpha at most, at whatever
+times it is looked at (Ville's inequality).
+
+**Growth.** With the true probabilities as p and q, the mean of ln E is KL_inf of the cells: no bet
+grows faster. A predictor that must learn d numbers loses about (d/2) ln n. So the first predictor,
+`families`, is a Bayesian mean of location-scale families, whose prior is wide for what the sides
+have in common and prefers differences in few numbers. `kernels` and `tree` know no family. The tree
+is a Pólya tree, which weighs at each split whether the sides differ (Holmes and others, Bayesian
+Analysis 10(2), 2015).
+
+Distributions are refitted after each pair of draws at first, later as the number of draws grows by
+a tenth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.compiled import allocating, compiled
+
+POINTS = 512  # a side
+_EACH = 30  # draws until which each is learned from before the next
+_OFTEN = 500  # draws until which each tenth more is learned from; then each fourth
+_FEWEST = 2  # draws a side that are learned from
+_NODES, _SPACING = 5, 1.0  # of locations and of log scales, in standard errors
+_SIDE = 16  # edges of cells a side
+_FARTHEST = 6.0  # edge, in mean absolute deviations
+_QUANTILES, _WIDTH, _SHRINKAGE = 19, 0.75, 8.0  # a side; of kernels; draws of both sides' mean
+_LEAVES = 32  # of the tree, besides values that repeat
+_STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
+_STRENGTH_SHARES = (0.3, 0.5, 0.2)
+_VALUES, _NEAR = 64, 12.0  # of a histogram at most; draws more in each of its cells
+_SEVERAL, _AN_ATOM = 16, 0.2  # draws of both sides; draws more of each value that repeats
+_NEIGHBOURS = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9  # weights of near cells
+_FLOOR = 0.03  # of both sides' mean in each predicted probability
+_SMALL_FLOOR = 0.006  # of a histogram
+_ANEW = 0.2  # of the wealth that is spread anew over the predictors
+_NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
+_POWER, _CLIPS = 0.85, np.array([0.5, 1.0, 2.0, 4.0])  # of ln p/q, in bets on Rényi claims
+_LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
+_NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales), of log scales
+
+_EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
+_SHARES = np.arange(1.0, _QUANTILES + 1) / (_QUANTILES + 1)
+_SPLITS = np.array([_STRENGTHS, _STRENGTH_SHARES])
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Past draws of a side: values in increasing order, ``(n,)``, and how many draws each is."""
+
+    values: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, draws: Sample) -> Points:
+        """Return the points of draws of shape ``(n,)``; NaN is infinite."""
+        return cls(np.empty(0), np.empty(0)).with_draws(draws)
+
+    def with_draws(self, draws: Sample) -> Points:
+        """Return these points and those of further draws."""
+        values, weights = np.empty((2, self.values.size + len(draws)))
+        k = _merge(self.values, self.weights, np.sort(_numbers(draws)), values, weights)
+        return Points(values[:k], weights[:k]).thinned()
+
+    def thinned(self) -> Points:
+        """Return at most about `POINTS` points: light neighbours are joined in their mean."""
+        if self.values.size <= POINTS:
+            return self
+        ends = np.cumsum(self.weights)
+        width = 2 * ends[-1] / POINTS
+        heavy = (self.weights > width) | ~np.isfinite(self.values)
+        group = (ends - self.weights / 2) // width
+        new = heavy | np.append(True, heavy[:-1]) | np.append(True, group[1:] > group[:-1])
+        starts = np.flatnonzero(new)
+        weights = np.add.reduceat(self.weights, starts)
+        centre = self.values[starts]
+        with np.errstate(invalid="ignore", over="ignore"):
+            shifts = np.where(
+                heavy, 0.0, self.values - np.repeat(centre, np.diff(np.append(starts, new.size)))
+            )
+            means = centre + np.add.reduceat(self.weights * shifts, starts) / weights
+        return Points(np.where(np.isfinite(means), means, centre), weights)
+
+
+def _numbers(draws: Sample) -> Floats:
+    numbers = np.asarray(draws, dtype=np.float64)
+    return np.where(np.isnan(numbers), np.inf, numbers) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted probabilities of the cells between increasing edges.
+
+    ``edges`` has shape ``(k - 1,)``; cell i holds the outputs above edge i - 1 up to edge i. ``p``
+    and ``q`` are the probabilities on x and x', of shape ``(k,)``, each above 0, of sum 1. Bets mix
+    them with a part, ``floor``, of their mean.
+    """
+
+    edges: Floats
+    p: Floats
+    q: Floats
+    floor: float = _FLOOR
+
+
+Predictor = Callable[[Points, Points], Prediction | None]
+"""Predicts from past draws of both sides; None if they do not say enough."""
+
+Shares = Mapping[Predictor, float]
+"""Of the initial wealth."""
+
+
+def families(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by the posterior of Gaussian and of Laplace noise.
+
+    Each side has a location and a scale. Their prior is that of invariance for what the sides have
+    in common, and favours a difference in either locations or scales. Sums over ``_NODES`` **2
+    nodes a side are in place of integrals. None if a draw is infinite, or if all are equal.
+    """
+    if not (_finite(x) and _finite(x_prime)):
+        return None
+    edges, cells = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
+    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((11, _NODES))
+    sides = x.values, x.weights, x_prime.values, x_prime.weights
+    vary = _families(*sides, grids, nodes, edges, cells)
+    return Prediction(edges, cells[0], cells[1]) if vary else None
+
+
+def kernels(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by kernel densities of both sides, shrunken to their mean.
+
+    Cells lie between both sides' quantiles. None if a draw is infinite, or if a side's quartiles
+    are equal.
+    """
+    if not (_finite(x) and _finite(x_prime)):
+        return None
+    edges = np.empty(2 * (_QUANTILES + 4))
+    p, q = np.empty((2, edges.size + 1))
+    sides = x.values, x.weights, x_prime.values, x_prime.weights
+    vary = _kernels(*sides, np.empty((2, 5)), edges, p, q)
+    return Prediction(edges, p, q) if vary else None
+
+
+def tree(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
+    edges, (p, q) = np.empty(4 * _LEAVES + 8), np.zeros((2, 4 * _LEAVES + 9))
+    k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
+    if k > 1:
+        logs, sums, stack = np.empty(3), np.zeros((3, k + 1)), np.zeros((4, 2 * k))
+        _split(p[:k], q[:k], logs, sums, stack)
+    return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
+
+
+def histogram(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict by the frequencies of few values, each a cell; None if there are many.
+
+    A few draws more in each cell have the shares of both sides near it, so that order matters.
+    """
+    values = np.union1d(x.values, x_prime.values)
+    if not (_finite(x) and _finite(x_prime) and 1 < values.size <= _VALUES):
+        return None
+    counts = np.zeros((2, values.size))
+    for side, points in zip(counts, (x, x_prime), strict=True):
+        side[np.searchsorted(values, points.values)] = points.weights
+    near = np.array([np.convolve(side, _NEIGHBOURS)[2:-2] for side in counts]) + 0.01
+    counts += _NEAR * near / near.sum(axis=0)
+    p, q = counts / counts.sum(axis=1, keepdims=True)
+    return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
+
+
+def spikes(x: Points, x_prime: Points) -> Prediction | None:
+    """Predict values that repeat by their frequencies, and the other draws by `families`.
+
+    None if there are few draws, if no value repeats, or if a draw is infinite.
+    """
+    values, place = np.unique(np.append(x.values, x_prime.values), return_inverse=True)
+    masses = np.bincount(place, np.append(x.weights, x_prime.weights))
+    draws = masses.sum()
+    atoms = values[masses >= max(2.0, draws / (2 * _LEAVES))]
+    if not (draws >= _SEVERAL and atoms.size and _finite(x) and _finite(x_prime)):
+        return None
+    counts, others = np.full((2, atoms.size + 1), _AN_ATOM), []
+    for side, points in zip(counts, (x, x_prime), strict=True):
+        cells = np.searchsorted(atoms[:-1], points.values)
+        repeats = atoms[cells] == points.values
+        side[:] += np.bincount(np.where(repeats, cells, atoms.size), points.weights, side.size)
+        others.append(Points(points.values[~repeats], points.weights[~repeats]))
+    enough = min(points.values.size for points in others) >= _FEWEST
+    rest = families(*others) if enough else None
+    rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
+    edges = np.unique(np.concatenate([rest.edges, np.nextafter(atoms, -math.inf), atoms]))
+    ends = np.append(edges, math.inf)
+    cells, wide = np.searchsorted(atoms[:-1], ends), np.searchsorted(rest.edges, ends)
+    repeats = atoms[cells] == ends
+    parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
+    p, q = (
+        np.where(repeats, side[cells], side[-1] * (others_of / parts)[wide]) + 1e-12
+        for side, others_of in zip(counts, (rest.p, rest.q), strict=True)
+    )
+    return Prediction(edges, p / p.sum(), q / q.sum())
+
+
+def _finite(points: Points) -> bool:
+    return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
+
+
+def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
+    """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta).
+
+    It is the projection of `projections/`, in a hundredth of its time. The clips of a
+    delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
+    """
+    fs, gs = np.empty((2, prediction.p.size, epsilons.size))
+    work = np.empty((9, max(prediction.p.size + 1, 4)))
+    _factors(prediction.p, prediction.q, epsilons, deltas, prediction.floor, work, fs, gs)
+    return fs, gs
+
+
+def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
+    """Return ln f and ln g of the cells, ``(k, m)``, for m claims D_a <= rho, either way round.
+
+    For a clipped power r of p/q, phi = r^(a-1) and psi = r^a, f = 1 + l (phi - u) and g = 1 - l
+    kappa (psi - v) are those of `epsilometer_audit.statistics.bets`, where v is the mean of psi
+    under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
+    allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
+    """
+    part, p, q = prediction.floor / 2, prediction.p, prediction.q
+    p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+    fs, gs = np.zeros((2, p.size, orders.size))
+    _renyi_factors(p, q, orders, rhos, _CLIPS, fs, gs)
+    return fs, gs
+
+
+DISCRETE: Shares = {histogram: 0.7, tree: 0.3}  # for few numbers
+ATOMS: Shares = {families: 0.3, spikes: 0.4, tree: 0.3}  # where numbers repeat
+DENSE: Shares = {families: 0.6, kernels: 0.25, tree: 0.15}
+SCORES: Shares = {families: 0.5, histogram: 0.5}
+
+
+@dataclass(eq=False)
+class Mixture:
+    """The wealth of bets of several predictors against m claims, from 1.
+
+    Outputs are numbers. ``bets`` returns ln f and ln g, ``(k, m)``, of predicted cells; ``shares``
+    are the predictors' shares of the initial wealth, of sum 1.
+    """
+
+    claims: int
+    bets: Callable[[Prediction], tuple[Floats, Floats]]
+    shares: Shares = field(default_factory=lambda: DENSE)
+    past: tuple[Points, Points] | None = None
+    draws: int = 0
+    logs: Floats = field(init=False)
+    """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
+    _fitted: int = 0
+    _predictions: list[Prediction | None] = field(init=False)
+    _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
+    _log_shares: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.logs = np.zeros((len(self.shares), self.claims))
+        self._predictions = [None] * len(self.shares)
+        self._bet()
+        self._log_shares = np.log([*self.shares.values()])
+
+    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
+        """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
+
+        Return the log wealth after each block, of shape ``(blocks, m)``.
+        """
+        x, x_prime = _numbers(x), _numbers(x_prime)
+        ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
+        wealth = np.empty((ends.size, self.claims))
+        start = block = 0
+        while start < len(x):
+            end = min(len(x), start + self._ahead())
+            fresh = x[start:end], x_prime[start:end]
+            complete = int(np.searchsorted(ends, end, side="right"))
+            paths = np.empty((len(self.shares), complete - block, self.claims))
+            for i, bets in enumerate(self._bets):
+                if bets is None:
+                    paths[i] = self.logs[i]
+                else:
+                    _grow(*bets, self.logs[i], *fresh, ends[block:complete] - start, paths[i])
+            _log_mean(paths, self._log_shares, wealth[block:complete])
+            self._learn(*fresh)
+            start, block = end, complete
+        return wealth
+
+    def prime(self, x: Sample, x_prime: Sample) -> None:
+        """Learn from past draws of both sides, ``(n,)``, without bets on them."""
+        self.past = None
+        self.draws = self._fitted = 0
+        self._learn(_numbers(x), _numbers(x_prime))
+
+    def inherit(self, other: Mixture) -> None:
+        """Spread the initial wealth over the predictors as another mixture does, but for a part."""
+        relative = other.logs - other.wealth
+        self.logs = np.logaddexp(relative + math.log1p(-_ANEW), math.log(_ANEW))
+
+    def best(self, claim: int) -> Prediction | None:
+        """Return the prediction of the predictor with most wealth against a claim."""
+        return self._predictions[int((self.logs[:, claim] + self._log_shares).argmax())]
+
+    def change_claims(
+        self, index: Counts, bets: Callable[[Prediction], tuple[Floats, Floats]]
+    ) -> None:
+        """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
+        logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
+        self.logs, self.claims, self.bets = logs.take(index, axis=1), index.size, bets
+        self._bet()
+
+    @property
+    def wealth(self) -> Floats:
+        """The log of the wealth, of shape ``(m,)``."""
+        wealth = np.empty((1, self.claims))
+        _log_mean(self.logs[:, None], self._log_shares, wealth)
+        return np.asarray(wealth[0])
+
+    def _ahead(self) -> int:
+        """Return the number of draws until the next fit."""
+        return max(self._fitted + self._wait() - self.draws, 1)
+
+    def _wait(self) -> int:
+        """Return the number of draws between the last fit and the next."""
+        if self._fitted < _EACH:
+            return 1
+        return self._fitted // (10 if self._fitted < _OFTEN else 4)
+
+    def _learn(self, x: Floats, x_prime: Floats) -> None:
+        self.draws += x.size
+        if self.past is None:
+            self.past = Points.of(x), Points.of(x_prime)
+        else:
+            self.past = self.past[0].with_draws(x), self.past[1].with_draws(x_prime)
+        if self.draws < _FEWEST or (self._fitted and self.draws < self._fitted + self._wait()):
+            return
+        self._fitted = self.draws
+        self._predictions = [predictor(*self.past) for predictor in self.shares]
+        self._bet()
+
+    def _bet(self) -> None:
+        self._bets = [
+            None if prediction is None else (prediction.edges, *self.bets(prediction))
+            for prediction in self._predictions
+        ]
+
+
+# --- loops ----------------------------------------------------------------------------------------
+
+
+@compiled
+def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped-def]
+    """Set the points of earlier points and of draws, both in order; return their number."""
+    i, j, k = 0, 0, -1
+    while i < values.size or j < draws.size:
+        if j >= draws.size or (i < values.size and values[i] <= draws[j]):
+            value, weight = values[i], weights[i]
+            i += 1
+        else:
+            value, weight = draws[j], 1.0
+            j += 1
+        if k >= 0 and new[k] == value:
+            new_weights[k] += weight
+        else:
+            k += 1
+            new[k], new_weights[k] = value, weight
+    return k + 1
+
+
+@compiled
+def _cell(edges, value):  # type: ignore[no-untyped-def]
+    """Return how many edges are below a value, without branches: of few, and of values at random.
+
+    A search for each draw would take four times as long.
+    """
+    cell = 0
+    for i in range(edges.size):
+        cell += edges[i] < value
+    return cell
+
+
+@compiled
+def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
+    """Add the draws to log wealths, ``(m,)``; set them at the ends of blocks, ``(blocks, m)``."""
+    block = 0
+    for n in range(x.size):
+        i, j = _cell(edges, x[n]), _cell(edges, y[n])
+        for m in range(logs.size):
+            logs[m] += f[i, m] + g[j, m]
+        if block < ends.size and ends[block] == n + 1:
+            for m in range(logs.size):
+                path[block, m] = logs[m]
+            block += 1
+
+
+@compiled
+def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
+    """Set the logs of the means of wealths, over the first axis of their logs."""
+    blocks, claims = out.shape
+    for n in range(blocks):
+        for m in range(claims):
+            top = -math.inf
+            for i in range(shares.size):
+                top = max(top, logs[i, n, m] + shares[i])
+            total = 0.0
+            for i in range(shares.size):
+                total += math.exp(logs[i, n, m] + shares[i] - top)
+            out[n, m] = top + math.log(total)
+
+
+@compiled
+def _sum(values):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@compiled
+def _sort(values):  # type: ignore[no-untyped-def]
+    """Sort a few values by insertion."""
+    for i in range(1, values.size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@compiled
+def _fit(values, weights, fit):  # type: ignore[no-untyped-def]
+    """Set the sum of weights, mean, standard deviation, median, and mean deviation from it.
+
+    They are the best locations and scales of Gaussian and of Laplace noise.
+    """
+    total = centre = spread = deviation = 0.0
+    for i in range(values.size):
+        total += weights[i]
+        centre += (values[i] - values[0]) * weights[i]
+    centre = values[0] + centre / total
+    below, i = weights[0], 0
+    while below < total / 2:
+        i += 1
+        below += weights[i]
+    median = values[i]
+    if below == total / 2 and i + 1 < values.size:
+        median += 0.5 * (values[i + 1] - median)
+    for i in range(values.size):
+        off = values[i] - centre
+        spread += off * off * weights[i]
+        deviation += abs(values[i] - median) * weights[i]
+    fit[0], fit[1], fit[2] = total, centre, math.sqrt(spread / total)
+    fit[3], fit[4] = median, deviation / total
+
+
+@compiled
+def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
+    """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
+    n, nodes, gauss = fit[0], ms.size, family == 0
+    centre, narrow = fit[1 + 2 * family], 0.7071067811865476 if gauss else 1.0
+    step, step_log = _SPACING * scale / math.sqrt(n), _SPACING * narrow / math.sqrt(n)
+    log = math.log(scale)
+    for j in range(nodes):
+        ms[j] = centre + step * (j - (nodes - 1) / 2)
+        cs[j] = log + step_log * (j - (nodes - 1) / 2)
+    top = -math.inf
+    for j in range(nodes):
+        off, lost = ms[j] - centre, 0.0
+        if gauss:
+            lost = 0.5 * n * (fit[2] * fit[2] + off * off)
+        else:
+            for i in range(values.size):
+                lost += weights[i] * abs(values[i] - ms[j])
+        for k in range(nodes):
+            s = math.exp(-cs[k])
+            likelihood[j, k] = -n * cs[k] - lost * (s * s if gauss else s)
+            top = max(top, likelihood[j, k])
+    for j in range(nodes):
+        for k in range(nodes):
+            likelihood[j, k] = math.exp(likelihood[j, k] - top)
+    constant = -0.9189385332046727 if gauss else -0.6931471805599453
+    return top + n * constant + math.log(step * step_log)
+
+
+@compiled
+def _posterior(first, second, m1, c1, m2, c2, w1, w2):  # type: ignore[no-untyped-def]
+    """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
+    nodes, total = m1.size, 0.0
+    for k in range(nodes):
+        for h in range(nodes):
+            r = c1[k] - c2[h]
+            t = 1 + r * r / (_NARROW * _NARROW)
+            near = 0.6366197723675814 / _NARROW / (t * t)
+            r /= _WIDE_LOG
+            t = 1 + r * r
+            far = 0.6366197723675814 / _WIDE_LOG * r * r / (t * t)
+            inverse = math.exp(-0.5 * (c1[k] + c2[h]))
+            same = (_SCALE * far + _NEITHER * near) * inverse * 0.6366197723675814 / _NARROW
+            other = (_LOCATION * near + _BOTH * far) * inverse * 0.6366197723675814 / _WIDE
+            inverse /= _WIDE
+            for j in range(nodes):
+                if first[j, k] < 1e-9:
+                    continue
+                for i in range(nodes):
+                    u = (m1[j] - m2[i]) * inverse
+                    t = u * (_WIDE / _NARROW)
+                    t = 1 + t * t
+                    u *= u
+                    v = 1 + u
+                    w = (other * u / (v * v) + same / (t * t)) * first[j, k] * second[i, h]
+                    w1[j, k] += w
+                    w2[i, h] += w
+                    total += w
+    return total
+
+
+@compiled
+def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untyped-def]
+    """Add the predicted probabilities of the cells; return their sum."""
+    added = 0.0
+    for j in range(ms.size):
+        for k in range(ms.size):
+            weight = w[j, k] / total
+            if weight < 1e-3:
+                continue
+            weight *= share
+            added += weight
+            s, before = math.exp(-cs[k]), 0.0
+            for i in range(edges.size):
+                z = (edges[i] - ms[j]) * s
+                if family == 0:
+                    now = 0.5 * math.erfc(-z * 0.7071067811865476)
+                else:
+                    now = 0.5 * math.exp(-abs(z))
+                    if z >= 0:
+                        now = 1 - now
+                out[i] += weight * (now - before)
+                before = now
+            out[edges.size] += weight * (1 - before)
+    return added
+
+
+@compiled
+def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return whether both sides together vary.
+
+    ``grids`` are for the weights of nodes, by family and side, 0 before, and for two likelihoods;
+    ``nodes`` for locations and log scales, then each side's best, then families' shares.
+    """
+    fits = nodes[8:]
+    _fit(x, u, fits[0])
+    _fit(y, v, fits[1])
+    n = min(fits[0, 0], fits[1, 0])
+    for a in range(2):
+        s1, s2 = fits[0, 2 + 2 * a], fits[1, 2 + 2 * a]
+        both = 0.5 * (s1 * s1 + s2 * s2)
+        if not 1e-290 < both < 1e290:
+            return False
+        log = 0.0
+        for side in range(2):
+            fit = fits[side]
+            m, s = fit[1 + 2 * a], fit[2 + 2 * a]
+            s = math.sqrt((n * s * s + both) / n)
+            for j in range(_SIDE):  # Laplace is last
+                edges[side * _SIDE + j] = m + s * _EDGES[j]
+            values, weights = (x, u) if side == 0 else (y, v)
+            ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
+            log += _likelihoods(a, values, weights, fit, s, grids[4 + side], ms, cs)
+        m1, c1, m2, c2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
+        w1, w2 = grids[2 * a], grids[2 * a + 1]
+        total = _posterior(grids[4], grids[5], m1, c1, m2, c2, w1, w2)
+        fits[2, a] = total
+        fits[2, 2 + a] = log + math.log(total) if total > 0 else -math.inf
+    _sort(edges)
+    top = max(fits[2, 2], fits[2, 3])
+    if not top > -math.inf:
+        return False
+    gauss, laplace = math.exp(fits[2, 2] - top), math.exp(fits[2, 3] - top)
+    for side in range(2):
+        out = cells[side]
+        for i in range(out.size):
+            out[i] = 1e-12
+        added = 1e-12 * out.size
+        for a in range(2):
+            share = (gauss if a == 0 else laplace) / (gauss + laplace)
+            if share > 1e-3:
+                ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
+                added += _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
+        for i in range(out.size):
+            out[i] /= added
+    return True
+
+
+@compiled
+def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
+    """Set the numbers of draws in cells, as Laplace kernels of this width spread them."""
+    n, k, number = values.size, edges.size, 0.0
+    for way in range(2):  # up, then down
+        i = 0 if way == 0 else n - 1
+        sums, last = 0.0, values[i]
+        for t in range(k):
+            j = t if way == 0 else k - 1 - t
+            while 0 <= i < n and (values[i] > edges[j]) == way:
+                sums = sums * math.exp(-abs(last - values[i]) / width) + weights[i]
+                last = values[i]
+                if way == 0:
+                    number += weights[i]
+                i += 1 - 2 * way
+            near = 0.5 * sums * math.exp(-abs(last - edges[j]) / width)
+            out[j] = number - near if way == 0 else out[j] + near
+        if way == 0:
+            while i < n:
+                number += weights[i]
+                i += 1
+    before = 0.0
+    for j in range(k):
+        below = out[j]
+        out[j] = max(below - before, 0.0)
+        before = below
+    out[k] = max(number - before, 0.0)
+
+
+@compiled
+def _quantile_edges(values, weights, fit, edges):  # type: ignore[no-untyped-def]
+    """Set a side's edges; return the width of its kernels, or 0 if it hardly varies."""
+    _fit(values, weights, fit)
+    i, k, below = 0, _QUANTILES, weights[0]
+    for j in range(k):
+        while below < _SHARES[j] * fit[0] and i + 1 < values.size:
+            i += 1
+            below += weights[i]
+        edges[j] = values[i]
+    low, high = edges[(k + 1) // 4 - 1], edges[3 * (k + 1) // 4 - 1]  # quartiles
+    far = high - low
+    edges[k], edges[k + 1] = low - 2.5 * far, low - far
+    edges[k + 2], edges[k + 3] = high + far, high + 2.5 * far
+    width = _WIDTH * min(fit[2], far / 1.35) * fit[0] ** -0.2
+    return width if width > 0 and fit[2] < 1e290 else 0.0  # squares may underflow
+
+
+@compiled
+def _kernels(x, u, y, v, fits, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and predicted probabilities; return whether both sides vary."""
+    half = edges.size // 2
+    width = _quantile_edges(x, u, fits[0], edges[:half])
+    width_prime = _quantile_edges(y, v, fits[1], edges[half:])
+    if not (width > 0 and width_prime > 0):
+        return False
+    _sort(edges)
+    _smooth(x, u, width, edges, p)
+    _smooth(y, v, width_prime, edges, q)
+    n, m, more = fits[0, 0], fits[1, 0], _SHRINKAGE * (1 + 1e-12 * p.size)
+    for i in range(p.size):
+        mean = _SHRINKAGE * (0.5 * (p[i] / n + q[i] / m) + 1e-12)
+        p[i], q[i] = (p[i] + mean) / (n + more), (q[i] + mean) / (m + more)
+    return True
+
+
+@compiled
+def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
+    """Set edges and counts of draws, 0 before, in cells; return the number of cells."""
+    total = _sum(u) + _sum(v)
+    target = max(total / _LEAVES, 2.0)
+    k, i, j = 0, 0, 0
+    while i < x.size or j < y.size:
+        a, b = 0.0, 0.0
+        value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
+        if i < x.size and x[i] == value:
+            a = u[i]
+            i += 1
+        if j < y.size and y[j] == value:
+            b = v[j]
+            j += 1
+        repeats = a + b >= max(2.0, total / (2 * _LEAVES))
+        if repeats:
+            below = np.nextafter(value, -math.inf)
+            if k == 0 or edges[k - 1] < below:
+                edges[k] = below
+                k += 1
+        p[k] += a
+        q[k] += b
+        last = i >= x.size and j >= y.size
+        if repeats or (p[k] + q[k] >= target and not last):
+            cut = value
+            if not repeats:
+                after = min(x[i] if i < x.size else math.inf, y[j] if j < y.size else math.inf)
+                cut += 0.5 * (after - value)
+                if not value <= cut < after:
+                    cut = value
+            edges[k] = cut
+            k += 1
+    return k + 1
+
+
+@compiled
+def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
+    """Replace counts in cells by the probabilities that a Pólya tree predicts.
+
+    ``logs`` are for three strengths, ``sums`` for cumulative ones, 0 at first, and ``stack`` for
+    first and last cells and masses of nodes.
+    """
+    for i in range(p.size):
+        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + p[i], sums[1, i] + q[i]
+        sums[2, i + 1] = sums[2, i] + p[i] + q[i]
+    stack[1, 0], stack[2, 0], stack[3, 0], size = p.size, 1.0, 1.0, 1
+    while size:
+        size -= 1
+        start, end, a, b = int(stack[0, size]), int(stack[1, size]), stack[2, size], stack[3, size]
+        if end - start == 1:
+            p[start], q[start] = a, b
+            continue
+        first, total = sums[2, start], sums[2, end] - sums[2, start]
+        cut, half = start + 1, first + 0.5 * total
+        while cut < end - 1 and sums[2, cut] < half:
+            cut += 1
+        if cut - 1 > start and half - sums[2, cut - 1] < sums[2, cut] - half:
+            cut -= 1
+        l1, r1 = sums[0, cut] - sums[0, start], sums[0, end] - sums[0, cut]
+        l2, r2 = sums[1, cut] - sums[1, start], sums[1, end] - sums[1, cut]
+        mean = (l1 + l2 + 0.5) / (total + 1)
+        top = logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
+        for t in range(1, logs.size):
+            s = _SPLITS[0, t]
+            c, d = s * mean, s * (1 - mean)
+            each = math.lgamma(s) - math.lgamma(c) - math.lgamma(d)
+            first = math.lgamma(l1 + c) + math.lgamma(r1 + d) - math.lgamma(l1 + r1 + s)
+            logs[t] = first + math.lgamma(l2 + c) + math.lgamma(r2 + d)
+            logs[t] += 2 * each - math.lgamma(l2 + r2 + s)
+            top = max(top, logs[t])
+        total = _SPLITS[1, 0] * math.exp(logs[0] - top)
+        left = left_prime = total * mean
+        for t in range(1, logs.size):
+            s, weight = _SPLITS[0, t], _SPLITS[1, t] * math.exp(logs[t] - top)
+            total += weight
+            left += weight * (l1 + s * mean) / (l1 + r1 + s)
+            left_prime += weight * (l2 + s * mean) / (l2 + r2 + s)
+        left, left_prime = left / total, left_prime / total
+        stack[0, size], stack[1, size] = start, cut
+        stack[2, size], stack[3, size] = a * left, b * left_prime
+        size += 1
+        stack[0, size], stack[1, size] = cut, end
+        stack[2, size], stack[3, size] = a * (1 - left), b * (1 - left_prime)
+        size += 1
+
+
+@compiled
+def _below(values, value):  # type: ignore[no-untyped-def]
+    """Return how many of the increasing values are below a value."""
+    low, high = 0, values.size
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
+    """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope.
+
+    Cells are in the order of p/q. Their probabilities are cumulative: f = a and g = b in those from
+    ``i`` to ``j``, g is larger before, f behind; before ``i_most`` and from ``j_most`` on it is the
+    largest. Steps are Newton's between two bounds.
+    """
+    k, low, high = ratios.size, max(2 - bet[2], 0.0), min(bet[1], 2.0)
+    if which > 0:  # the largest f is at least a, the largest g at least b
+        low = bet[0] if which == 1 else 2 - bet[0]
+        high = low + (2 - low) / e
+    middle = bet[which] if low < bet[which] < high else 0.5 * (low + high)
+    for _ in range(64):
+        bet[which] = middle
+        a, most, most_prime = bet[0], bet[1], bet[2]
+        b = 2 - a
+        top, top_prime = a * e + b, a + b * e
+        rest, rest_prime = max(top - e * most, 1e-100), max(top_prime - e * most_prime, 1e-100)
+        cuts[0], cuts[1] = a / (e * b), e * a / b
+        cuts[2] = min(rest_prime / (e * most_prime), cuts[0])
+        cuts[3] = max(e * most / rest, cuts[1])
+        for c in range(4):
+            cuts[c] = _below(ratios, cuts[c])
+        i, j, i_most, j_most = int(cuts[0]), int(cuts[1]), int(cuts[2]), int(cuts[3])
+        gain, loss = p[k] - p[j_most], q[k] - q[j_most]
+        gain_prime, loss_prime = q[i_most], p[i_most]
+        if which == 0:
+            both, other = (p[j] - p[i]) / a, (q[j] - q[i]) / b
+            behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
+            before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
+            loss, loss_prime = loss / rest, loss_prime / rest_prime
+            slope = (behind + loss - before - loss_prime) * (e - 1) + both - other
+            bend = behind / top + loss / rest + before / top_prime + loss_prime / rest_prime
+            bend = bend * (e - 1) * (e - 1) + both / a + other / b
+        else:
+            lost = 2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
+            if which == 2:
+                gain, loss, rest = gain_prime, loss_prime, rest_prime
+            gain, loss = gain / middle, e * loss / rest
+            slope = gain - loss - lost
+            bend = gain / middle + e * loss / rest - 0.5 * lost * lost
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+        step = slope / bend if bend > 0 else high - low
+        if not low < middle + step < high:
+            step = 0.5 * (low + high) - middle
+        middle += step
+        if abs(step) < 1e-10:
+            break
+    bet[which] = middle
+
+
+@compiled
+def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-untyped-def]
+    """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
+    k, part, bet = p.size, floor / 2, work[8]
+    shares, others, logs, other_logs = work[0], work[1], work[2], work[3]
+    ratios, sums, sums_prime = work[4, :k], work[5], work[6]
+    for i in range(k):
+        first = (1 - part) * p[i] + part * q[i] + 1e-12
+        second = (1 - part) * q[i] + part * p[i] + 1e-12
+        shares[i], others[i] = first / (first + second), second / (first + second)
+        logs[i], other_logs[i] = math.log(shares[i]), math.log(others[i])
+        ratio, j = first / second, i
+        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities at first
+            ratios[j], sums[j + 1], sums_prime[j + 1] = ratios[j - 1], sums[j], sums_prime[j]
+            j -= 1
+        ratios[j], sums[j + 1], sums_prime[j + 1] = ratio, first, second
+    sums[0] = sums_prime[0] = 0.0
+    for i in range(k):
+        sums[i + 1] += sums[i]
+        sums_prime[i + 1] += sums_prime[i]
+    for m in range(epsilons.size):
+        e, delta = math.exp(epsilons[m]), deltas[m]
+        bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
+        for step in range(13 if delta > _NEGLIGIBLE else 1):
+            _solve(ratios, sums, sums_prime, e, delta, bet, step % 3, work[7])
+        a, most, most_prime = bet[0], bet[1], bet[2]
+        b = 2 - a
+        top, top_prime = a * e + b, a + b * e
+        log, log_prime = math.log(top), math.log(top_prime)
+        log_a, log_b = math.log(a), math.log(b)
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for i in range(k):
+            f, g, log_f, log_g = a, b, log_a, log_b
+            if shares[i] * b > e * others[i] * a:
+                f, g = shares[i] * top / e, others[i] * top
+                log_f, log_g = logs[i] + log - epsilons[m], other_logs[i] + log
+                if f > most:
+                    f, g = most, top - e * most
+                    log_f, log_g = math.log(f), math.log(g)
+            elif others[i] * a > e * shares[i] * b:
+                f, g = shares[i] * top_prime, others[i] * top_prime / e
+                log_f, log_g = logs[i] + log_prime, other_logs[i] + log_prime - epsilons[m]
+                if g > most_prime:
+                    f, g = top_prime - e * most_prime, most_prime
+                    log_f, log_g = math.log(f), math.log(g)
+            fs[i, m], gs[i, m] = log_f, log_g
+            first, second = max(first, e * f + g), max(second, f + e * g)
+            third, fourth = max(third, f), max(fourth, g)
+        total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
+        scale = math.log(2 / total)
+        for i in range(k):
+            fs[i, m] += scale
+            gs[i, m] += scale
+
+
+@allocating
+def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
+    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
+    top = ratio.max()
+    phi, psi = np.exp((order - 1) * (ratio - top)), np.exp(order * (ratio - top))
+    v, s = (q * psi).sum(), math.exp(rho * (order - 1) / order)
+    gain[:] = phi - s * v ** ((order - 1) / order)
+    loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
+
+
+@allocating
+def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
+    """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
+    low, high = 0.0, 1e300
+    for i in range(p.size):
+        if up[i] < 0:
+            high = min(high, -0.98 * f[i] / up[i])
+        if down[i] > 0:
+            high = min(high, 0.98 * g[i] / down[i])
+    for _ in range(10):
+        middle, slope = 0.5 * (low + high), 0.0
+        for i in range(p.size):
+            slope += p[i] * up[i] / (f[i] + middle * up[i])
+            slope -= q[i] * down[i] / (g[i] - middle * down[i])
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    f += low * up
+    g -= low * down
+    return low
+
+
+@allocating
+def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
+    """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
+    gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
+    ratio = _POWER * np.log(p / q)
+    for m in range(orders.size):
+        best = 0.0
+        for clip in clips:
+            clipped = np.minimum(np.maximum(ratio, -clip), clip)
+            _renyi_bet(q, clipped, orders[m], rhos[m], gain, loss)
+            _renyi_bet(p, -clipped, orders[m], rhos[m], gain_prime, loss_prime)
+            f, g = np.ones(p.size), np.ones(p.size)
+            for _ in range(2):
+                stake = _best_stake(p, q, f, g, gain, loss)
+                other = _best_stake(q, p, g, f, gain_prime, loss_prime)
+                if stake + other == 0:
+                    break
+            grown = (p * np.log(f)).sum() + (q * np.log(g)).sum()
+            if grown > best:
+                best = grown
+                fs[:, m], gs[:, m] = np.log(f), np.log(g)

@@ -1,0 +1,274 @@
+"""The rounds of an audit: draws in, evidence out.
+
+Bets on a pair are chosen on its past draws. Each round drops the pairs with the lowest expectation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.statistics.bets import Bet, Round
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
+from epsilometer_audit.statistics.learning import expected, learn, optimistic
+from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.schedule import Step
+from epsilometer_audit.statistics.wealth import EARLY, Earlier, Looks, Wealth
+
+_FEWEST = 5  # draws of a side that choose an event
+
+Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
+"""Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
+
+They are so many, equally many of each, or fewer at the very end. Their number does not depend on
+the outputs.
+"""
+
+
+@dataclass
+class Evidence:
+    """The evidence of all rounds, for each part of the claim.
+
+    ``early`` is the part of the wealth that bets from the first draws on; with ``as_reals``, low
+    bits of outputs are left out. ``earlier`` is the evidence of earlier audits, by the part of the
+    claim, and ``past`` are some outputs of theirs on both sides, by pair.
+    """
+
+    claim: AnyClaim
+    pairs: int
+    alpha: float
+    early: float = EARLY
+    as_reals: bool = False
+    earlier: Mapping[Claim, Earlier] = field(default_factory=dict)
+    past: Mapping[int, tuple[Any, Any]] = field(default_factory=dict)
+    wealths: Mapping[Claim, Wealth] = field(init=False)
+    looks: list[int] = field(default_factory=list)
+    """The draws of a side, over all pairs, at each look at the wealth."""
+    steps: list[Step] = field(default_factory=list)
+    """The rounds so far."""
+    raw: list[tuple[list[Any], list[Any]]] = field(init=False)
+    """All outputs, by pair, side and round."""
+
+    def __post_init__(self) -> None:
+        self.raw = [([], []) for _ in range(self.pairs)]
+        claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
+        share = 1 / len(claims)
+        self.wealths = {
+            claim: Wealth(claim, *of_audit, share, self.early, self.earlier.get(claim, Earlier()))
+            for claim in claims
+        }
+        each = itertools.product(claims, range(self.pairs))
+        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}
+        for (_, pair), portfolio in self._portfolios.items():
+            if pair in self.past:
+                portfolio.learn(*self.past[pair])
+
+    @property
+    def drawn(self) -> int:
+        """The draws of a side, over all pairs."""
+        return self.looks[-1] if self.looks else 0
+
+    def record(
+        self,
+        outputs: Mapping[int, tuple[Any, Any]],
+        bets: Mapping[int, _Learned],
+        blocks: Sequence[int],
+        ahead: int,
+    ) -> None:
+        """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
+        for size in blocks:
+            self.looks.append(self.drawn + size * len(outputs))
+        for claim, wealth in self.wealths.items():
+            step = {}
+            for pair, fresh in outputs.items():
+                rounds = bets[pair].on(fresh, claim, blocks, ahead) if pair in bets else []
+                growth = (
+                    self._portfolios[claim, pair].record(*fresh, blocks) if self.early else None
+                )
+                step[pair] = Looks(rounds, growth)
+            wealth.record(step)
+
+    def so_far(self, pair: int) -> tuple[list[Any], list[Any]]:
+        """Return all outputs of a pair on both sides, those of earlier audits first."""
+        first: tuple[Any, ...] = self.past.get(pair, ())
+        x, x_prime = self.raw[pair]
+        return [*first[:1], *x], [*first[1:], *x_prime]
+
+    @property
+    def of_pairs(self) -> dict[int, float]:
+        """The log of the wealth of the pairs that are left, the largest over the claim's parts."""
+        first, *others = (wealth.of_pairs for wealth in self.wealths.values())
+        return {pair: max([log, *(each[pair] for each in others)]) for pair, log in first.items()}
+
+    @property
+    def best(self) -> int:
+        """The pair that was kept to the end; of several, the one with the largest wealth."""
+        of_pairs = self.of_pairs
+        return max(of_pairs, key=of_pairs.__getitem__)
+
+    def bounds(self) -> dict[Claim, float]:
+        """Return the lower confidence bound for each level of the claim; see `with_delta`."""
+        claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
+        return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
+
+    def witness(self, claim: Claim) -> Round | None:
+        """Return the bet on the last pair that won most against a part of the claim.
+
+        If none was chosen so far, it is chosen on the first half of the draws, and counts those of
+        the other half.
+        """
+        past = self.raw[self.best]
+        if len(self.steps) > 1 or not past[0]:
+            return self.wealths[claim].witness(self.best)
+        half = len(past[0][0]) // 2
+        if half < _FEWEST:
+            return None
+        step = Step(1, half, half)
+        learned = _learn(([past[0][0][:half]], [past[1][0][:half]]), self, step)
+        later = past[0][0][half:], past[1][0][half:]
+        bets = learned.on(later, claim, [len(later[0])], half)
+        return next((bet for bet in bets if bet.bet.event() is not None), None)
+
+    def refuted(self) -> bool:
+        """Tell whether any part of the claim is refuted."""
+        return any(wealth.refuted for wealth in self.wealths.values())
+
+    def violated(self, lower: Mapping[Claim, float] | None = None) -> bool:
+        """Tell whether a part of the claim, above 0, and all levels below it are refuted.
+
+        ``lower`` are the `bounds`, if they are known.
+        """
+        if not self.refuted():
+            return False
+        lower = lower or self.bounds()
+        return any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in self.wealths)
+
+
+def gather(
+    draw: Draw,
+    steps: Sequence[Step],
+    evidence: Evidence,
+    stops: Callable[[Evidence], bool] = lambda _: False,
+    *,
+    each_block: bool = False,
+) -> Evidence:
+    """Draw and bet, round by round, and return the evidence.
+
+    A round with fewer draws than requested is the last. ``evidence`` is extended by the rounds,
+    ``steps``, until it ``stops`` after one, or after any block of draws if ``each_block``.
+    """
+    raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
+    for i, step in enumerate(steps):
+        bets = {
+            pair: _learn(evidence.so_far(pair), evidence, step)
+            for pair in kept
+            if i or pair in evidence.past
+        }
+        if len(kept) > step.pairs:
+            kept = _best(kept, bets, step.pairs, evidence)
+        sides = [(pair, side) for pair in kept for side in (0, 1)]
+        sizes, batches, over = step.blocks(past), [], False
+        for wanted in [[size] for size in sizes] if each_block else [sizes]:
+            fresh = draw(sides, sum(wanted))
+            blocks = _cut(wanted, len(fresh[0]))
+            over = blocks != wanted
+            if blocks:
+                batches.append(fresh)
+                outputs = dict(zip(kept, zip(fresh[::2], fresh[1::2], strict=True), strict=True))
+                evidence.record(outputs, bets, blocks, step.ahead)
+                over = stops(evidence) or over
+            if over:
+                break
+        if batches:
+            for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
+                raw[pair][side].append(joined(outputs_of))
+            past += len(raw[kept[0]][0][-1])
+            evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
+        if over:
+            break
+    return evidence
+
+
+def _cut(sizes: Sequence[int], total: int) -> list[int]:
+    """Return the sizes of blocks of which only so many draws in ``total`` are there."""
+    ends = np.minimum(np.cumsum(sizes), total)
+    return [size for size in np.diff(ends, prepend=0).tolist() if size]
+
+
+@dataclass(frozen=True)
+class _Learned:
+    layout: Layout
+    bets: Mapping[Claim, list[Bet]]
+
+    def relative(self, level: Callable[[list[Bet]], float]) -> float:
+        """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
+        return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
+
+    def on(
+        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int
+    ) -> list[Round]:
+        """Return the bets against a part of the claim, on fresh draws of both sides."""
+        fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
+        return [bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim]]
+
+
+def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
+    as_reals = evidence.as_reals
+    layout = layout_of(*past[0], *past[1], as_reals=as_reals)
+    x, x_prime = (layout.encode_all(batches) for batches in past)
+    bets = {
+        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout, as_reals=as_reals)
+        for claim in evidence.wealths
+    }
+    return _Learned(layout, bets)
+
+
+def _best(
+    pairs: list[int], bets: Mapping[int, _Learned], number: int, evidence: Evidence
+) -> list[int]:
+    """Return so many pairs: half by wealth, a third by expected levels, others by optimistic ones.
+
+    Expected levels are cautious. So a pair whose delta is too small comes after pairs that attain
+    the claim, while its wealth grows and theirs do not. The last pair is that of the largest
+    expected level, if the wealth of none has grown.
+    """
+    least = -math.log(len(pairs)) if number == 1 else -math.inf
+    by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
+    by_expected, by_optimistic = (
+        {pair: bets[pair].relative(level) for pair in pairs} for level in (expected, optimistic)
+    )
+    ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
+    half, most = math.ceil(number / 2), math.ceil(number * 5 / 6)
+    for start, ranking in ((0, by_wealth), (half, by_expected), (most, by_optimistic)):
+        ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
+    return ranked[:number]
+
+
+def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
+    """Return recorded outputs in random order, in which they are exchangeable like fresh draws."""
+    order = rng.permutation(len(outputs))
+    return outputs[order] if isinstance(outputs, np.ndarray) else [outputs[i] for i in order]
+
+
+def successive(recorded: Sequence[tuple[Any, Any]]) -> Draw:
+    """Return a source that hands out recorded outputs, each once."""
+    used = [[0, 0] for _ in recorded]
+
+    def draw(sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
+        outputs = []
+        for pair, side in sides:
+            start = used[pair][side]
+            used[pair][side] = start + size
+            outputs.append(recorded[pair][side][start : start + size])
+        return outputs
+
+    return draw

@@ -1,0 +1,209 @@
+"""Scores of several entries, learned by a classifier.
+
+A sum over the entries (`epsilometer.estimators.witness`) is the best score if they are independent
+and draws are many. Dependence between entries, such as a correlation or a product, needs a
+classifier: a logistic regression on standardised entries, their squares and products (of many
+entries, the products whose means differ most). For an event it learns on one half of the past
+draws; the other half evaluates its score.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from epsilometer.arrays import Floats, Sample
+from epsilometer.events.candidates import Cells, Numbers
+from epsilometer.events.events import View
+from epsilometer.events.formula import Formula, product, standardised
+from epsilometer_audit.outcomes.shapes import PAIRED
+from epsilometer_audit.statistics.closer_looks import doubt
+
+_ROWS = 20_000  # of either side, for learning
+_FEWEST = 100  # rows
+_ENTRIES = 64  # at most
+_WITH_PRODUCTS = 16  # entries of which all products are features
+_PAIRS, _SIGNIFICANT = 64, 4.0  # products of more entries; standard deviations of their means
+_STEPS, _CONVERGED = 25, 0.01
+_FIRST = 2000  # draws of either side that choose entries and differences
+_COLLINEAR = 0.96  # of the variance of an entry is explained by another
+_DIFFERENCES, _DOUBTED = 4, 3.0  # at most, and standard deviations
+_DIGITS = 6
+_SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
+
+
+def learned_scores(
+    x: Sample, x_prime: Sample, entries: Sequence[int], cells: int
+) -> Iterator[Numbers]:
+    """Yield the cells of a score that separates the sides, if one can be learned.
+
+    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
+    numbers, the 64 are used that differ most. Quantiles of the score make so many ``cells``.
+    """
+    half, half_prime = len(x) // 2, len(x_prime) // 2
+    view = learned_score(x[:half], x_prime[:half_prime], entries)
+    if view is not None:
+        totals = view.of(x[half:]), view.of(x_prime[half_prime:])
+        yield Numbers(*totals, cells, view, values=False, fine=True)
+
+
+def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
+    """Return the score of a logistic regression on the first 20,000 rows; None if they are few.
+
+    Parameters are those of `learned_scores`.
+    """
+    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
+        return None
+    formula = _learned(x[:_ROWS], x_prime[:_ROWS], suspects(x, x_prime, entries))
+    return None if formula is None else View("learned", formula=formula)
+
+
+def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
+    """Return the sum of entries, weighted by the difference of their means; None if none vary.
+
+    Sides have shape ``(n, d)``; few rows are enough, as no product has a weight.
+    """
+    sides = [side[:, list(entries)].astype(np.float64) for side in (x, x_prime)]
+    centres, scales = _spreads(np.concatenate(sides))
+    kept = [i for i, scale in enumerate(scales) if scale > 0]
+    if len(kept) < 2:
+        return None
+    parts = kept, centres[kept].tolist(), scales[kept].tolist()
+    means = [np.mean(standardised(side, *parts), axis=1) for side in sides]
+    weights = [float(f"{weight:.{_DIGITS}g}") for weight in means[0] - means[1]]
+    terms = tuple(((i,), weight) for i, weight in enumerate(weights))
+    chosen = tuple(entries[i] for i in kept)
+    formula = Formula(chosen, tuple(parts[1]), tuple(parts[2]), terms)
+    return View("learned", formula=formula)
+
+
+def suspects(
+    x: Sample, x_prime: Sample, entries: Sequence[int], number: int = _ENTRIES
+) -> Sequence[int]:
+    """Return so many entries whose means, alone or in products, differ most in a few draws."""
+    if len(entries) <= number:
+        return entries
+    chosen = list(entries[:PAIRED])
+    first = min(len(x), _FIRST)
+    table = np.concatenate([x[:_FIRST, chosen], x_prime[:_FIRST, chosen]]).astype(np.float64)
+    table[~np.isfinite(table)] = np.nan
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without numbers
+        low, centre, high = np.nanquantile(table, (_SPREAD[0], 0.5, _SPREAD[1]), axis=0)
+        table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
+    z = _z_scores(np.column_stack([np.ones(len(table)), table]), first)
+    best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:number]
+    return [chosen[i] for i in np.sort(best).tolist()]
+
+
+def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
+    """Yield the cells of differences of nearly collinear entries.
+
+    No product separates u from u + noise, where u is far wider. Parameters are those of
+    `learned_scores`. At most four differences are yielded, by how far a few draws differ.
+    """
+    chosen = list(entries[:PAIRED])
+    sides = [side[:_FIRST, chosen].astype(np.float64) for side in (x, x_prime)]
+    rows = np.concatenate(sides)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if len(chosen) < 2 or len(rows) < _FEWEST:
+        return
+    with np.errstate(all="ignore"):
+        spreads = np.cov(rows, rowvar=False)
+        slopes = spreads / np.diagonal(spreads)
+        near = np.nan_to_num(np.triu(slopes * slopes.T, 1))
+    candidates = []
+    for index in np.argsort(-near, axis=None)[:_PAIRS].tolist():
+        i, j = divmod(index, len(chosen))
+        if near[i, j] > _COLLINEAR:
+            factor = float(f"{slopes[j, i]:.3g}")
+            view = View("difference", chosen[j], other=chosen[i], factor=factor)
+            with np.errstate(all="ignore"):  # numbers may not be finite
+                ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
+            candidates.append((doubt(ours, theirs, cells), view))
+    for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:_DIFFERENCES]:
+        if doubts > _DOUBTED:
+            yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
+
+
+def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
+    """Return the score of a logistic regression; None unless two entries vary."""
+    both = np.concatenate([x, x_prime])
+    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
+    kept = np.flatnonzero(scales > 0)
+    if kept.size < 2:
+        return None
+    chosen = tuple(entries[i] for i in kept.tolist())
+    columns = standardised(both, chosen, centres[kept].tolist(), scales[kept].tolist())
+    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
+    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += _strongest(columns, len(x))
+    features = np.column_stack([product(columns, factors) for factors in terms])
+    spread = features.std(axis=0)
+    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
+    if not terms:
+        return None
+    features, spread = features[:, spread > 0], spread[spread > 0]
+    weights = _weights((features - features.mean(axis=0)) / spread, len(x))
+    rounded = [float(f"{w:.{_DIGITS}g}") for w in (weights / spread).tolist()]
+    return Formula(
+        chosen,
+        tuple(centres[kept].tolist()),
+        tuple(scales[kept].tolist()),
+        tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight),
+    )
+
+
+def _spreads(columns: Floats) -> tuple[Floats, Floats]:
+    """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
+    columns = np.where(np.isfinite(columns), columns, np.nan)
+    centres, scales = np.zeros((2, columns.shape[1]))
+    for i, column in enumerate(columns.T):
+        numbers = column[~np.isnan(column)]
+        if numbers.size:
+            low, centre, high = np.quantile(numbers, (_SPREAD[0], 0.5, _SPREAD[1]))
+            scale = (high - low) / 2 or numbers.std()
+            far = math.log10(max(abs(centre) / scale, 1.0)) if scale else 0.0
+            digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
+            centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
+    return centres, scales
+
+
+def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
+    """Return pairs of columns: all of few columns, or those whose mean products differ most."""
+    pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
+    if len(columns) <= _WITH_PRODUCTS:
+        return pairs
+    z = _z_scores(np.column_stack(columns), first)
+    pairs = [pair for pair in pairs if z[pair] > _SIGNIFICANT]  # others would only add noise
+    return sorted(sorted(pairs, key=lambda pair: -z[pair])[:_PAIRS])
+
+
+def _z_scores(table: Floats, first: int) -> Floats:
+    """Return z-scores of the differences of mean products of columns, ``(d, d)``."""
+    sides = table[:first], table[first:]
+    means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
+    spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
+    z: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    return z
+
+
+def _weights(features: Floats, first: int) -> Floats:
+    """Return the weights of a logistic regression that separates the ``first`` rows.
+
+    It has a ridge penalty. Steps use an upper bound of the Hessian, so that they never overshoot.
+    """
+    target = np.arange(len(features)) < first
+    inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
+    weights, constant = np.zeros(features.shape[1]), 0.0
+    for _ in range(_STEPS):
+        rest = target - 1 / (1 + np.exp(-np.clip(features @ weights + constant, -500, 500)))
+        step = inverse @ (features.T @ rest - weights)
+        weights, constant = weights + step, constant + 4 * float(rest.mean())
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return weights

@@ -1,0 +1,263 @@
+"""The verdict of an audit, for programs and for readers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from epsilometer_audit.formats import as_plain, input_text, percent_sure, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
+
+EXIT_CODES: Mapping[str, int] = {
+    "holds": 0,
+    "not refuted": 0,
+    "violated": 1,
+    "undecided": 3,
+    "invalid": 4,
+}
+
+LOW_BITS = (
+    "the low bits of floating-point outputs are looked at, and they tell these inputs apart "
+    "(Mironov 2012; Haney et al. 2022); if outputs stand for reals, use --as-reals (as_reals=True)"
+)
+"""The note on an event of lowest bits."""
+
+_LEFT_OUT = re.compile(r" \d+ more\b|\.\.\.")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An event that a person can check, and its counts of fresh draws.
+
+    ``count`` of ``draws`` are of the side where the event is too likely for the claim,
+    ``count_prime`` of ``draws_prime`` of the other; none of them chose the event. ``ranges`` is the
+    whole event as numbers, of which the text may leave out some (see `Event.to_plain`), and the
+    outcomes of codes. ``note`` is a warning, if any.
+    """
+
+    event: str
+    count: int
+    draws: int
+    count_prime: int
+    draws_prime: int
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower confidence bound for a claimed number, and an upper one where there is any."""
+
+    quantity: str
+    claimed: float
+    lower: float
+    upper: float | None = None
+    order: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict of an audit.
+
+    Parameters
+    ----------
+    verdict
+        ``violated``; ``not refuted``; ``holds``, only where declared facts about the outputs allow
+        an upper bound; ``undecided``, where the draws may have missed a violation; ``invalid``,
+        where they are not independent draws, or the mechanism failed.
+    claim, claimed
+        The claim as JSON and as text.
+    alpha
+        The probability of "violated" where the claim holds, over all pairs, directions and events.
+    method
+        ``anytime``, a test martingale; ``exact``, one test for a fixed number of draws; or
+        ``one run``, one test of guesses about canaries.
+    bounds
+        For each claimed number.
+    p_value
+        Of the claim, at any time, or in one run; for the exact test None.
+    pair, direction, name
+        The pair of inputs with most evidence, its direction, and its name.
+    witness
+        The event of that evidence, if any.
+    detectable
+        The smallest level that these draws would have found with probability .9; None if unknown.
+    draws
+        Of each side, over all pairs.
+    evidence
+        The log of the e-value by each share of the draws; empty for other tests.
+    guesses
+        Of an audit in one run: the ``rule``, and the numbers of its ``guesses``, of the ``right``
+        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha.
+    cause
+        The result of `explain`, if requested: `Cause.to_plain`.
+    """
+
+    verdict: VerdictName
+    claim: Mapping[str, Any]
+    claimed: str
+    alpha: float
+    method: Literal["anytime", "exact", "one run"]
+    bounds: Sequence[Bound] = ()
+    p_value: float | None = None
+    pair: tuple[Any, Any] | None = None
+    name: str | None = None
+    direction: str | None = None
+    witness: Witness | None = None
+    detectable: float | None = None
+    detect: float | None = None
+    draws: int = 0
+    pairs: int = 1
+    seconds: float = 0.0
+    seed: int = 0
+    outputs: str = ""
+    source: str = ""
+    reasons: Sequence[str] = ()
+    checks: Sequence[Mapping[str, Any]] = ()
+    estimates: Sequence[Mapping[str, Any]] = ()
+    evidence: Sequence[Mapping[str, float]] = ()
+    guesses: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    replay: str | None = None
+    cause: Mapping[str, Any] | None = None
+
+    @property
+    def bound(self) -> float | None:
+        """The lower bound in the claim's own quantity: of the worst, where several are claimed."""
+        return self.worst.lower if self.worst else None
+
+    @property
+    def worst(self) -> Bound | None:
+        """The bound with the largest ratio to its claim."""
+        own = [bound for bound in self.bounds if bound.quantity == self.bounds[0].quantity]
+        return max(own, key=lambda b: b.lower / max(b.claimed, 1e-12), default=None)
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
+        return EXIT_CODES[self.verdict]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return its JSON values; None for numbers that are not finite."""
+        plain = {"verdict": self.verdict, "bound": self.bound} | asdict(self)
+        return {name: as_plain(value) for name, value in plain.items()}
+
+    def to_json(self, *, ascii_only: bool = False) -> str:
+        """Return its JSON text; ``ascii_only`` escapes all other letters."""
+        return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the figure of the verdict with matplotlib, and return its axes.
+
+        It is the growth of the e-value, with the line beyond which the claim is refuted. Tests
+        without an e-value show the probabilities of the witness, and what the claim allows.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default in a figure of its own.
+        """
+        axes: Axes = _figures().plot(self, ax)
+        return axes
+
+    def _repr_html_(self) -> str:
+        """Return the table, with the figure, that a notebook shows."""
+        text: str = _figures().html_of(self)
+        return text
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return the lines for a reader, the verdict first."""
+        return [self._headline(), *(f"  {name:12}{text}" for name, text in self._rows())]
+
+    def _headline(self) -> str:
+        sure = f"{percent_sure(self.alpha)} % confidence"
+        worst = self.worst
+        if self.verdict == "violated" and worst:
+            order = f" of order {worst.order:g}" if worst.order else ""
+            return (
+                f"VIOLATED: {self.claimed} is claimed, {worst.quantity}{order} is at least "
+                f"{short(worst.lower, worst.claimed)} ({sure})"
+            )
+        if self.verdict == "holds" and worst and worst.upper is not None:
+            return (
+                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
+                "declared facts about the outputs are true"
+            )
+        if self.verdict == "invalid":
+            return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
+        if self.verdict == "undecided":
+            return f"UNDECIDED: {'; '.join(self.reasons)}"
+        return f"NOT REFUTED: {self.claimed}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = []
+        for bound in self.bounds:
+            order = f" of order {bound.order:g}" if bound.order else ""
+            upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
+            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
+            rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
+        if (event := self.witness) is not None:
+            rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
+            rows.append(("witness", f"{event.event}{rest}"))
+            counts = f"{event.count} of {event.draws} against {event.count_prime} of "
+            rows.append(("counts", f"{counts}{event.draws_prime} fresh draws"))
+            if event.note:
+                rows.append(("note", event.note))
+        if self.guesses is not None:
+            rows += guesses_rows(self.guesses)
+        if self.direction:
+            name = f"{self.name}: " if self.name else ""
+            x, x_prime = map(input_text, self.pair or ("", ""))
+            turned = x != x_prime and self.direction == f"{x_prime} against {x}"
+            note = " (x' against x)" if turned else ""
+            rows.append(("inputs", f"{name}{self.direction}{note}"))
+        if self.verdict in ("not refuted", "undecided"):
+            least = worst.claimed if (worst := self.worst) else None
+            text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
+            if self.detectable is not None:
+                by = "such an event" if self.guesses is None else "guesses as good as it allows"
+                text = f"{short(self.detectable, least)} by {by}, with probability .9"
+            rows.append(("detectable", text))
+        pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
+        if self.draws:
+            text = f"{self.draws} a side{pairs}, {self.outputs}"
+            rows.append(("draws", f"{text}; {self.seconds:.1f} s, seed {self.seed}"))
+        if self.source:
+            rows.append(("source", self.source))
+        rows += [
+            (check["result"], check["words"])
+            for check in self.checks
+            if check["result"] == "note" or (check["result"] == "failed" and not self.reasons)
+        ]
+        if self.cause is not None:
+            rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
+        if self.replay:
+            results = [check["result"] for check in self.checks if check["name"] == "same seed"]
+            follows = all(result == "passed" for result in results)
+            note = "" if follows else " (other draws: the mechanism follows no seed)"
+            rows.append(("replay", f"{self.replay}{note}"))
+        return rows
+
+
+def _figures() -> Any:
+    """Return the module that draws verdicts; it imports this one."""
+    return import_module("epsilometer_audit.rendering.figures")
+
+
+def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the rows about guesses and canaries; see `Verdict`."""
+    rules = f"; one of {guesses['rules']} rules that were tried" if guesses["rules"] > 1 else ""
+    right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}{rules}"
+    canaries = f"{guesses['canaries']}, of which {guesses['included']} were in"
+    return [("guesses", right), ("canaries", canaries)]
