@@ -20,7 +20,11 @@ from epsilometer_workflow.products.reports import (
     refuse_foreign_results,
 )
 from epsilometer_workflow.runtime import run
-from epsilometer_workflow.runtime.cluster import cancel_orphans, refuse_unquotable
+from epsilometer_workflow.runtime.cluster import (
+    cancel_orphans,
+    refuse_unquotable,
+    refuse_without_slurm,
+)
 from epsilometer_workflow.runtime.provenance import failure_lines
 
 began = time.time()
@@ -97,6 +101,8 @@ onstart:
     try:
         if not workflow.local_exec:
             refuse_unquotable([Path.cwd(), here.parent, sys.executable])
+        if workflow.executor_plugin.name == "slurm":
+            refuse_without_slurm()
         lock.acquire()
         make.remember()
         cancel_orphans()

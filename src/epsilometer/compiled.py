@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, partial, update_wrapper
+from pathlib import Path
 from typing import Any
+
+_DIGEST = 32  # bytes of a SHA-256
 
 
 class _Loop:
@@ -29,10 +34,13 @@ class _Loop:
     @cached_property
     def machine_code(self) -> Any:
         """Numba's function; it replaces this object in the module."""
-        function = self._compiler(cache=True)
+        function = self._compiler()
         self.py_func.__globals__[self.py_func.__name__] = function
-        file = function._cache._cache_file
-        file.save = partial(_save, file)
+        with suppress(RuntimeError):  # it finds no folder for files: each process compiles anew
+            Path.home()  # without one, Numba would make a folder "~"
+            function.enable_caching()
+            cache = function._cache
+            cache.load_overload, cache.save_overload = partial(_load, cache), partial(_save, cache)
         return function
 
     @cached_property
@@ -52,17 +60,37 @@ class _Loop:
         return numba.njit(**options)(self.py_func)
 
 
-def _save(file: Any, key: tuple[Any, ...], machine_code: Any) -> None:
-    """Save machine code under a name that follows from its source and types.
+def _load(cache: Any, types: Any, context: Any) -> Any:
+    """Return what was compiled for types; None without a file, or with one that is damaged."""
+    try:
+        context.refresh()
+        content = Path(_file(cache, types, context.codegen())).read_bytes()
+        digest, machine_code = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(machine_code).digest() == digest:
+            return cache._impl.rebuild(context, pickle.loads(machine_code))  # noqa: S301 (ours)
+    except Exception:  # noqa: S110 (whatever is wrong with the file: it is written again)
+        pass
+    return None
+
+
+def _save(cache: Any, types: Any, result: Any) -> None:
+    """Save machine code, with a digest; on a full disk, not at all."""
+    machine_code = cache._cache_file._dump(cache._impl.reduce(result))
+    path = _file(cache, types, result.codegen)
+    with suppress(OSError), cache._cache_file._open_for_write(path) as file:
+        file.write(hashlib.sha256(machine_code).digest() + machine_code)
+
+
+def _file(cache: Any, types: Any, library: Any) -> str:
+    """Return the file of a function's machine code, whose name follows from its source and types.
 
     Numba numbers the files from 1. Two processes that compile a function for different types at the
     same time would use one name, and run code for one type on data of the other.
     """
-    digest = hashlib.sha256(repr((file._source_stamp, key)).encode()).hexdigest()
-    overloads = file._load_index()
-    overloads[key] = file._data_name(int(digest[:12], 16))
-    file._save_data(overloads[key], machine_code)
-    file._save_index(overloads)
+    file = cache._cache_file
+    key = file._version, file._source_stamp, cache._index_key(types, library)
+    name = file._data_name(int(hashlib.sha256(repr(key).encode()).hexdigest()[:12], 16))
+    return str(file._data_path(name))
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

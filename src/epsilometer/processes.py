@@ -13,5 +13,6 @@ ONE_THREAD = {  # a fork copies one thread only: no other thread may hold a lock
 def cause_of(code: int) -> str:
     """Return why a process ended without an answer, from its exit code or minus its signal."""
     if code < 0:
-        return f"crashed: {signal.strsignal(-code)} (signal {-code})"
+        hint = ", as systems do when memory runs out" if -code == signal.SIGKILL else ""
+        return f"crashed: {signal.strsignal(-code)} (signal {-code}){hint}"
     return f"ended the interpreter with exit code {code}"

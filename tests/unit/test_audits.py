@@ -363,8 +363,8 @@ def test_a_job_that_was_stopped_is_tried_again(config_folder):
     assert case.stopped() == ""
     log = Path(case.path.replace("smoke/", "smoke/logs/").replace(".parquet", ".stopped"))
     log.parent.mkdir(parents=True)
-    log.write_text("took longer\n")
-    assert case.stopped() == "took longer\n"
+    log.write_text("crashed\n")
+    assert case.stopped() == "crashed\n"
 
 
 PATHS = [  # under results/smoke, the error

@@ -1,10 +1,14 @@
-"""Machine code on the disk: processes that compile one function at the same time."""
+"""Machine code on the disk: whatever is wrong with the files, loops run, and are saved again."""
 
+import errno
 import importlib.util
 import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.caching import CacheImpl
 
 SOURCE = """
 from epsilometer.compiled import compiled
@@ -16,6 +20,8 @@ def total(values):
         result += value
     return result
 """
+
+VALUES = np.array([1.0, 2.0])
 
 
 @pytest.fixture
@@ -36,25 +42,86 @@ def processes(tmp_path, monkeypatch):
 
 
 def test_two_processes_that_compile_for_two_types_do_not_share_a_file(processes, monkeypatch):
-    """The other saves its code for reals between the two files that this one saves for integers."""
+    """The other saves its code for reals while this one saves for integers."""
     whole, real = processes().machine_code, processes().machine_code
     file = whole._cache._cache_file
-    save_data = file._save_data
+    opened = file._open_for_write
 
-    def interrupted(name, data):
+    def interrupted(path):
         assert real(np.array([1.0, 2.0])) == 3
-        save_data(name, data)
+        return opened(path)
 
-    monkeypatch.setattr(real._cache._cache_file, "_load_index", dict)
-    monkeypatch.setattr(file, "_save_data", interrupted)
+    monkeypatch.setattr(file, "_open_for_write", interrupted)
     assert whole(np.array([1, 2])) == 3
     for values in (np.array([3, 4]), np.array([3.0, 4.0])):
         assert processes()(values) == 7
+        assert from_the_disk(processes(), values)
+
+
+def from_the_disk(loop, values=VALUES):
+    """Return whether another process need not compile."""
+    function = loop.machine_code
+    assert function(values) == values.sum()
+    return not function.stats.cache_misses
 
 
 def test_machine_code_is_read_from_the_disk(processes):
-    assert processes()(np.array([1.0, 2.0])) == 3
-    again = processes().machine_code
-    assert again(np.array([3.0, 4.0])) == 7
-    assert sum(again.stats.cache_hits.values()) == 1
-    assert not again.stats.cache_misses
+    assert not from_the_disk(processes())
+    assert from_the_disk(processes())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:1],
+        lambda content: content[:-1],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:],
+        lambda content: bytes(len(content)),
+    ],
+)
+def test_a_damaged_file_is_written_again(processes, tmp_path, damage):
+    processes()(VALUES)
+    (file,) = (tmp_path / "__pycache__").glob("*.nb*")
+    file.write_bytes(damage(file.read_bytes()))
+    assert not from_the_disk(processes())
+    assert from_the_disk(processes())
+
+
+def test_a_file_that_cannot_be_read_is_none(processes, tmp_path):
+    processes()(VALUES)
+    (file,) = (tmp_path / "__pycache__").glob("*.nb*")
+    file.unlink()
+    file.mkdir()
+    assert not from_the_disk(processes())
+
+
+@pytest.mark.parametrize("cause", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_file_that_cannot_be_written_is_left_out(processes, tmp_path, monkeypatch, cause):
+    function = processes().machine_code
+
+    @contextmanager
+    def full(path):
+        raise OSError(cause, "no")
+        yield
+
+    monkeypatch.setattr(function._cache._cache_file, "_open_for_write", full)
+    assert function(VALUES) == 3
+    assert not list(tmp_path.rglob("*.nb*"))
+
+
+def test_without_a_folder_for_files_a_loop_is_compiled_in_each_process(processes, monkeypatch):
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    for _ in range(2):
+        assert not from_the_disk(processes())
+
+
+def test_without_a_home_none_is_made(processes, tmp_path, monkeypatch):
+    """Where a user has no home, `~` is no more than a name."""
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}[0])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "__pycache__").write_text("no folder")
+    assert not from_the_disk(processes())
+    assert not Path("~").exists()

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from epsilometer_workflow.runtime.keeping import kept
 snakemake = SimpleNamespace(
     log=["results/smoke/logs/made.log"], rule="audit", wildcards=["one"], output=["made.csv"],
-    resources={{"runtime": {minutes}, "mem_mb": 300}},
+    resources={{"runtime": 0.001, "mem_mb": 1}},
 )
 def stopped(cause):
     {stopped}
@@ -25,15 +25,14 @@ with kept(snakemake, stopped) as progress:
 WRITES = "pathlib.Path('made.csv').write_text(cause)"
 
 
-def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 1):
-    code = SCRIPT.format(body=body, stopped=stopped, minutes=minutes)
+def run(folder: Path, body: str, stopped: str = WRITES):
+    code = SCRIPT.format(body=body, stopped=stopped)
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
         env={k: v for k, v in os.environ.items() if k != RUN},
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
 
@@ -43,20 +42,15 @@ def run(folder: Path, body: str, stopped: str = WRITES, minutes: float = 1):
     [
         ("ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"),
         ("os._exit(0)", "ended the interpreter with exit code 0"),
-        (
-            "time.sleep(60)",
-            "took longer than its limit of 0.01 minutes; if it needs more: --set-res",
-        ),
-        ("x = b'1' * 500_000_000; time.sleep(60)", "took more memory than its limit of 300 MB; if"),
     ],
 )
 def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, cause):
-    done = run(tmp_path, body, minutes=0.01 if "longer" in cause else 1)
+    done = run(tmp_path, body)
     assert done.returncode == 0
     assert (tmp_path / "made.csv").read_text().startswith(cause)
     assert (tmp_path / "results/smoke/logs/made.stopped").read_text().startswith(cause)
     assert cause in done.stderr
-    assert run(tmp_path, body, minutes=0.01 if "longer" in cause else 1).returncode == 0
+    assert run(tmp_path, body).returncode == 0
     assert len((tmp_path / "results/smoke/logs/made.stopped").read_text().splitlines()) == 2
 
 
@@ -64,7 +58,7 @@ def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, ca
     "body", ["time.sleep(1); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
 )
 def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
-    assert run(tmp_path, body, minutes=1).returncode == 1
+    assert run(tmp_path, body).returncode == 1
     assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log", "made.tsv"]
 
 
@@ -73,3 +67,9 @@ def test_where_that_cannot_be_written_either_the_job_fails(tmp_path):
     assert done.returncode == 1
     assert "ended the interpreter" in done.stderr
     assert not (tmp_path / "results/smoke/logs/made.stopped").exists()
+
+
+def test_no_job_is_ended_for_the_time_or_memory_that_it_asked_for(tmp_path):
+    """These are for the scheduler of a cluster: a machine may be slow, and memory to spare."""
+    done = run(tmp_path, "held = b'1' * 100_000_000; time.sleep(0.5)")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -250,7 +250,7 @@ def test_recorded_outputs_are_audited(audited):
 
 def test_a_job_that_was_stopped_leaves_its_cause(tmp_path):
     spec, file = spec_of(claims=[{"epsilon": 1.0}, {"gdp": 1.0}]), str(tmp_path / "case.parquet")
-    cause = "took longer than its limit of 3 minutes"
+    cause = "crashed: Segmentation fault (signal 11)"
     audit.write_failure(file, str(tmp_path / "case.html"), spec, "of nothing", cause)
     answers = verdicts_of(file, spec)
     assert [(answer["verdict"], answer["draws"]) for answer in answers] == [("failed", 0)] * 2

@@ -114,7 +114,7 @@ def copy_project(folder: Path, config: Path | None = None) -> Project:
 
 def unfinished(folder: str, names: list[str]) -> set[str]:
     """Return the caches that are being written; others are copied, to compile nothing again."""
-    finished = (".pyc", ".nbi", ".nbc")
+    finished = (".pyc", ".nbc")
     cache = Path(folder).name == "__pycache__"
     return {name for name in names if cache and not name.endswith(finished)}
 

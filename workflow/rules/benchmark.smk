@@ -11,7 +11,7 @@ rule measure:
         make.measure.log,
     conda:
         "../../envs/environment.yaml"
-    threads: workflow.cores or 1  # one job at a time
+    threads: workflow.resource_settings.cores or 1  # one job at a time
     resources:
         mem_mb=make.measure.mem_mb,
         runtime=make.measure.runtime,

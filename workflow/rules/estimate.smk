@@ -109,7 +109,7 @@ rule time:
         make.time.log,
     conda:
         "../../envs/environment.yaml"
-    threads: workflow.cores or 1  # one job at a time
+    threads: workflow.resource_settings.cores or 1  # one job at a time
     resources:
         mem_mb=make.time.mem_mb,
         runtime=make.time.runtime,

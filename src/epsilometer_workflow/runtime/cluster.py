@@ -1,4 +1,4 @@
-"""Checks before a run on a SLURM cluster: a folder with a plain name, and no jobs of earlier runs.
+"""Checks before a run on SLURM: it answers, folders have plain names, no earlier jobs are left.
 
 When Snakemake is killed its submitted jobs run on, and would write into the next run's files. They
 are recognised by their name (the profile's prefix) and their working directory.
@@ -33,6 +33,16 @@ def refuse_unquotable(folders: Iterable[str | os.PathLike[str]]) -> None:
                 f"{str(folder)!r}: must not have {match[0]!r} in its name, because a shell of the "
                 "cluster may change it; use letters, digits and ._-"
             )
+
+
+def refuse_without_slurm() -> None:
+    """Raise `EpsilometerError` where no job can be submitted: Snakemake would wait for ever."""
+    if shutil.which("sbatch") is None:
+        raise EpsilometerError(
+            "sbatch: not found; start this command where SLURM is, or without --profile"
+        )
+    if _ask("scontrol", "ping") is None:
+        raise EpsilometerError("scontrol ping: SLURM does not answer; try again when it does")
 
 
 def cancel_orphans() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import DamagedError, EpsilometerError, one_line
 from epsilometer_workflow.runtime.forkserver import client
-from epsilometer_workflow.runtime.watch import OUTSIDE, Limits, Usage, done, failed, watched
+from epsilometer_workflow.runtime.watch import OUTSIDE, Usage, done, failed, watched
 
 _SECONDS_BETWEEN_LINES = 5.0
 _log = logging.getLogger("epsilometer")
@@ -43,17 +43,14 @@ def kept(
         saved = False
         if cause is not None:
             _clear_halves_of(snakemake.output)
-            line = f"{cause}{_limit_hint(cause, snakemake)}"
-            _report(f"{line} (log: {log_file}) [{title}]")
-            saved = cause not in OUTSIDE and _saved(stopped, line, log_file)
+            _report(f"{cause} (log: {log_file}) [{title}]")
+            saved = cause not in OUTSIDE and _saved(stopped, cause, log_file)
         _log.info("took %s", usage)
         with suppress(OSError):
             _write_benchmark(log_file, usage)
         return saved
 
-    resources = snakemake.resources
-    limits = Limits(minutes=resources.get("runtime"), megabytes=resources.get("mem_mb"))
-    terminal = watched(limits, keep, ended, client())
+    terminal = watched(keep, ended, client())
     last = time.monotonic()
 
     def progress(message: str) -> None:
@@ -153,15 +150,6 @@ def _refused(error: OSError, file: object) -> str:
         errno.EACCES: "; results/ must be writable",
     }
     return one_line(message) + helps.get(error.errno or 0, "")
-
-
-def _limit_hint(cause: str, snakemake: Any) -> str:
-    """Return a hint how to raise the limit that stopped a job."""
-    for limit, resource in (("memory", "mem_mb"), ("longer", "runtime")):
-        if limit in cause and "limit" in cause:
-            more = 2 * snakemake.resources.get(resource)
-            return f"; if it needs more: --set-resources {snakemake.rule}:{resource}={more}"
-    return ""
 
 
 def _set_aside(error: DamagedError) -> str:

@@ -1,18 +1,18 @@
 """A watched job: it runs in a child process, and every kind of end is reported.
 
-A mechanism under audit is foreign code. It may crash the interpreter, never return, use all memory
-or print without end; and the Snakemake above it may be killed. So the parent process stays small
-and safe: it waits for the child, enforces its limits, keeps its printed text, stops it when its run
-has ended, and reports the cause if the child cannot.
+A mechanism under audit is foreign code. It may crash the interpreter, use all memory or print
+without end; and the Snakemake above it may be killed. So the parent process stays small and safe:
+it waits for the child, keeps its printed text, stops it when its run has ended, and reports the
+cause if the child cannot. It has no limit of time: a machine may be slow, and a cluster has its
+own. It has none of memory: measured in 2 GB, the system kills the same job a second later, with the
+memory of its workers counted, and a job that a limit would have ended for no reason succeeds.
 """
 
 from __future__ import annotations
 
 import ctypes
 import faulthandler
-import math
 import os
-import re
 import select
 import signal
 import time
@@ -36,14 +36,6 @@ OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The limits of a job; None means no limit."""
-
-    minutes: float | None = None
-    megabytes: float | None = None
-
-
-@dataclass(frozen=True)
 class Usage:
     """The usage of a job: seconds of wall clock and of CPU, and its largest memory in megabytes."""
 
@@ -60,7 +52,6 @@ class _Stopped(Exception):  # noqa: N818
 
 
 def watched(
-    limits: Limits,
     keep: Callable[[str], None],
     ended: Callable[[Usage, str | None], bool],
     client: int | None = None,
@@ -72,8 +63,6 @@ def watched(
 
     Parameters
     ----------
-    limits
-        The limits at which the child is stopped.
     keep
         Called in this process with the text that the child prints, up to a megabyte: whole lines,
         and the beginning of a line where the child pauses in it.
@@ -95,7 +84,7 @@ def watched(
     lines = _Lines(keep)
     try:
         signal.signal(signal.SIGTERM, _terminated)
-        _wait(child, reader, limits, lines, client)
+        _wait(child, reader, lines, client)
     except _Stopped as stopped:
         cause = str(stopped)
     except KeyboardInterrupt:
@@ -144,6 +133,8 @@ def _become_child(watcher: int, reader: int, writer: int, client: int | None) ->
     if os.getppid() != watcher:
         os._exit(_REPORTED)
     os.setpgid(0, 0)  # so that it can be stopped with all its processes
+    with suppress(OSError):  # where memory runs out, the system ends a job, not the user's browser
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     terminal = os.dup(2)
     os.close(reader)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -157,15 +148,16 @@ def _become_child(watcher: int, reader: int, writer: int, client: int | None) ->
     return terminal
 
 
-def _wait(child: int, reader: int, limits: Limits, lines: _Lines, client: int | None) -> None:
+def _wait(child: int, reader: int, lines: _Lines, client: int | None) -> None:
     """Return when the child has ended; raise `_Stopped` when it has to be."""
-    deadline = math.inf if limits.minutes is None else time.monotonic() + 60 * limits.minutes
+    run = os.environ.get(RUN, "")
     printed = 0
     poll = select.poll()
-    poll.register(reader, select.POLLIN)
-    if client is not None:
-        poll.register(client, select.POLLIN)
-    ended, run_is_gone = _end_test(child, poll, own=True), _run_end_test(poll)
+    with suppress(AttributeError, OSError):  # old kernels and Pythons: the end is seen by turns
+        poll.register(os.pidfd_open(child), select.POLLIN)
+    for descriptor in (reader, client):
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll(1000 * _SECONDS_BETWEEN_LOOKS)}
         if reader in ready:
@@ -176,58 +168,26 @@ def _wait(child: int, reader: int, limits: Limits, lines: _Lines, client: int | 
                 poll.unregister(reader)
         else:
             lines.flush()
-            if ended(ready):
+            if _has_ended(child):
                 return
         if client in ready:
             raise _Stopped(_INTERRUPTED)
-        if run_is_gone(ready):
+        if run.isdigit() and _has_ended(int(run)):
             raise _Stopped(_GONE)
         if printed > _PRINTED_BYTES:
             raise _Stopped(f"printed more than {_PRINTED_BYTES / 1e6:g} MB")
-        if time.monotonic() > deadline:
-            raise _Stopped(f"took longer than its limit of {limits.minutes:g} minutes")
-        if limits.megabytes is not None and _megabytes(child) > limits.megabytes:
-            raise _Stopped(f"took more memory than its limit of {limits.megabytes:g} MB")
 
 
-def _run_end_test(poll: select.poll) -> Callable[[set[int]], bool]:
-    """Return a test of whether the Snakemake that started this job has ended."""
-    process = os.environ.get(RUN, "")
-    if not process.isdigit():
-        return lambda _: False
-    return _end_test(int(process), poll, own=False)
-
-
-def _end_test(process: int, poll: select.poll, *, own: bool) -> Callable[[set[int]], bool]:
-    """Return a test, on the descriptors that are ready, of whether a process has ended.
-
-    The kernel signals it by a descriptor; on old kernels and Pythons, the process is polled.
-    """
+def _has_ended(process: int) -> bool:
     try:
-        descriptor = os.pidfd_open(process)
-    except ProcessLookupError:
-        return lambda _: True
-    except (AttributeError, OSError):
-        if own:
-            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            return lambda _: os.waitid(os.P_PID, process, options) is not None
-        return lambda _: not Path(f"/proc/{process}").exists()
-    poll.register(descriptor, select.POLLIN)
-    return lambda ready: descriptor in ready
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return status.rpartition(")")[2].split()[0] in "ZX"
 
 
 def _terminated(*_: object) -> None:
     raise _Stopped(_TERMINATED)
-
-
-def _megabytes(process: int) -> float:
-    """Return the private memory of a process: mapped files do not count."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-    except OSError:
-        return 0.0  # the process is ending
-    match = re.search(r"^RssAnon:\s+(\d+) kB", status, flags=re.MULTILINE)
-    return int(match[1]) * 1024 / 1e6 if match else 0.0
 
 
 def _end(child: int, began: float) -> tuple[int, Usage]:
