@@ -1,0 +1,783 @@
+"""The methods of the four papers on two arrays: one function for each question.
+
+``x`` and ``x_prime`` hold independent outputs of a mechanism on two inputs, of shape ``(n,)`` or
+``(n, d)``; the sides may differ in n. Floats are real outputs. Integers, booleans and strings are
+outcomes, of which only equality counts (to kNN and scikit-learn integers are numbers); a row of
+them is one outcome. Losses and epsilons are of both directions. A divergence or delta is of x from
+x': exchange the arguments for the other direction. Draws are used in their order: the first ones
+choose or train, and the others confirm or test.
+
+Functions raise `ArgumentError`, of one line, for arguments out of range. Results are frozen and
+print in a line. Where draws do not give a number it is None, or 0 for a bound, and ``reason`` says
+why. All levels are in nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from epsilometer import checks
+from epsilometer.arrays import Floats, Sample
+from epsilometer.densities.binned import quantiles
+from epsilometer.densities.frequencies import joint_counts
+from epsilometer.densities.histogram import histogram
+from epsilometer.errors import ArgumentError
+from epsilometer.estimators.answering import answers
+from epsilometer.estimators.base import Claims
+from epsilometer.estimators.histogram import HistogramEstimator, histogram_estimate
+from epsilometer.estimators.local_loss import (
+    LocalLoss,
+    MaximumPrivacyLoss,
+    default_region,
+    loss_at,
+)
+from epsilometer.estimators.renyi_bound import LargestRenyiBound, RenyiBound
+from epsilometer.estimators.spectrum import Spectrum, epsilon_at
+from epsilometer.samples import Pair, pair_of, pairs_of_arrays
+
+_FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
+_HITS = 10.0  # with few draws: this number of draws, as a share
+_IQR = 1.349  # of a normal distribution, in standard deviations
+_FEW = 100  # fewest draws of a side for a local loss
+_AT_FLOOR = 50  # expected draws on an outcome of probability tau (kutta2022)
+
+Region = tuple[float, float]
+EmptyCells = Literal["fail", "skip"]
+Interval = Literal["clopper-pearson", "hoeffding", "bootstrap"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _Result:
+    n: int
+    n_prime: int
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _line(self, text: str) -> str:
+        because = f"; {self.reason}" if self.reason else ""
+        return f"{text}, from {self.n} draws of x and {self.n_prime} of x'{because}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LossCurve(_Result):
+    """Local privacy losses at given outputs: estimates without a confidence.
+
+    Attributes
+    ----------
+    outputs
+        As they were given, of shape ``(k,)`` or ``(k, d)``.
+    losses
+        ln f_x - ln f_x' at each, in nats, ``(k,)``: above 0 where x is likelier. It is 0 where both
+        sides are below the floor.
+    floor
+        Smaller densities count as this: a probability, or in one over the unit of outputs.
+    n, n_prime
+        Draws of x and of x'.
+    """
+
+    outputs: Sample
+    losses: Floats
+    floor: float
+
+    def __str__(self) -> str:
+        low, high = self.losses.min(), self.losses.max()
+        text = f"losses from {low:.4g} to {high:.4g} nats at {len(self.losses)} outputs"
+        return self._line(f"{text}, an estimate without confidence")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LargestLoss(_Result):
+    """The largest local privacy loss that was seen: an estimate without a confidence.
+
+    Attributes
+    ----------
+    value
+        The loss, in nats, in its larger direction.
+    output
+        Where it was seen: a number, a string, or a list of d of them.
+    likelier
+        The side that is likelier there, ``x`` or ``x'``.
+    region
+        Where real outputs of shape ``(n,)`` were searched, in their unit; else None.
+    floor, n, n_prime
+        As in `LossCurve`.
+    """
+
+    value: float
+    output: Any
+    likelier: str
+    region: Region | None
+    floor: float
+
+    def __str__(self) -> str:
+        ends = f", searched in [{self.region[0]:.4g}, {self.region[1]:.4g}]" if self.region else ""
+        text = f"largest loss {self.value:.4g} nats at {self.output}, likelier on {self.likelier}"
+        return self._line(f"{text}{ends}, an estimate without confidence")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LowerBound(_Result):
+    """A lower confidence bound.
+
+    Attributes
+    ----------
+    quantity
+        What is bounded.
+    value
+        The bound, in nats, at least 0.
+    confidence
+        The share of repetitions, for large n, in which ``value`` is at most the quantity.
+    pair
+        The position from 0 of the pair that gave it.
+    n, n_prime
+        Draws of x and of x' of this pair that it rests on; others may have chosen what it is about.
+    reason
+        Why ``value`` says nothing, or what was left out.
+    """
+
+    quantity: str
+    value: float
+    confidence: float
+    pair: int = 0
+
+    def __str__(self) -> str:
+        sure = f"with confidence {self.confidence:g} for large n"
+        return self._line(f"{self.quantity} >= {self.value:.4g} nats {sure}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DeltaCurve(_Result):
+    """The privacy spectrum: delta of x from x' at every epsilon, by a classifier.
+
+    Attributes
+    ----------
+    epsilons
+        In nats, of shape ``(m,)``.
+    deltas
+        Estimates, ``(m,)``.
+    low, high
+        Ends of an interval for the classifier's delta, at each epsilon by itself, ``(m,)``. That is
+        at most the delta of the pair: ``low`` is a lower bound for both.
+    confidence
+        Of each interval; None for the bootstrap.
+    classifier
+        Its name.
+    n, n_prime
+        Draws of x and of x' that tested it; others trained it.
+    """
+
+    epsilons: Floats
+    deltas: Floats
+    low: Floats
+    high: Floats
+    confidence: float | None
+    classifier: str
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the smallest epsilon, in nats, at which the estimate is ``delta`` at most.
+
+        It is infinite where no epsilon of the curve is large enough.
+        """
+        return epsilon_at(delta, self.epsilons, self.deltas)
+
+    def __str__(self) -> str:
+        shown = sorted({0, len(self.epsilons) // 2, len(self.epsilons) - 1})
+        rows = zip(self.epsilons, self.deltas, self.low, self.high, strict=True)
+        points = [f"{d:.4g} in [{a:.4g}, {b:.4g}] at {e:g}" for e, d, a, b in rows]
+        sure = f"with confidence {self.confidence:g} each" if self.confidence else "no confidence"
+        return self._line(
+            f"delta {', '.join(points[i] for i in shown)} ({self.classifier}, {sure})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HistogramLevel(_Result):
+    """A privacy level from two histograms.
+
+    Attributes
+    ----------
+    quantity
+        What is estimated.
+    value
+        The estimate, in nats, or None.
+    low, high
+        ``value`` - gamma, at least 0, and ``value`` + gamma; None without a confidence.
+    confidence
+        The least chance that the error is gamma at most, by the theorem for the claims; or None.
+    gamma
+        The precision, in nats.
+    cells
+        The number of cells, or of outcomes.
+    n, n_prime
+        Draws of x and of x'.
+    reason
+        Why there is no value, or no confidence.
+    """
+
+    quantity: str
+    value: float | None
+    confidence: float | None
+    gamma: float
+    cells: int
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        known = self.value is not None and self.confidence is not None
+        return max(self.value - self.gamma, 0.0) if known else None  # type: ignore[operator]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        known = self.value is not None and self.confidence is not None
+        return self.value + self.gamma if known else None  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        text = "no estimate" if self.value is None else f"{self.value:.4g} nats"
+        if self.low is not None:
+            text += f" in [{self.low:.4g}, {self.high:.4g}] with confidence {self.confidence:.3g}"
+        return self._line(f"{self.quantity}: {text}, {self.cells} cells")
+
+
+# --- askin2022: the local privacy loss ------------------------------------------------------------
+
+
+def local_loss(
+    x: ArrayLike, x_prime: ArrayLike, outputs: ArrayLike, *, floor: float | None = None
+) -> LossCurve:
+    """Estimate the local privacy loss ln f_x - ln f_x' at given outputs (askin2022, Algorithm 1).
+
+    Parameters
+    ----------
+    x, x_prime
+        Outputs on both inputs, 100 or more, of shape ``(n,)`` or ``(n, d)``. Reals need a density
+        (Gaussian kernels, Silverman's bandwidth): those with atoms are refused. Entries of rows
+        share a bandwidth, so their units should be similar.
+    outputs
+        Where, of shape ``(k,)`` or ``(k, d)``, in the unit of outputs.
+    floor
+        tau: smaller densities (in one over the unit of outputs) or probabilities count as this. If
+        not given: 0.001 over the spread of real outputs, or the share of ten draws.
+
+    Laplace noise of scale 1 around 0 and .7 loses .7 left of both:
+
+    >>> rng = np.random.default_rng(4)
+    >>> x, x_prime = rng.laplace(0, 1, 20_000), rng.laplace(0.7, 1, 20_000)
+    >>> local_loss(x, x_prime, [-1.0, 0.35, 2.0]).losses.round(1)
+    array([ 0.7,  0. , -0.7])
+    """
+    pair = pair_of(x, x_prime, outputs, least=_FEW)
+    assert pair.outputs is not None
+    tau = _floor(pair, floor)
+    losses = loss_at(pair.x, pair.x_prime, pair.outputs, tau)
+    at = np.asarray(outputs)
+    return LossCurve(outputs=at, losses=losses, floor=tau, **_sizes(pair))
+
+
+def largest_loss(
+    x: ArrayLike,
+    x_prime: ArrayLike,
+    *,
+    region: Region | None = None,
+    floor: float | None = None,
+) -> LargestLoss:
+    """Estimate the pure level of a pair, the largest local loss (DPL; askin2022, Algorithm 3).
+
+    Parameters
+    ----------
+    x, x_prime, floor
+        As for `local_loss`.
+    region
+        The ends between which real outputs are searched, in their unit; if not given, from the
+        lowest 1 % quantile to the highest 99 % quantile of the sides. Rows are searched at some
+        draws.
+
+    Of a bit that is kept with probability 3/4 the level is log 3, 1.10:
+
+    >>> rng = np.random.default_rng(4)
+    >>> kept, flipped = rng.random(10_000) < 0.75, rng.random(10_000) < 0.25
+    >>> loss = largest_loss(kept, flipped)
+    >>> round(loss.value, 2), loss.output, loss.likelier
+    (1.07, 0, "x'")
+    """
+    pair = pair_of(x, x_prime, least=_FEW)
+    _check_region(region, pair)
+    if pair.real and pair.x.ndim == 1:
+        region = region or default_region(pair.x, pair.x_prime)
+    tau = _floor(pair, floor)
+    _, (loss,) = LocalLoss(tau).screen([(pair.x, pair.x_prime)], draws=pair.n, region=region)
+    assert loss.target is not None  # the selected pair has one
+    output, side = loss.target["output"], "x" if loss.target["sign"] > 0 else "x'"
+    if pair.labels is not None:
+        output = [pair.labels[int(output[0])].tolist()]
+    return LargestLoss(
+        value=loss.loss,
+        output=output[0] if len(output) == 1 else output,
+        likelier=side,
+        region=region,
+        floor=tau,
+        **_sizes(pair),
+    )
+
+
+def loss_lower_bound(
+    x: ArrayLike,
+    x_prime: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    choosing: float = 0.3,
+    region: Region | None = None,
+    floor: float | None = None,
+) -> LowerBound:
+    """Bound the pure level of a pair from below (MPL; askin2022, Algorithm 4, (26)).
+
+    The first draws choose the output of the largest loss; the others bound the loss there. The loss
+    keeps the sign that it had in the first draws, unlike the paper's, whose bound is too often
+    above the truth where the sides are alike.
+
+    Parameters
+    ----------
+    x, x_prime, region, floor
+        As for `largest_loss`.
+    alpha
+        The share of repetitions in which the bound may lie above the level, for large n.
+    choosing
+        The share of the draws that choose.
+
+    Laplace noise of scale 1, .7 apart, whose level is .7, searched where there are many draws:
+
+    >>> rng = np.random.default_rng(4)
+    >>> x, x_prime = rng.laplace(0, 1, 50_000), rng.laplace(0.7, 1, 50_000)
+    >>> loss_lower_bound(x, x_prime, region=(-1, 2))
+    epsilon >= 0.6319 nats with confidence 0.95 for large n, from 35000 draws of x and 35000 of x'
+    """
+    pair = pair_of(x, x_prime, least=_FEW)
+    return _loss_lower_bound("epsilon", [pair], alpha, choosing, region, floor)
+
+
+def loss_lower_bound_of_pairs(
+    pairs: Iterable[tuple[ArrayLike, ArrayLike]],
+    *,
+    alpha: float = 0.05,
+    choosing: float = 0.3,
+    region: Region | None = None,
+    floor: float | None = None,
+) -> LowerBound:
+    """Bound the largest pure level of several pairs from below (MPL; askin2022, Algorithm 4).
+
+    The first draws choose the pair, too. Arguments and errors are as for `loss_lower_bound`.
+
+    Two pairs of bits, of which the second has the level log 3, 1.10:
+
+    >>> rng = np.random.default_rng(4)
+    >>> bits = [rng.random(10_000) < chance for chance in (0.5, 0.4, 0.75, 0.25)]
+    >>> bound = loss_lower_bound_of_pairs([bits[:2], bits[2:]])
+    >>> bound.pair, round(bound.value, 2)
+    (1, 1.04)
+    """
+    given = pairs_of_arrays(pairs, least=_FEW)
+    quantity = f"largest epsilon of {len(given)} pairs"
+    return _loss_lower_bound(quantity, given, alpha, choosing, region, floor)
+
+
+def _loss_lower_bound(
+    quantity: str,
+    pairs: Sequence[Pair],
+    alpha: float,
+    choosing: float,
+    region: Region | None,
+    floor: float | None,
+) -> LowerBound:
+    checks.between_0_and_1("choosing", choosing)
+    method, screened = MaximumPrivacyLoss(alpha=alpha), []
+    for pair in pairs:
+        _check_region(region, pair)
+        first = pair.part(0, choosing)
+        screen = LocalLoss(_floor(first, floor))
+        _, (loss,) = screen.screen([(first.x, first.x_prime)], draws=pair.n, region=region)
+        screened.append((screen, loss))
+    k = int(np.argmax([loss.loss for _, loss in screened]))
+    (screen, loss), fresh = screened[k], pairs[k].part(choosing, 1)
+    assert loss.target is not None  # the selected pair has one
+    bound = float(method.bound(screen.weigh(fresh.x, fresh.x_prime, loss.target)))
+    return LowerBound(
+        quantity=quantity, value=max(bound, 0.0), confidence=1 - alpha, pair=k, **_sizes(fresh)
+    )
+
+
+def _floor(pair: Pair, floor: float | None) -> float:
+    """Return tau, in one over the unit of outputs to the power d, or as a probability."""
+    if floor is not None:
+        return checks.positive("floor", floor)
+    tau = max(_FLOOR, _HITS / pair.n)
+    if pair.real:
+        pooled = np.concatenate([pair.x, pair.x_prime])
+        for column in pooled.reshape(len(pooled), -1).T:
+            low, high = quantiles(column, [0.25, 0.75])
+            tau *= _IQR / (high - low) if high > low else 1.0
+    return tau
+
+
+def _check_region(region: Region | None, pair: Pair) -> None:
+    if region is not None:
+        if not pair.real or pair.x.ndim > 1:
+            raise ArgumentError("region", "is for real outputs of shape (n,)")
+        if not isinstance(region, Sequence) or len(region) != 2:
+            raise ArgumentError("region", f"must have two ends, got {region!r}")
+        checks.interval("region", *region)
+
+
+def _sizes(pair: Pair) -> dict[str, Any]:
+    return {"n": len(pair.x), "n_prime": len(pair.x_prime)}
+
+
+# --- kutta2022: lower bounds of Rényi divergences -------------------------------------------------
+
+
+def renyi_lower_bound(
+    x: ArrayLike, x_prime: ArrayLike, order: float, *, alpha: float = 0.05
+) -> LowerBound:
+    """Bound the Rényi divergence of x from x' from below (kutta2022, (16), without its bias).
+
+    Reals are counted in cells between quantiles: units, kinks, atoms and tails do not matter.
+
+    Parameters
+    ----------
+    x, x_prime
+        Outputs on both inputs, more than 50: ``(n,)``, or ``(n, d)`` of outcomes. Of unequal sides
+        the first draws of the larger are used.
+    order
+        lambda, above 1 and finite.
+    alpha
+        The share of repetitions in which the bound may lie above the divergence, for large n.
+
+    A bit that is kept with probability 3/4; the divergence of order 2 is log(7/3), .847:
+
+    >>> rng = np.random.default_rng(4)
+    >>> kept, flipped = rng.random(10_000) < 0.75, rng.random(10_000) < 0.25
+    >>> bound = renyi_lower_bound(kept, flipped, 2)
+    >>> bound.quantity, round(bound.value, 2), bound.confidence
+    ('Rényi divergence of order 2', 0.78, 0.95)
+    """
+    order = checks.order("order", order, finite=True)
+    method = RenyiBound(draws_at_floor=_AT_FLOOR, alpha=alpha)
+    pair = pair_of(x, x_prime, least=_AT_FLOOR + 1, rows=False)
+    (answer,) = answers(method, (pair.x, pair.x_prime), order=order)
+    quantity, forward = f"Rényi divergence of order {order:g}", float(answer.forward)
+    return _renyi(quantity, [pair], [forward if answer.trusted() else None], alpha)
+
+
+def renyi_lower_bound_of_pairs(
+    pairs: Iterable[tuple[ArrayLike, ArrayLike]],
+    order: float,
+    *,
+    alpha: float = 0.05,
+    own_samples: bool = False,
+) -> LowerBound:
+    """Bound the largest Rényi divergence of several pairs, in both directions (kutta2022, (8)).
+
+    Arguments and errors are as for `renyi_lower_bound`; ``alpha`` is of all pairs together. If no
+    draws are in two pairs, ``own_samples`` gives a slightly larger bound: (8) for Bonferroni's
+    correction.
+
+    >>> rng = np.random.default_rng(4)
+    >>> bits = [rng.random(10_000) < chance for chance in (0.5, 0.4, 0.75, 0.25)]
+    >>> bound = renyi_lower_bound_of_pairs([bits[:2], bits[2:]], 2)
+    >>> bound.pair, round(bound.value, 2)
+    (1, 0.8)
+    """
+    order = checks.order("order", order, finite=True)
+    checks.flag("own_samples", own_samples)
+    correction: Literal["independent", "bonferroni"]
+    correction = "independent" if own_samples else "bonferroni"
+    method = LargestRenyiBound(draws_at_floor=_AT_FLOOR, alpha=alpha, correction=correction)
+    given = pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)
+    sides = [side for pair in given for side in (pair.x, pair.x_prime)]
+    bounds = [a.both if a.trusted() else None for a in answers(method, sides, order=order)]
+    quantity = f"largest Rényi divergence of order {order:g} of {len(given)} pairs"
+    return _renyi(quantity, given, bounds, alpha)
+
+
+def _renyi(
+    quantity: str, pairs: Sequence[Pair], bounds: Sequence[float | None], alpha: float
+) -> LowerBound:
+    """Return the largest bound; those of None are not trusted, so that D >= 0 is all they say."""
+    k = int(np.argmax([-math.inf if bound is None else bound for bound in bounds]))
+    reasons = []
+    if few := bounds.count(None):
+        whose = "" if len(pairs) == 1 else f" of {few} pairs"
+        reasons.append(f"the draws{whose} are too few for this order: they show no more than >= 0")
+    if cut := len(pairs[k].x) + len(pairs[k].x_prime) - 2 * pairs[k].n:
+        reasons.append(f"{cut} draws of the larger side are not used")
+    return LowerBound(
+        quantity=quantity,
+        value=max(bounds[k] or 0.0, 0.0),
+        confidence=1 - alpha,
+        pair=k,
+        n=pairs[k].n,
+        n_prime=pairs[k].n,
+        reason="; ".join(reasons),
+    )
+
+
+# --- lu2022: the privacy spectrum -----------------------------------------------------------------
+
+
+def delta_curve(
+    x: ArrayLike,
+    x_prime: ArrayLike,
+    epsilons: ArrayLike | None = None,
+    *,
+    classifier: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    interval: Interval = "clopper-pearson",
+    alpha: float = 0.05,
+    rng: np.random.Generator | int | None = None,
+) -> DeltaCurve:
+    """Estimate delta of x from x' at every epsilon with a classifier (lu2022, Figure 1).
+
+    Half of the draws of the smaller side, and as many of the other, train the classifier; all
+    others test it.
+
+    Parameters
+    ----------
+    x, x_prime
+        Outputs on both inputs, 2 or more, of shape ``(n,)`` or ``(n, d)``.
+    epsilons
+        In nats, rising from 0 or more, of shape ``(m,)``; 0 to 3 by .01, if not given.
+    classifier
+        ``counting`` (frequencies of outcomes, the default for them), ``nearest_neighbours`` (kNN of
+        numbers, the default for reals), or the full name of one of scikit-learn, as
+        ``sklearn.ensemble.RandomForestClassifier`` or ``sklearn.linear_model.LogisticRegression``.
+    options
+        Its parameters.
+    interval, alpha
+        The kind of interval, and its error probability at each epsilon by itself. Clopper-Pearson
+        and Hoeffding hold at every n.
+    rng
+        A generator or a seed, for classifiers that draw and for the bootstrap; seed 0 if not given.
+
+    delta(0) of Laplace noise of scale 1, .5 apart, is 1 - exp(-1/4), .221; sides may differ in n:
+
+    >>> rng = np.random.default_rng(4)
+    >>> x, x_prime = rng.laplace(0, 1, 20_000), rng.laplace(0.5, 1, 5_000)
+    >>> curve = delta_curve(x, x_prime, [0.0, 0.25])
+    >>> curve.deltas.round(2), curve.low.round(2), curve.high.round(2), curve.n_prime
+    (array([0.19, 0.07]), array([0.16, 0.03]), array([0.22, 0.1 ]), 2500)
+    """
+    name = classifier
+    pair = pair_of(x, x_prime, least=2, rows=name not in (None, "nearest_neighbours"))
+    if name is None:
+        name = "nearest_neighbours" if pair.real else "counting"
+    if pair.labels is not None and name != "counting":
+        raise ArgumentError("classifier", f"must be counting for strings, got {name!r}")
+    parameters: dict[str, Any] = {"interval": interval, "alpha": alpha, "options": options or {}}
+    if epsilons is not None:
+        parameters["claims"] = np.ravel(np.asarray(epsilons)).tolist()
+    registered = name
+    if isinstance(name, str) and name.startswith("sklearn."):
+        registered, parameters["options"] = "scikit_learn", {"name": name, "options": options or {}}
+    with _renamed(claims="epsilons", outputs="classifier", name="classifier"):
+        method = Spectrum(registered, **parameters)
+        generator = _generator(rng)
+        (answer,) = answers(method, (pair.x, pair.x_prime), order=math.inf, rng=generator)
+    tested = answer.tested[0]
+    low, high = tested.interval(interval, alpha, generator)
+    return DeltaCurve(
+        epsilons=tested.claims,
+        deltas=tested.delta,
+        low=low,
+        high=high,
+        confidence=None if method.guarantee == "none" else 1 - alpha,
+        classifier=name,
+        n=int(tested.tested[0]),
+        n_prime=int(tested.tested_prime[0]),
+    )
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(0 if rng is None else rng)
+    except (TypeError, ValueError):
+        raise ArgumentError("rng", f"must be a generator of NumPy or a seed, got {rng!r}") from None
+
+
+@contextmanager
+def _renamed(**names: str) -> Iterator[None]:
+    """Let errors name the arguments of these functions."""
+    try:
+        yield
+    except ArgumentError as error:
+        if error.argument not in names:
+            raise
+        message = str(error).removeprefix(f"{error.argument} ")
+        raise ArgumentError(names[error.argument], message) from None
+
+
+# --- gorla2022: histograms ------------------------------------------------------------------------
+
+
+def histogram_level(
+    x: ArrayLike,
+    x_prime: ArrayLike,
+    order: float = math.inf,
+    *,
+    gamma: float = 0.5,
+    support: Region | None = None,
+    lipschitz: float | None = None,
+    outcomes: int | None = None,
+    smallest_probability: float | None = None,
+    cells: int | None = None,
+    empty_cells: EmptyCells = "fail",
+) -> HistogramLevel:
+    """Estimate epsilon, or a Rényi divergence, by histograms (gorla2022, Algorithms 1 and 3).
+
+    With claims of the provider, the result has the confidence that the theorem gives for n.
+
+    Parameters
+    ----------
+    x, x_prime
+        Outputs on both inputs: ``(n,)``, or ``(n, d)`` of outcomes (Remark 2).
+    order
+        Infinity for epsilon, in its larger direction; else lambda, above 1: the divergence of x
+        from x'.
+    gamma
+        The precision, in nats; with ``lipschitz`` it sets the number of cells.
+    support, lipschitz
+        Claims about real outputs: their ends, and the Lipschitz constant C of their densities, in
+        one over the square of their unit.
+    outcomes, smallest_probability
+        Claims about outcomes: how many there are, and the least probability of one.
+    cells
+        The number of cells of real outputs without ``lipschitz``: there is no confidence then.
+    empty_cells
+        ``fail`` as in the paper, or ``skip``: cells that a side does not hit are overlooked.
+
+    Densities 1/2 + z and 3/2 - z on [0, 1], with C = 1: their level is log 3, 1.10.
+
+    >>> rng = np.random.default_rng(4)
+    >>> x = np.sqrt(2 * rng.random(200_000) + 0.25) - 0.5
+    >>> histogram_level(x, 1 - x, gamma=1.0, support=(0, 1), lipschitz=1.0)
+    epsilon: 0.9983 nats in [0, 1.998] with confidence 1, 12 cells, from 200000 draws of x \
+and 200000 of x'
+    """
+    checks.order("order", order)
+    claims = Claims(support, lipschitz, outcomes, smallest_probability)
+    method = HistogramEstimator(gamma, empty_cells=empty_cells)
+    pair = pair_of(x, x_prime, rows=False)
+    counts, counts_prime = _counts(pair, method, claims, order, cells)
+    level, m = (
+        histogram_estimate(counts, counts_prime, order=order, empty_cells=empty_cells),
+        counts.size,
+    )
+    value, confidence, reason = None, None, ""
+    if level.failed:
+        empty = int(((counts == 0) | (counts_prime == 0)).sum())
+        reason = f"{empty} of {m} cells have no draw of a side: more draws, or empty_cells='skip'"
+    else:
+        value = float(level.both if math.isinf(order) else level.forward)
+        if lipschitz is not None or smallest_probability is not None:
+            confidence = method.confidence(pair.n, claims, order) or None
+            reason = "" if confidence else "no confidence: n is far below that of planned_draws"
+        else:
+            missing = "lipschitz" if pair.real else "outcomes and smallest_probability"
+            reason = f"no confidence without the claim of {missing}"
+    return HistogramLevel(
+        quantity="epsilon" if math.isinf(order) else f"Rényi divergence of order {order:g}",
+        value=value,
+        confidence=confidence,
+        gamma=gamma,
+        cells=m,
+        reason=reason,
+        **_sizes(pair),
+    )
+
+
+def _counts(
+    pair: Pair, method: HistogramEstimator, claims: Claims, order: float, cells: int | None
+) -> list[Sample]:
+    """Return the counts of both sides, of shape ``(m,)``."""
+    if not pair.real:
+        if claims.support is not None or cells is not None:
+            name = "cells" if claims.support is None else "support"
+            raise ArgumentError(name, "is for real outputs: x has outcomes")
+        _, *counted = joint_counts(pair.x, pair.x_prime)
+        m = claims.outcomes or counted[0].size
+        if counted[0].size > m:
+            raise ArgumentError("outcomes", f"must be {counted[0].size} or more: so many were seen")
+        return [np.pad(side, (0, m - side.size)) for side in counted]
+    if claims.support is None:
+        raise ArgumentError("support", "must be claimed for real outputs, as support=(0, 1)")
+    if cells is not None and claims.lipschitz is not None:
+        raise ArgumentError("cells", "must not be given with lipschitz, from which they follow")
+    m = checks.integer("cells", cells) if cells is not None else method.cells(claims, order)
+    counts = []
+    for name, side in (("x", pair.x), ("x_prime", pair.x_prime)):
+        with _renamed(sample=name):
+            counts.append(histogram(side, m, claims.support)[0])
+    return counts
+
+
+def planned_draws(
+    gamma: float,
+    order: float = math.inf,
+    *,
+    alpha: float = 0.05,
+    support: Region | None = None,
+    lipschitz: float | None = None,
+    outcomes: int | None = None,
+    smallest_probability: float | None = None,
+    as_published: bool = False,
+) -> int:
+    """Return n, the draws a side after which `histogram_level` errs by gamma at most.
+
+    It is that of gorla2022, (7), of (16) at a finite order, and of Remark 2 for outcomes.
+
+    Parameters
+    ----------
+    gamma, order, support, lipschitz, outcomes, smallest_probability
+        As for `histogram_level`.
+    alpha
+        The share of repetitions that may err by more, or fail.
+    as_published
+        The paper's smaller n, which does not keep the promise where cells are many.
+
+    Section III-E of the paper prints 1863132, one more:
+
+    >>> claims = {"support": (0, 1), "lipschitz": 1.58}
+    >>> planned_draws(0.5, alpha=0.2, as_published=True, **claims)
+    1863131
+    >>> planned_draws(0.5, alpha=0.2, **claims)
+    3798299
+    """
+    claims = Claims(support, lipschitz, outcomes, smallest_probability)
+    method, delta = HistogramEstimator(gamma), 1 - checks.between_0_and_1("alpha", alpha)
+    checks.flag("as_published", as_published)
+    order = checks.order("order", order)
+    return method.planned_samples(claims, order, delta, as_published=as_published)
+
+
+def planned_cells(
+    gamma: float, order: float = math.inf, *, support: Region, lipschitz: float
+) -> int:
+    """Return m, the cells with which `histogram_level` errs by gamma at most.
+
+    It is that of gorla2022, (6), and of (15) at a finite order. Arguments are as for
+    `planned_draws`.
+
+    Table III, epsilon = 1:
+
+    >>> planned_cells(0.5, support=(0, 1), lipschitz=1.58198)
+    91
+    """
+    method = HistogramEstimator(gamma)
+    return method.cells(Claims(support, lipschitz), checks.order("order", order))
