@@ -43,7 +43,7 @@ from epsilometer.estimators.spectrum import Spectrum, epsilon_at
 from epsilometer.samples import Pair, pair_of, pairs_of_arrays
 
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
-_HITS = 10.0  # with few draws: this number of draws, as a share
+_HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
 _IQR = 1.349  # of a normal distribution, in standard deviations
 _FEW = 100  # fewest draws of a side for a local loss
 _AT_FLOOR = 50  # expected draws on an outcome of probability tau (kutta2022)
@@ -266,7 +266,7 @@ def local_loss(
         Where, of shape ``(k,)`` or ``(k, d)``, in the unit of outputs.
     floor
         tau: smaller densities (in one over the unit of outputs) or probabilities count as this. If
-        not given: 0.001 over the spread of real outputs, or the share of ten draws.
+        not given: 0.001 or the share of 30 draws, over the spread where outputs are real.
 
     Laplace noise of scale 1 around 0 and .7 loses .7 left of both:
 
