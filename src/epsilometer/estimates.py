@@ -69,19 +69,11 @@ class _Result:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LossCurve(_Result):
-    """Local privacy losses at given outputs: estimates without a confidence.
+    """Estimates, without a confidence, of the local loss from n draws of x and n_prime of x'.
 
-    Attributes
-    ----------
-    outputs
-        As they were given, of shape ``(k,)`` or ``(k, d)``.
-    losses
-        ln f_x - ln f_x' at each, in nats, ``(k,)``: above 0 where x is likelier. It is 0 where both
-        sides are below the floor.
-    floor
-        Smaller densities count as this: a probability, or in one over the unit of outputs.
-    n, n_prime
-        Draws of x and of x'.
+    ``losses`` are ln f_x - ln f_x' in nats, ``(k,)``, at the given ``outputs``, ``(k,)`` or
+    ``(k, d)``: above 0 where x is likelier, and 0 where both sides are below the ``floor``, a
+    density in one over the unit of outputs, or a probability.
     """
 
     outputs: Sample
@@ -96,20 +88,11 @@ class LossCurve(_Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LargestLoss(_Result):
-    """The largest local privacy loss that was seen: an estimate without a confidence.
+    """The largest local loss that was seen, an estimate without a confidence.
 
-    Attributes
-    ----------
-    value
-        The loss, in nats, in its larger direction.
-    output
-        Where it was seen: a number, a string, or a list of d of them.
-    likelier
-        The side that is likelier there, ``x`` or ``x'``.
-    region
-        Where real outputs of shape ``(n,)`` were searched, in their unit; else None.
-    floor, n, n_prime
-        As in `LossCurve`.
+    ``value`` is in nats, in the larger direction. It was seen at the ``output`` (a number, a string
+    or a list of d of them), which is ``likelier`` on ``x`` or on ``x'``. Single reals were searched
+    in the ``region``, in their unit. The ``floor`` and numbers of draws are as in `LossCurve`.
     """
 
     value: float
@@ -126,22 +109,11 @@ class LargestLoss(_Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LowerBound(_Result):
-    """A lower confidence bound.
+    """A lower confidence bound: ``value``, in nats and at least 0, is at most the ``quantity``.
 
-    Attributes
-    ----------
-    quantity
-        What is bounded.
-    value
-        The bound, in nats, at least 0.
-    confidence
-        The share of repetitions, for large n, in which ``value`` is at most the quantity.
-    pair
-        The position from 0 of the pair that gave it.
-    n, n_prime
-        Draws of x and of x' of this pair that it rests on; others may have chosen what it is about.
-    reason
-        Why ``value`` says nothing, or what was left out.
+    So it is in a share ``confidence`` of repetitions, for large n. It rests on n draws of x and
+    n_prime of x' of the ``pair`` at this position from 0; other draws may have chosen what it is
+    about. ``reason`` says why it shows nothing, or what was left out.
     """
 
     quantity: str
@@ -156,23 +128,12 @@ class LowerBound(_Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DeltaCurve(_Result):
-    """The privacy spectrum: delta of x from x' at every epsilon, by a classifier.
+    """The privacy spectrum by a classifier: ``deltas`` of x from x' at ``epsilons``, in nats.
 
-    Attributes
-    ----------
-    epsilons
-        In nats, of shape ``(m,)``.
-    deltas
-        Estimates, ``(m,)``.
-    low, high
-        Ends of an interval for the classifier's delta, at each epsilon by itself, ``(m,)``. That is
-        at most the delta of the pair: ``low`` is a lower bound for both.
-    confidence
-        Of each interval; None for the bootstrap.
-    classifier
-        Its name.
-    n, n_prime
-        Draws of x and of x' that tested it; others trained it.
+    ``low`` and ``high`` are the ends of an interval for the classifier's delta, which is at most
+    that of the pair: ``low`` is a lower bound for both. Each holds at its epsilon with the
+    ``confidence``; the bootstrap has none. These arrays have shape ``(m,)``. n draws of x and
+    n_prime of x' tested the ``classifier``, and others trained it.
     """
 
     epsilons: Floats
@@ -201,45 +162,21 @@ class DeltaCurve(_Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HistogramLevel(_Result):
-    """A privacy level from two histograms.
+    """The level ``quantity`` from histograms of n draws of x and n_prime of x'.
 
-    Attributes
-    ----------
-    quantity
-        What is estimated.
-    value
-        The estimate, in nats, or None.
-    low, high
-        ``value`` - gamma, at least 0, and ``value`` + gamma; None without a confidence.
-    confidence
-        The least chance that the error is gamma at most, by the theorem for the claims; or None.
-    gamma
-        The precision, in nats.
-    cells
-        The number of cells, or of outcomes.
-    n, n_prime
-        Draws of x and of x'.
-    reason
-        Why there is no value, or no confidence.
+    ``value`` is in nats, or None. By the theorem for the claims, its error is ``gamma`` nats at
+    most with a chance of ``confidence`` or more; without that it is None, as are ``low`` and
+    ``high``, the ends of ``value`` +- gamma. ``reason`` says why a number is missing. ``cells`` is
+    the number of cells, or of outcomes.
     """
 
     quantity: str
     value: float | None
     confidence: float | None
+    low: float | None
+    high: float | None
     gamma: float
     cells: int
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        known = self.value is not None and self.confidence is not None
-        return max(self.value - self.gamma, 0.0) if known else None  # type: ignore[operator]
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        known = self.value is not None and self.confidence is not None
-        return self.value + self.gamma if known else None  # type: ignore[operator]
 
     def __str__(self) -> str:
         text = "no estimate" if self.value is None else f"{self.value:.4g} nats"
@@ -256,17 +193,11 @@ def local_loss(
 ) -> LossCurve:
     """Estimate the local privacy loss ln f_x - ln f_x' at given outputs (askin2022, Algorithm 1).
 
-    Parameters
-    ----------
-    x, x_prime
-        Outputs on both inputs, 100 or more, of shape ``(n,)`` or ``(n, d)``. Reals need a density
-        (Gaussian kernels, Silverman's bandwidth): those with atoms are refused. Entries of rows
-        share a bandwidth, so their units should be similar.
-    outputs
-        Where, of shape ``(k,)`` or ``(k, d)``, in the unit of outputs.
-    floor
-        tau: smaller densities (in one over the unit of outputs) or probabilities count as this. If
-        not given: 0.001 or the share of 30 draws, over the spread where outputs are real.
+    ``x`` and ``x_prime`` have 100 draws or more, ``(n,)`` or ``(n, d)``; ``outputs``, ``(k,)`` or
+    ``(k, d)``, are in their unit. Reals need a density (Gaussian kernels, Silverman's bandwidth):
+    those with atoms are refused. Entries of rows share a bandwidth: their units should be similar.
+    Smaller densities (in one over the unit of outputs) or probabilities count as ``floor``, tau; if
+    not given, 0.001 or the share of 30 draws, over the spread where outputs are real.
 
     Laplace noise of scale 1 around 0 and .7 loses .7 left of both:
 
@@ -292,14 +223,9 @@ def largest_loss(
 ) -> LargestLoss:
     """Estimate the pure level of a pair, the largest local loss (DPL; askin2022, Algorithm 3).
 
-    Parameters
-    ----------
-    x, x_prime, floor
-        As for `local_loss`.
-    region
-        The ends between which real outputs are searched, in their unit; if not given, from the
-        lowest 1 % quantile to the highest 99 % quantile of the sides. Rows are searched at some
-        draws.
+    Single reals are searched between the ends of the ``region``, in their unit; if not given, from
+    the lowest 1 % quantile to the highest 99 % quantile of the sides. Rows are searched at some
+    draws. Other arguments are as for `local_loss`.
 
     Of a bit that is kept with probability 3/4 the level is log 3, 1.10:
 
@@ -342,16 +268,9 @@ def loss_lower_bound(
 
     The first draws choose the output of the largest loss; the others bound the loss there. The loss
     keeps the sign that it had in the first draws, unlike the paper's, whose bound is too often
-    above the truth where the sides are alike.
-
-    Parameters
-    ----------
-    x, x_prime, region, floor
-        As for `largest_loss`.
-    alpha
-        The share of repetitions in which the bound may lie above the level, for large n.
-    choosing
-        The share of the draws that choose.
+    above the truth where the sides are alike. ``alpha`` is the share of repetitions in which the
+    bound may lie above the level, for large n; ``choosing`` the share of the draws that choose.
+    Other arguments are as for `largest_loss`.
 
     Laplace noise of scale 1, .7 apart, whose level is .7, searched where there are many draws:
 
@@ -448,17 +367,11 @@ def renyi_lower_bound(
 ) -> LowerBound:
     """Bound the Rényi divergence of x from x' from below (kutta2022, (16), without its bias).
 
-    Reals are counted in cells between quantiles: units, kinks, atoms and tails do not matter.
-
-    Parameters
-    ----------
-    x, x_prime
-        Outputs on both inputs, more than 50: ``(n,)``, or ``(n, d)`` of outcomes. Of unequal sides
-        the first draws of the larger are used.
-    order
-        lambda, above 1 and finite.
-    alpha
-        The share of repetitions in which the bound may lie above the divergence, for large n.
+    ``x`` and ``x_prime`` have more than 50 draws: ``(n,)``, or ``(n, d)`` of outcomes. Of unequal
+    sides the first draws of the larger are used. Reals are counted in cells between quantiles:
+    units, kinks, atoms and tails do not matter. The ``order`` lambda is above 1 and finite;
+    ``alpha`` is the share of repetitions in which the bound may lie above the divergence, for large
+    n.
 
     A bit that is kept with probability 3/4; the divergence of order 2 is log(7/3), .847:
 
@@ -695,6 +608,8 @@ and 200000 of x'
         quantity="epsilon" if math.isinf(order) else f"Rényi divergence of order {order:g}",
         value=value,
         confidence=confidence,
+        low=max(value - gamma, 0.0) if value is not None and confidence else None,
+        high=value + gamma if value is not None and confidence else None,
         gamma=gamma,
         cells=m,
         reason=reason,
@@ -751,7 +666,7 @@ def planned_draws(
     as_published
         The paper's smaller n, which does not keep the promise where cells are many.
 
-    Section III-E of the paper prints 1863132, one more:
+    The paper (Section III-E) prints 1863132, one more:
 
     >>> claims = {"support": (0, 1), "lipschitz": 1.58}
     >>> planned_draws(0.5, alpha=0.2, as_published=True, **claims)
