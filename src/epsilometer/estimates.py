@@ -458,26 +458,16 @@ def delta_curve(
 ) -> DeltaCurve:
     """Estimate delta of x from x' at every epsilon with a classifier (lu2022, Figure 1).
 
-    Half of the draws of the smaller side, and as many of the other, train the classifier; all
-    others test it.
+    ``x`` and ``x_prime`` have 2 draws or more, ``(n,)`` or ``(n, d)``. Half of the smaller side and
+    as many draws of the other train the classifier; all others test it. ``epsilons`` rise from 0 or
+    more, in nats, ``(m,)``; 0 to 3 by .01, if not given.
 
-    Parameters
-    ----------
-    x, x_prime
-        Outputs on both inputs, 2 or more, of shape ``(n,)`` or ``(n, d)``.
-    epsilons
-        In nats, rising from 0 or more, of shape ``(m,)``; 0 to 3 by .01, if not given.
-    classifier
-        ``counting`` (frequencies of outcomes, the default for them), ``nearest_neighbours`` (kNN of
-        numbers, the default for reals), or the full name of one of scikit-learn, as
-        ``sklearn.ensemble.RandomForestClassifier`` or ``sklearn.linear_model.LogisticRegression``.
-    options
-        Its parameters.
-    interval, alpha
-        The kind of interval, and its error probability at each epsilon by itself. Clopper-Pearson
-        and Hoeffding hold at every n.
-    rng
-        A generator or a seed, for classifiers that draw and for the bootstrap; seed 0 if not given.
+    The ``classifier`` is ``counting`` (frequencies of outcomes, the default for them),
+    ``nearest_neighbours`` (kNN of numbers, the default for reals), or a full name of scikit-learn,
+    as ``sklearn.ensemble.RandomForestClassifier`` or ``sklearn.linear_model.LogisticRegression``,
+    with its ``options``. The ``interval`` is ``clopper-pearson`` or ``hoeffding``, which hold at
+    every n, or ``bootstrap``; ``alpha`` is its error probability at each epsilon by itself. ``rng``
+    is a generator or a seed, for what draws: seed 0, if not given.
 
     delta(0) of Laplace noise of scale 1, .5 apart, is 1 - exp(-1/4), .221; sides may differ in n:
 
@@ -554,26 +544,16 @@ def histogram_level(
 ) -> HistogramLevel:
     """Estimate epsilon, or a Rényi divergence, by histograms (gorla2022, Algorithms 1 and 3).
 
-    With claims of the provider, the result has the confidence that the theorem gives for n.
+    At ``order`` infinity it is epsilon, in its larger direction; else lambda is above 1, and it is
+    the divergence of x from x'. Arrays have shape ``(n,)``, or ``(n, d)`` of outcomes (Remark 2).
+    ``gamma`` is the precision, in nats.
 
-    Parameters
-    ----------
-    x, x_prime
-        Outputs on both inputs: ``(n,)``, or ``(n, d)`` of outcomes (Remark 2).
-    order
-        Infinity for epsilon, in its larger direction; else lambda, above 1: the divergence of x
-        from x'.
-    gamma
-        The precision, in nats; with ``lipschitz`` it sets the number of cells.
-    support, lipschitz
-        Claims about real outputs: their ends, and the Lipschitz constant C of their densities, in
-        one over the square of their unit.
-    outcomes, smallest_probability
-        Claims about outcomes: how many there are, and the least probability of one.
-    cells
-        The number of cells of real outputs without ``lipschitz``: there is no confidence then.
-    empty_cells
-        ``fail`` as in the paper, or ``skip``: cells that a side does not hit are overlooked.
+    With claims of the provider, the result has the confidence that the theorem gives for n. For
+    real outputs they are the ends of the ``support`` and the ``lipschitz`` constant C of densities,
+    in one over the square of the outputs' unit, which set the number of cells; without C, give the
+    number of ``cells``. For outcomes they are the number of ``outcomes`` and the
+    ``smallest_probability`` of one. A cell that a side does not hit makes the estimate ``fail``, as
+    in the paper, or is overlooked (``skip``), by ``empty_cells``.
 
     Densities 1/2 + z and 3/2 - z on [0, 1], with C = 1: their level is log 3, 1.10.
 
@@ -655,16 +635,9 @@ def planned_draws(
 ) -> int:
     """Return n, the draws a side after which `histogram_level` errs by gamma at most.
 
-    It is that of gorla2022, (7), of (16) at a finite order, and of Remark 2 for outcomes.
-
-    Parameters
-    ----------
-    gamma, order, support, lipschitz, outcomes, smallest_probability
-        As for `histogram_level`.
-    alpha
-        The share of repetitions that may err by more, or fail.
-    as_published
-        The paper's smaller n, which does not keep the promise where cells are many.
+    It is that of gorla2022, (7), of (16) at a finite order, and of Remark 2 for outcomes. ``alpha``
+    is the share of repetitions that may err by more, or fail; other arguments are as there.
+    ``as_published`` gives the paper's smaller n, which breaks the promise where cells are many.
 
     The paper (Section III-E) prints 1863132, one more:
 
