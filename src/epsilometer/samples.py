@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epsilometer import seeds
 from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 
@@ -36,6 +37,12 @@ class Pair:
     def n(self) -> int:
         """The draws of the smaller side."""
         return min(len(self.x), len(self.x_prime))
+
+    def shuffled(self) -> Pair:
+        """Return the draws in another order, always the same: parts of sorted draws are biased."""
+        rng = seeds.generator(0, "shuffled")  # not a stream that may have made the draws
+        x, x_prime = (side[rng.permutation(len(side))] for side in (self.x, self.x_prime))
+        return Pair(x, x_prime, self.outputs, self.labels)
 
     def part(self, start: float, stop: float) -> Pair:
         """Return the draws between two shares of either side, in order."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import epsilometer as em
+from epsilometer import seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.estimates import _Result
 from epsilometer.estimators.histogram import HistogramEstimator
@@ -95,19 +96,21 @@ def test_numbers_are_those_of_the_estimators():
     assert (seen.value, [seen.output]) == (loss.loss, loss.target["output"])
     assert seen.likelier == ("x" if loss.target["sign"] > 0 else "x'")
 
-    tau = em.largest_loss(x[:1200], y[:1200]).floor
-    _, (loss,) = LocalLoss(tau).screen([(x[:1200], y[:1200])], draws=4000)
-    evidence = LocalLoss(tau).weigh(x[1200:], y[1200:], loss.target)
+    rng = seeds.generator(0, "shuffled")
+    shuffled = [side[rng.permutation(4000)] for side in (x, y)]
+    (x1, x2), (y1, y2) = ((side[:1200], side[1200:]) for side in shuffled)
+    tau = em.largest_loss(x1, y1).floor
+    _, (loss,) = LocalLoss(tau).screen([(x1, y1)], draws=4000)
+    evidence = LocalLoss(tau).weigh(x2, y2, loss.target)
     bound = em.loss_lower_bound(x, y, alpha=0.1)
     assert bound.value == max(float(MaximumPrivacyLoss(alpha=0.1).bound(evidence)), 0)
     assert (bound.n, bound.confidence) == (2800, 0.9)
 
     method = Spectrum("nearest_neighbours", claims=[0.1, 0.4])
-    tested, back = method.test(x, y, np.random.default_rng(0))
+    tested, _ = method.test(*shuffled, np.random.default_rng(0))
     curve = em.delta_curve(x, y, [0.1, 0.4])
     np.testing.assert_array_equal(curve.deltas, tested.delta)
     np.testing.assert_array_equal(curve.low, tested.interval("clopper-pearson", 0.05, None)[0])
-    np.testing.assert_array_equal(em.delta_curve(y, x, [0.1, 0.4]).deltas, back.delta)
     assert curve.epsilon_at(1.0) == 0.1
 
 
@@ -169,7 +172,7 @@ def test_sides_of_unequal_sizes_have_the_same_levels():
     rng = np.random.default_rng(4)
     x, y = rng.random(20_000) < 0.75, rng.random(5_000) < 0.25
     bound = em.renyi_lower_bound(x, y, 2)
-    assert bound.value == em.renyi_lower_bound(x[:5000], y, 2).value
+    assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, 2).value, abs=0.05)
     assert (bound.n, bound.n_prime) == (5000, 5000)
     assert "15000 draws of the larger side are not used" in str(bound)
     pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], 2)
@@ -180,9 +183,18 @@ def test_sides_of_unequal_sizes_have_the_same_levels():
         5000, em.estimates.Claims(outcomes=2, smallest_probability=0.25), math.inf
     )
     a, b = em.loss_lower_bound(x, y), em.loss_lower_bound(y, x)
-    assert a.value == b.value
+    assert a.value == pytest.approx(b.value, abs=0.1)
     assert 0.9 < a.value < math.log(3)
     assert (a.n, a.n_prime) == (14_000, 3_500)
+
+
+@pytest.mark.parametrize("name", [n for n in TESTS if "bound" in n or "curve" in n])
+def test_sorted_draws_give_what_others_give(name):
+    """Half of sorted draws is no sample: a bound from it is above the level of equal sides."""
+    rng = np.random.default_rng(8)
+    x, y = rng.laplace(size=4000), rng.laplace(size=6000)
+    result = TESTS[name](np.sort(x), np.sort(y)[::-1])
+    assert np.max(getattr(result, "value", getattr(result, "low", None))) < 0.1
 
 
 # --- arrays of all kinds --------------------------------------------------------------------------
