@@ -1,7 +1,65 @@
 """epsilometer: estimates how private a mechanism is, from samples of its outputs alone.
 
+    import epsilometer as em
+
+    print(em.renyi_lower_bound(x, x_prime, order=2))  # from two arrays of outputs
+
 It holds the estimators of four papers, and what they rest on: densities, classifiers, mechanisms
-and exact values. It imports nothing of the auditor (`epsilometer_audit`) or of the workflow.
+and exact values. `epsilometer.estimates` has the functions of two arrays, which are loaded on first
+use. It imports nothing of the auditor (`epsilometer_audit`) or of the workflow.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 __version__ = "1.0.0"
+
+if TYPE_CHECKING:
+    from epsilometer.estimates import (
+        DeltaCurve,
+        HistogramLevel,
+        LargestLoss,
+        LossCurve,
+        LowerBound,
+        delta_curve,
+        histogram_level,
+        largest_loss,
+        local_loss,
+        loss_lower_bound,
+        loss_lower_bound_of_pairs,
+        planned_cells,
+        planned_draws,
+        renyi_lower_bound,
+        renyi_lower_bound_of_pairs,
+    )
+
+__all__ = [
+    "DeltaCurve",
+    "HistogramLevel",
+    "LargestLoss",
+    "LossCurve",
+    "LowerBound",
+    "delta_curve",
+    "histogram_level",
+    "largest_loss",
+    "local_loss",
+    "loss_lower_bound",
+    "loss_lower_bound_of_pairs",
+    "planned_cells",
+    "planned_draws",
+    "renyi_lower_bound",
+    "renyi_lower_bound_of_pairs",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from epsilometer import estimates
+
+    return getattr(estimates, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

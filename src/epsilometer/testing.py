@@ -160,6 +160,7 @@ def _answer(
         return [case.mechanism.sample(x, n, rng) for x in (case.x, case.x_prime)]
 
     options: dict[str, Any] = {"order": order, "claims": case.claims, "screen": screen}
+    options["outputs"] = case.mechanism.outputs
     (answer,) = answers(estimator, sides(), draws=n, fresh=sides, rng=rng, **options)
     return float(answer.forward), float(answer.reverse)
 

@@ -198,7 +198,7 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
 def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
     sides = [side for pair in case.drawn(seed, "first") for side in pair]
     for order in ORDERS:
-        per_pair = list(answers_of(method, sides, order=order))
+        per_pair = list(answers_of(method, sides, order=order, outputs=case.outputs))
         if method.largest:
             k = int(np.argmax([answer.both for answer in per_pair]))
             truth = max(case.pairs[k].renyi(order, reverse=way) for way in (False, True))
@@ -237,7 +237,7 @@ def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
     lows = np.array(
         [
             [tested.interval(method.interval, alpha, rng)[0] for tested in answer.tested]
-            for answer in answers_of(method, sides, order=math.inf, rng=rng)
+            for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs)
         ]
     )
     for i, claim in enumerate(method.grid):

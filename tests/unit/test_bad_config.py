@@ -86,7 +86,7 @@ CASES = [  # file, old text, new text, the error
     (ESTIMATORS, AFTER, "{after: local-los, alpha: 0.05}", "unknown first stage .*did you mean"),
     (ESTIMATORS, AFTER, "{after: histogram-gamma=1}", "after: unknown first stage 'histog"),
     (ESTIMATORS, AFTER, "{after: witness}", "after: unknown first stage 'witness'"),
-    (ESTIMATORS, AFTER, "{alpha: 0.05}", "'after' is missing"),
+    (ESTIMATORS, AFTER, "{alpha: 0.05}", "unknown first stage '' .*known: .*local-loss-floor"),
     (ESTIMATORS, "alpha: 0.05", "alpha: 1.5", "alpha must lie strictly between 0 and 1"),
     (ESTIMATORS, "{floor: 1.0e-3}", "{floor: 0.0}", "floor must be positive, got 0.0"),
     (ESTIMATORS, "{floor: 1.0e-3}", "{floor: 1.0e-3, points: 1}", "points must be at least 2"),

@@ -242,8 +242,16 @@ def test_bad_arguments_are_refused():
     for alpha in (0, 1, math.nan):
         with pytest.raises(ArgumentError, match="alpha must"):
             ll.MaximumPrivacyLoss("screen", alpha=alpha)
-    with pytest.raises(ArgumentError, match="x_prime has 2 draws, x has 3"):
-        weigh(np.zeros(3), np.zeros(2), [0.0])
+
+
+def test_sides_of_unequal_sizes_have_variances_of_their_own():
+    x, y = np.repeat([0, 1], [30, 70]), np.repeat([0, 1], [5, 5])
+    evidence = ll.LocalLoss(floor=FLOOR).weigh(x, y, {"output": [0], "sign": -1})
+    assert (evidence.density, evidence.density_prime) == (0.3, 0.5)
+    assert evidence.log_variance == pytest.approx((1 / 0.3 - 1) / 100)
+    assert evidence.log_variance_prime == pytest.approx((1 / 0.5 - 1) / 10)
+    x, y = np.random.default_rng(0).normal(size=(2, 1000))
+    assert ll.undersmoothed(x, y[:500]) == ll.undersmoothed(y[:500], x)
 
 
 RUNS = 400

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
@@ -23,6 +22,7 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 _BLOCK = 2**13  # draws that stay in the processor's cache
+_POINTS = 401  # of the grid, as in R
 _REACH = 4  # bandwidths at which kernels are cut
 _BINS = 2**12  # bins of the search for quantiles
 
@@ -61,31 +61,23 @@ class RealSample:
         return math.sqrt(total / (self.draws.size - 1))
 
 
-def linear_counts(
-    sample: Floats, lower: float, upper: float, points: int, *, truncate: bool = True
-) -> Floats:
+def linear_counts(sample: Floats, lower: float, upper: float, points: int) -> Floats:
     """Spread each draw of a sample of shape ``(n,)`` over its two neighbouring grid points.
 
     The even grid has 2 ``points`` or more between its ends, which are in the unit of the draws. The
-    counts have shape ``(points,)``. Draws beyond the ends are dropped or, without ``truncate``,
-    count for the end point.
+    counts have shape ``(points,)``. Draws beyond the ends are dropped.
     """
     counts = np.zeros(points)
-    spacing = (upper - lower) / (points - 1)
-    below, above = _spread_over(counts, np.ascontiguousarray(sample), lower, spacing)
-    if not truncate:
-        counts[0] += below
-        counts[-1] += above
+    _spread_over(counts, np.ascontiguousarray(sample), lower, (upper - lower) / (points - 1))
     return counts
 
 
 @compiled
 def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type: ignore[no-untyped-def]
-    """Add the draws within the grid to its counts; return the numbers of draws below and above.
+    """Add the draws within the grid to its counts.
 
     Draws are standardised by ``mean`` and ``spread`` first.
     """
-    below = above = 0
     for x in sample:
         if mean != 0.0 or spread != 1.0:
             x = (x - mean) / spread  # noqa: PLW2901
@@ -95,93 +87,47 @@ def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type:
             share = position - left
             counts[left - 1] += 1.0 - share
             counts[left] += share
-        elif position < 1.0:
-            below += 1
-        else:  # or NaN
-            above += 1
-    return below, above
 
 
-def dpik(
-    sample: ArrayLike | RealSample,
-    *,
-    scale: Literal["minim", "stdev", "iqr"] = "minim",
-    level: int = 2,
-    points: int = 401,
-    ends: tuple[float, float] | None = None,
-    truncate: bool = True,
-    canonical: bool = False,
-) -> float:
+def dpik(sample: ArrayLike | RealSample) -> float:
     """Return the direct plug-in bandwidth for a Gaussian kernel (Wand and Jones; R's ``dpik``).
 
     It is in the unit of the draws, of shape ``(n,)``: 2 or more, all finite. Raise `ArgumentError`
-    where their scale is 0, or where the grid holds none of them.
-
-    Parameters
-    ----------
-    scale
-        The standard deviation, the interquartile range / 1.349, or the smaller of both.
-    level
-        Stages of functional estimation, 0 to 5.
-    ends
-        The grid's ends; the sample's, if not given.
-    truncate
-        Whether draws beyond the ends are dropped.
-    canonical
-        Whether the bandwidth is for the kernel of unit roughness, not for the normal density.
+    where their scale is 0: the smaller of the standard deviation and the interquartile range over
+    1.349.
     """
     x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
-    checks.integer("points", points, minimum=2)
-    n, mean, spread = x.draws.size, x.mean, _scale(x, scale)
-    if checks.integer("level", level, minimum=0) > 5:
-        raise ArgumentError("level", f"must be at most 5, got {level}")
-    low, high = checks.interval("ends", *(ends or (x.low, x.high)))
-    a, b = (low - mean) / spread, (high - mean) / spread
-    counts, spacing = np.zeros(points), (b - a) / (points - 1)
-    outside = _spread_over(counts, np.ascontiguousarray(x.draws), a, spacing, mean, spread)
-    if not truncate:
-        counts[[0, -1]] += outside
-    if not counts.sum() > 0:
-        raise ArgumentError("ends", f"must hold some draws, got [{low!r}, {high!r}]")
-    if level == 0:
-        psi = 3 / (8 * math.sqrt(math.pi))
-    else:
-        order = 2 * level + 2
-        g = math.sqrt(2) * (2 / ((order + 1) * n)) ** (1 / (order + 3))
-        psi = _functional(counts, spacing, order, g)
-        for r in range(order - 2, 2, -2):
-            peak = (-1) ** (r // 2) * math.prod(range(1, r, 2)) / math.sqrt(2 * math.pi)
-            psi = _functional(counts, spacing, r, (-2 * peak / (psi * n)) ** (1 / (r + 3)))
-    kernel = 1.0 if canonical else (4 * math.pi) ** -0.1
-    return float(spread * kernel * (psi * n) ** -0.2)
+    n, mean, spread = x.draws.size, x.mean, _scale(x)
+    a, b = (x.low - mean) / spread, (x.high - mean) / spread
+    counts, spacing = np.zeros(_POINTS), (b - a) / (_POINTS - 1)
+    _spread_over(counts, np.ascontiguousarray(x.draws), a, spacing, mean, spread)
+    psi = _functional(counts, spacing, 6, math.sqrt(2) * (2 / (7 * n)) ** (1 / 9))
+    peak = 3 / math.sqrt(2 * math.pi)  # of the fourth derivative of the normal density
+    psi = _functional(counts, spacing, 4, (-2 * peak / (psi * n)) ** (1 / 7))
+    return float(spread * (4 * math.pi) ** -0.1 * (psi * n) ** -0.2)
 
 
 def bkde(
     sample: ArrayLike | RealSample,
-    bandwidth: float | None = None,
+    bandwidth: float,
     *,
-    points: int = 401,
+    points: int = _POINTS,
     ends: tuple[float, float] | None = None,
-    truncate: bool = True,
 ) -> tuple[Floats, Floats]:
     """Return an even grid and the binned kernel estimate on it (R's ``bkde``, Gaussian kernel).
 
     The sample has shape ``(n,)``: 2 draws or more, all finite. Both results have shape
     ``(points,)``, in the unit of the draws and in one over it. Where the density is 0, values may
     be -1e-17. On a grid coarser than 4 bandwidths the curve is a histogram of the spread draws.
-    Without a bandwidth, the oversmoothed one of normal draws is taken; without ends, 4 bandwidths
-    beyond the sample. With ``truncate`` the curve lacks the mass of draws beyond the ends. Raise
-    `ArgumentError` for a bandwidth that is not above 0.
+    Without ends, the grid reaches 4 bandwidths beyond the sample; the curve lacks the mass of draws
+    beyond them. Raise `ArgumentError` for a bandwidth that is not above 0.
     """
     x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
-    n = x.draws.size
-    if bandwidth is None:  # oversmoothed
-        bandwidth = (243 / (35 * n)) ** 0.2 * (4 * math.pi) ** -0.1 * x.deviation
-    h = checks.positive("bandwidth", bandwidth)
+    n, h = x.draws.size, checks.positive("bandwidth", bandwidth)
     checks.integer("points", points, minimum=2)
     low, high = ends or (x.low - _REACH * h, x.high + _REACH * h)
     low, high = checks.interval("ends", low, high)
-    counts = linear_counts(x.draws, low, high, points, truncate=truncate)
+    counts = linear_counts(x.draws, low, high, points)
     spacing = (high - low) / (points - 1)
     reach = min(math.floor(_REACH * h / spacing), points)
     kernel = _normal(np.arange(reach + 1, dtype=float) * spacing / h) / (n * h)
@@ -213,15 +159,12 @@ def _normal(u: Floats) -> Floats:
     return density
 
 
-def _scale(x: RealSample, kind: str) -> float:
+def _scale(x: RealSample) -> float:
     low, high = quantiles(x.draws, [0.25, 0.75], (x.low, x.high))
-    scales = {"stdev": x.deviation, "iqr": (high - low) / 1.349}
-    scales["minim"] = min(scales.values())
-    if kind not in scales:
-        raise ArgumentError("scale", f"must be one of {', '.join(scales)}, got {kind!r}")
-    if not scales[kind] > 0:
-        raise ArgumentError("sample", f"has scale 0 by {kind}: half of its draws or more are ties")
-    return scales[kind]
+    scale = min(x.deviation, (high - low) / 1.349)
+    if not scale > 0:
+        raise ArgumentError("sample", "has scale 0 by minim: half of its draws or more are ties")
+    return scale
 
 
 def quantiles(

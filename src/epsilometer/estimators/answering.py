@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -54,6 +55,7 @@ def answers(
     fresh: Callable[[tuple[int, int]], Sequence[Sample]] | None = None,
     region: Sequence[float] | None = None,
     rng: np.random.Generator | None = None,
+    outputs: str | None = None,
 ) -> Iterator[Answer]:
     """Yield the answer for each pair of sides; after a screening, for the selected pair only.
 
@@ -63,16 +65,22 @@ def answers(
     ----------
     sides, pairing
         Samples of shape ``(n,)`` or ``(n, d)``, and their pairs; see `pairs_of`. Histograms read
-        one sample at a time.
+        one sample at a time. Densities need as many draws of both sides of a pair: the first ones.
     screen, fresh
         For an estimator that reads evidence: the method that selects a pair, and a function that
         returns fresh samples of it.
     draws, region
         As in `epsilometer.estimators.base.ScreeningMethod.screen`; n, if not given.
     rng
-        For an estimator that reads verdicts.
+        For an estimator that reads verdicts; of seed 0, if not given.
+    outputs
+        Their kind (`epsilometer.mechanisms.base.Outputs`), if the arrays do not show it: ``bits``
+        or ``mixed``.
     """
-    claims = claims or Claims()
+    claims, sides = claims or Claims(), iter(sides)
+    first = next(sides, np.empty(0))
+    estimator.check(outputs or _kind_of(first), order)
+    sides = chain([first], sides)
     if estimator.reads == "histograms":
         cells = estimator.cells(claims, order)
         counts = np.stack([histogram(side, cells, claims.support)[0] for side in sides])
@@ -80,18 +88,19 @@ def answers(
             yield Answer(pair, levels.forward, levels.reverse)
         return
     samples = list(sides)
-    pairs, n = pairs_of(len(samples), pairing), len(samples[0])
+    pairs, n = pairs_of(len(samples), pairing), min(map(len, samples))
     pair_samples = ((samples[i], samples[j]) for i, j in pairs)
     if estimator.reads == "densities":
         estimator.check_pairs(len(pairs), own_samples=pairing == "consecutive")
         for pair, both in zip(pairs, pair_samples, strict=True):
-            d = reduce_pair(*both, estimator.reduction)
+            n = min(map(len, both))
+            d = reduce_pair(both[0][:n], both[1][:n], estimator.reduction)
             forward, reverse = estimator.bounds(d, order=order, n=n, pairs=len(pairs))
             trusted = partial(estimator.trusted, d, order=order, n=n)
             yield Answer(pair, forward, reverse, trusted)
     elif estimator.reads == "verdicts":
         for pair, both in zip(pairs, pair_samples, strict=True):
-            tested = estimator.test(*both, rng)
+            tested = estimator.test(*both, rng or np.random.default_rng(0))
             yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
     elif estimator.reads == "losses":
         _, losses = estimator.screen(pair_samples, draws=draws or n, region=region)
@@ -105,3 +114,9 @@ def answers(
         columns = {name: [value] for name, value in vars(evidence).items()}
         (bound,) = estimator.bound(type(evidence)(**columns))
         yield Answer(pairs[selected], bound, bound)
+
+
+def _kind_of(sample: Sample) -> str:
+    """Return the kind of real outputs, or of integers."""
+    names = ("index", "tuple") if np.issubdtype(sample.dtype, np.integer) else ("scalar", "vector")
+    return names[sample.ndim > 1]

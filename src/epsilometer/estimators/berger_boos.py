@@ -59,14 +59,14 @@ class BergerBoos(Estimator):
     Parameters
     ----------
     after
-        The entry of the witness that chooses pair and events.
+        In a configuration, the entry of the witness that chooses pair and events.
     alpha
         The share of the runs in which the bound may lie above the truth, at every n.
 
     One run with one event, which 1,043 of 10,000 fresh draws of x meet and 493 of those of x':
 
     >>> evidence = EventEvidence([[1043]], [[493]], [10_000], [[1]], [[1.0]])
-    >>> BergerBoos(after="witness").bound(evidence).round(2)
+    >>> BergerBoos().bound(evidence).round(2)
     array([0.66])
     """
 
@@ -75,7 +75,7 @@ class BergerBoos(Estimator):
     symmetric = True
     guarantee = "finite-sample"
 
-    after: str
+    after: str = ""
     alpha: Fractional = 0.05
 
     def check(self, outputs: str, order: float) -> None:

@@ -8,6 +8,7 @@ of a grid of inputs: `epsilometer.estimators.base.over_pairs` and `maximum`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -95,19 +96,36 @@ class HistogramEstimator(HistogramMethod):
 
         It keeps the promise at any number of cells; ``as_published`` gives the paper's smaller n.
         """
-        promise: dict[str, Any] = {"gamma": self.gamma, "delta": delta}
-        promise |= {"order": order, "union": not as_published}
+        goal = {"delta": delta, "order": order, "union": not as_published}
+        return int(self._of(claims, planner.finite_sample_size, planner.sample_size, goal))
+
+    def confidence(self, n: int, claims: Claims, order: float) -> float:
+        """Return the confidence that the error is gamma at most, at n samples of each side."""
+        goal = {"n": n, "order": order}
+        return max(
+            1 - self._of(claims, planner.finite_failure_bound, planner.failure_bound, goal), 0
+        )
+
+    def _of(
+        self,
+        claims: Claims,
+        finite: Callable[..., float],
+        smooth: Callable[..., float],
+        goal: Mapping[str, Any],
+    ) -> float:
+        """Return the answer of the planner's function for finite outputs, or for smooth ones."""
         if claims.outcomes is not None:
             if claims.smallest_probability is None:
                 raise ArgumentError("smallest_probability", "must be claimed for a guarantee")
-            return planner.finite_sample_size(
+            return finite(
+                gamma=self.gamma,
                 outcomes=claims.outcomes,
                 smallest_probability=claims.smallest_probability,
-                **promise,
+                **goal,
             )
         if claims.lipschitz is None:
             raise ArgumentError("lipschitz", "must be claimed for a guarantee")
-        return planner.sample_size(lipschitz=claims.lipschitz, width=claims.width, **promise)
+        return smooth(gamma=self.gamma, lipschitz=claims.lipschitz, width=claims.width, **goal)
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
         """Return both directions for histograms of shape ``(..., cells)``."""

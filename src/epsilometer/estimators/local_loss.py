@@ -129,9 +129,10 @@ class LocalLoss(_OfTheLoss, ScreeningMethod):
         return selected, [losses[k] if k == selected else loss for k, loss in enumerate(others)]
 
     def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> OutputEvidence:
-        """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``."""
-        if len(x) != len(x_prime):
-            raise ArgumentError("x_prime", f"has {len(x_prime)} draws, x has {len(x)}")
+        """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``.
+
+        The sides may differ in N.
+        """
         bandwidth = None if np.issubdtype(x.dtype, np.integer) else undersmoothed(x, x_prime)
         output = np.asarray(target["output"], x.dtype)
         (f, v), (g, w) = (
@@ -149,7 +150,7 @@ class MaximumPrivacyLoss(_OfTheLoss):
     Parameters
     ----------
     after
-        The entry of the local loss that screens the pairs.
+        In a configuration, the entry of the local loss that screens the pairs.
     alpha
         The share of the runs in which the bound may lie above the truth.
 
@@ -158,7 +159,7 @@ class MaximumPrivacyLoss(_OfTheLoss):
     >>> rng = np.random.default_rng(4)
     >>> x, x_prime = rng.laplace(0, 1, 20_000), rng.laplace(0.7, 1, 20_000)
     >>> evidence = LocalLoss(floor=1e-3).weigh(x, x_prime, {"output": [0.0], "sign": 1})
-    >>> round(float(MaximumPrivacyLoss(after="dpl").bound(evidence)), 2)
+    >>> round(float(MaximumPrivacyLoss().bound(evidence)), 2)
     0.54
     """
 
@@ -167,7 +168,7 @@ class MaximumPrivacyLoss(_OfTheLoss):
     symmetric = True
     guarantee = "asymptotic"
 
-    after: str
+    after: str = ""
     alpha: Fractional = 0.05
 
     def bound(self, evidence: OutputEvidence) -> Floats:
@@ -239,6 +240,20 @@ def loss_on_grid(
     return grid, signed_loss(p, q, floor)
 
 
+def loss_at(x: Sample, x_prime: Sample, outputs: Sample, floor: float) -> Floats:
+    """Return ln f_x - ln f_x' at given outputs, of shape ``(k,)`` or ``(k, d)`` (Algorithm 2).
+
+    Draws have shape ``(n,)`` or ``(n, d)``, losses ``(k,)``, in nats. Raise `ArgumentError` for an
+    atom among floats.
+    """
+    if np.issubdtype(x.dtype, np.integer):
+        p, q = ([_log_density(side, t, floor, None)[0] for t in outputs] for side in (x, x_prime))
+        return signed_loss(p, q, floor)
+    refuse_atoms(x, x_prime)
+    f, g = (density_at(side, outputs, nrd0(side)) for side in (x, x_prime))
+    return signed_loss(f, g, floor)
+
+
 def signed_loss(p: ArrayLike, q: ArrayLike, floor: float) -> Floats:
     """Return ln p - ln q with both floored at tau (Algorithms 1 and 2), of their shape."""
     loss: Floats = np.log(np.maximum(p, floor)) - np.log(np.maximum(q, floor))
@@ -261,7 +276,7 @@ def _log_density(
     """Return the density at an output, floored, and the variance of its logarithm."""
     n = len(sample)
     if bandwidth is None:
-        hits = sample == output[0] if sample.ndim == 1 else (sample == output).all(axis=1)
+        hits = sample == output if sample.ndim == 1 else (sample == output).all(axis=1)
         p = max(np.count_nonzero(hits) / n, floor)
         return p, (1 / p - 1) / n
     f = max(float(density_at(sample, output[None, :], bandwidth)[0]), floor)
@@ -271,6 +286,6 @@ def _log_density(
 def undersmoothed(x: Floats, x_prime: Floats) -> float:
     """Return the bandwidth of the second stage (C4), of both sides; see the module's text.
 
-    Draws have shape ``(N,)`` or ``(N, d)``; it is in their unit.
+    Draws have shape ``(N,)`` or ``(N, d)``, and N is that of the smaller side; it is in their unit.
     """
-    return min(nrd0(x), nrd0(x_prime)) * float(len(x) ** -0.1)
+    return min(nrd0(x), nrd0(x_prime)) * float(min(len(x), len(x_prime)) ** -0.1)

@@ -131,6 +131,30 @@ def finite_sample_size(
     Without discretisation error each count may be off by a factor e^(gamma/2) (pure), or
     e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum changes by at most e^((order - 1) gamma)).
     """
+    return _smallest(
+        lambda n: finite_failure_bound(
+            n,
+            gamma=gamma,
+            outcomes=outcomes,
+            smallest_probability=smallest_probability,
+            order=order,
+            union=union,
+        ),
+        1 - checks.between_0_and_1("delta", delta),
+    )
+
+
+def finite_failure_bound(
+    n: int,
+    *,
+    gamma: float,
+    outcomes: int,
+    smallest_probability: float,
+    order: float = PURE,
+    union: bool = True,
+) -> float:
+    """Return the chance that n samples miss the precision, as `failure_bound` (Remark 2)."""
+    checks.integer("n", n)
     checks.positive("gamma", gamma)
     checks.integer("outcomes", outcomes, minimum=2)
     checks.between_0_and_1("smallest_probability", smallest_probability)
@@ -138,10 +162,7 @@ def finite_sample_size(
         terms, precision = _pure_terms(outcomes, union), gamma / 2
     else:
         terms, precision = 2 * outcomes, gamma * (order - 1) / (2 * order - 1)
-    return _smallest(
-        lambda n: _failure(n, outcomes, smallest_probability, terms, precision),
-        1 - checks.between_0_and_1("delta", delta),
-    )
+    return _failure(n, outcomes, smallest_probability, terms, precision)
 
 
 def safety_slack(*, lipschitz: float, cells: int, width: float = 1.0) -> float:

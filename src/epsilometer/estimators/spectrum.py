@@ -5,8 +5,9 @@ divergence of x from x'. By Theorem 4 it is 1 - 2 exp(e) R, with R the Bayes ris
 whose outputs are replaced by a null value with probability 1 - exp(-e) (label 0), from x' (label
 1).
 
-A classifier is trained on half of the draws of both sides and tested on the other half, with
-equally many of either label: the fair coin of Definition 12 at its expectation. The coin that
+A classifier is trained on half of the draws of both sides, with equally many of either label, and
+tested on the others, where both labels have the same weight: the fair coin of Definition 12 at its
+expectation. The coin that
 replaces outputs by the null value is ``drawn``, with a training for every e and direction as in
 Figure 1 of the paper; or it is ``expected``: outputs of x count exp(-e) in training and in testing,
 so one classifier serves the whole curve and both directions, with less variance. The null value is
@@ -251,12 +252,14 @@ class Spectrum(Estimator):
     def test(self, x: Sample, x_prime: Sample, rng: np.random.Generator) -> tuple[Tested, Tested]:
         """Train and test on samples of both sides, and return both directions (Figure 1).
 
-        Samples have shape ``(n,)`` or ``(n, d)``; raise `ArgumentError` where a side has fewer
-        than 2 draws.
+        Samples have shape ``(n,)`` or ``(n, d)``. Half of the smaller side, and as many draws of
+        the other, train: votes count both sides alike. All others test. Raise `ArgumentError` where
+        a side has fewer than 2 draws.
         """
-        if min(len(x), len(x_prime)) < 2:
+        half = min(len(x), len(x_prime)) // 2
+        if half < 1:
             raise ArgumentError("n", "must be at least 2, a draw to train on and one to test")
-        halves = [(side[: len(side) // 2], side[len(side) // 2 :]) for side in (x, x_prime)]
+        halves = [(side[:half], side[half:]) for side in (x, x_prime)]
         if self.coin == "expected":
             return self._expected(halves, rng)
         return self._drawn(halves, rng), self._drawn(halves[::-1], rng)

@@ -294,7 +294,7 @@ class Study:
         if reads not in ("losses", "evidence"):
             return None
         file, key = str(self.file("estimators.yaml")), f"{name}.parameters.after"
-        screen = name if reads == "losses" else self.estimators[name].parameters["after"]
+        screen = name if reads == "losses" else self.estimators[name].parameters.get("after", "")
         kind = self.estimator(name).evidence
         built = {name: self.estimator(name) for name in self.estimators}
         screens = [n for n, m in built.items() if m.reads == "losses" and m.evidence is kind]

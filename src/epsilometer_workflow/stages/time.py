@@ -70,6 +70,7 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
             fresh=lambda pair: list(sides(pair, fresh)),
             region=estimates["region"],
             rng=seeds.generator(*keys, "classify", name, run),
+            outputs=mechanism.outputs,
         )
     )
     charge("estimating")

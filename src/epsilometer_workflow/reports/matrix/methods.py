@@ -185,6 +185,7 @@ class Method(Model):
             fresh=lambda _: fresh,
             region=pair.region,
             rng=rng,
+            outputs=pair.outputs,
         )
         if math.isnan(answer.both):
             raise ArgumentError("cells", "are not all hit on both sides")

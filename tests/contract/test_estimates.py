@@ -1,0 +1,175 @@
+"""Whatever the functions of two arrays claim with a confidence holds, over many seeds.
+
+Cases are those of `level_cases`: identical sides, ties, atoms, other units, heavy tails, disjoint
+supports, few draws, one pair among a hundred. Limits are as in `levels`.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer.errors import ArgumentError
+from epsilometer.proportions import clopper_pearson
+from tests.contract.level_cases import CASES, Case, discrete
+from tests.contract.levels import AT_CLAIMS, CONFIDENCE, ORDERS, ROUNDING
+
+SEEDS, ENOUGH = 60, 20
+MORE = 0.02  # how much more often than alpha a bound for large n may be above, as in `levels`
+ALPHA = 0.05
+SHARE = 3  # of the cases of a function one in so many
+
+Bounds = Iterator[tuple[str, float, float, float]]
+"""What is bounded, the bound, the truth, and how often the bound may be above it."""
+
+
+def _losses(case: Case, pairs: list[Any]) -> Bounds:
+    if len(pairs) == 1:
+        bound = em.loss_lower_bound(*pairs[0])
+    else:
+        bound = em.loss_lower_bound_of_pairs(pairs)
+    yield "epsilon", bound.value, case.pairs[bound.pair].pure, ALPHA + MORE
+
+
+def _renyi(case: Case, pairs: list[Any]) -> Bounds:
+    for order in ORDERS:
+        if len(pairs) > 1:
+            bound = em.renyi_lower_bound_of_pairs(pairs, order)
+            truth = max(case.pairs[bound.pair].renyi(order, reverse=way) for way in (False, True))
+            yield f"{order}", bound.value, truth, ALPHA + MORE
+            continue
+        for way, sides in enumerate((pairs[0], pairs[0][::-1])):
+            bound = em.renyi_lower_bound(*sides, order)
+            truth = case.pairs[0].renyi(order, reverse=bool(way))
+            yield f"{order} way {way}", bound.value, truth, ALPHA + MORE
+
+
+def _deltas(case: Case, pairs: list[Any]) -> Bounds:
+    for interval in ("clopper-pearson", "hoeffding"):
+        for way, (x, x_prime) in enumerate((pairs[0], pairs[0][::-1])):
+            # sides of unequal sizes, too
+            curve = em.delta_curve(x, x_prime[: len(x) // 2], AT_CLAIMS, interval=interval)
+            for claim, low in zip(AT_CLAIMS, curve.low, strict=True):
+                truth = case.pairs[0].delta(claim, reverse=bool(way))
+                yield f"{interval} {claim} way {way}", float(low), truth, ALPHA / 2
+
+
+FUNCTIONS: dict[str, Callable[[Case, list[Any]], Bounds]] = {
+    "loss_lower_bound": _losses,
+    "renyi_lower_bound": _renyi,
+    "delta_curve": _deltas,
+}
+
+
+def bounds(name: str, case: Case, seed: int) -> list[tuple[str, float, float, float]] | str:
+    """Return all bounds of a run, or the message of the refusal."""
+    try:
+        return list(FUNCTIONS[name](case, list(case.drawn(seed, "fresh"))))
+    except ArgumentError as error:
+        return str(error)
+
+
+def above(name: str, case: Case, seeds: int = SEEDS, enough: int = ENOUGH) -> dict[str, list[int]]:
+    """Return for each quantity how many bounds were above the truth, of how many.
+
+    Stop after ``enough`` runs, or a multiple, if none was above more often than it may.
+    """
+    counts: dict[str, list[int]] = {}
+    limits: dict[str, float] = {}
+    for seed in range(seeds):
+        most = {of: limit * seed for of, limit in limits.items()}
+        if seed and seed % enough == 0 and all(counts[of][0] <= most[of] for of in most):
+            break
+        answered = bounds(name, case, seed)
+        if isinstance(answered, str):
+            assert not counts, f"{name}, {case.name}: refused for seed {seed} only: {answered}"
+            assert "\n" not in answered
+            return {}
+        for of, bound, truth, limit in answered:
+            limits[of] = limit
+            count = counts.setdefault(of, [0, 0])
+            count[0] += not bound <= truth * (1 + 1e-9) + ROUNDING
+            count[1] += 1
+    for of, (n, runs) in counts.items():
+        low, _ = clopper_pearson(n, runs, CONFIDENCE)
+        assert low <= limits[of], f"{name}, {case.name}, {of}: {n} of {runs} are above the truth"
+    return counts
+
+
+def cases_of(name: str) -> list[str]:
+    several = [] if name == "delta_curve" else [c for c in CASES if len(CASES[c].pairs) > 1]
+    single = [c for c in CASES if len(CASES[c].pairs) == 1]
+    return single + several
+
+
+def third() -> list[tuple[str, str]]:
+    """Return a third of all cases for each function: another third for the next."""
+    return [
+        (name, case)
+        for i, name in enumerate(FUNCTIONS)
+        for k, case in enumerate(cases_of(name))
+        if (i + k) % SHARE == 0
+    ]
+
+
+@pytest.mark.parametrize(("name", "case"), third())
+def test_no_bound_is_above_the_truth_more_often_than_it_may(name, case):
+    above(name, CASES[case])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "case", ["laplace", "randomised response", "laplace, unit 1e+09", "cauchy"]
+)
+def test_bounds_are_close_enough_to_be_of_use(name, case):
+    values = np.array([[b[1] for b in bounds(name, CASES[case], seed)] for seed in range(9)])
+    truths = np.array([b[2] for b in bounds(name, CASES[case], 0)])
+    assert (np.median(values, axis=0) > 0.3 * truths - 0.05).all()
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+@pytest.mark.parametrize("k", [2, 5])
+def test_an_interval_of_a_histogram_covers_the_level(k, order):
+    p = np.full(k, 1 / (math.exp(0.7) + k - 1))
+    p[0] *= math.exp(0.7)
+    pair = discrete(p, np.roll(p, 1))
+    truth = pair.pure if math.isinf(order) else pair.renyi(order)
+    claims = {"outcomes": k, "smallest_probability": float(p.min())}
+    n = em.planned_draws(0.3, order, alpha=0.2, **claims)
+    missed, confidence = 0, set()
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        level = em.histogram_level(pair.x(n, rng), pair.x_prime(n, rng), order, gamma=0.3, **claims)
+        missed += level.low is None or not level.low <= truth <= level.high
+        confidence.add(level.confidence)
+    assert confidence <= {None, max(filter(None, confidence))}
+    assert max(filter(None, confidence)) >= 0.8
+    assert clopper_pearson(missed, SEEDS, CONFIDENCE)[0] <= 0.2
+
+
+def test_an_interval_of_smooth_outputs_covers_the_level():
+    claims = {"support": (0.0, 1.0), "lipschitz": 1.0}
+    n = em.planned_draws(1.0, alpha=0.2, **claims)
+    for seed in range(10):
+        x = np.sqrt(2 * np.random.default_rng(seed).random(n) + 0.25) - 0.5
+        level = em.histogram_level(x, 1 - x, gamma=1.0, **claims)
+        assert level.confidence >= 0.8
+        assert level.low <= math.log(3) <= level.high
+
+
+def test_a_third_of_the_cases_is_of_all_groups():
+    assert {CASES[case].group for _, case in third()} == {case.group for case in CASES.values()}
+    for name in FUNCTIONS:
+        assert len([1 for function, _ in third() if function == name]) > 15
+
+
+def test_a_bound_that_is_too_high_is_seen(monkeypatch):
+    def high(case: Case, _: list[Any]) -> Bounds:
+        yield "epsilon", case.pairs[0].pure + 0.1, case.pairs[0].pure, ALPHA
+
+    monkeypatch.setitem(FUNCTIONS, "loss_lower_bound", high)
+    with pytest.raises(AssertionError, match="60 of 60 are above the truth"):
+        above("loss_lower_bound", CASES["laplace"])

@@ -1,0 +1,477 @@
+"""Functions of two arrays: right values from any arrays, or an error of one line."""
+
+import inspect
+import math
+import re
+
+import numpy as np
+import pytest
+
+import epsilometer as em
+from epsilometer import seeds
+from epsilometer.errors import ArgumentError
+from epsilometer.estimates import _Result
+from epsilometer.estimators.histogram import HistogramEstimator
+from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
+from epsilometer.estimators.renyi_bound import RenyiBound
+from epsilometer.estimators.spectrum import Spectrum
+
+TESTS = {
+    "local_loss": lambda x, y: em.local_loss(x, y, np.asarray(x)[:2]),
+    "largest_loss": em.largest_loss,
+    "loss_lower_bound": em.loss_lower_bound,
+    "loss_lower_bound_of_pairs": lambda x, y: em.loss_lower_bound_of_pairs([(x, y)]),
+    "renyi_lower_bound": lambda x, y: em.renyi_lower_bound(x, y, 2.0),
+    "renyi_lower_bound_of_pairs": lambda x, y: em.renyi_lower_bound_of_pairs([(x, y)], 2.0),
+    "delta_curve": lambda x, y: em.delta_curve(x, y, [0.0, 0.3]),
+    "histogram_level": em.histogram_level,
+    "histogram_level of reals": lambda x, y: em.histogram_level(x, y, support=(-60, 60), cells=4),
+}
+OF_REALS = [name for name in TESTS if name != "histogram_level"]
+OF_OUTCOMES = [name for name in TESTS if name != "histogram_level of reals"]
+RNG = np.random.default_rng(3)
+LAPLACE = RNG.laplace(0, 1, 4000), RNG.laplace(0.7, 1, 4000)
+BITS = RNG.random(4000) < 0.75, RNG.random(4000) < 0.25
+WORDS = np.array(["no", "yes"])
+
+
+def refused(call, *arguments, **named):
+    """Return the message of a refusal, which is one line and begins with an argument."""
+    with pytest.raises(ArgumentError) as caught:
+        call(*arguments, **named)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 200
+    return text
+
+
+def numbers(result):
+    """Return all numbers of a result."""
+    values = {name: getattr(result, name) for name in result.__dataclass_fields__}
+    values |= {name: getattr(result, name) for name in ("low", "high") if hasattr(result, name)}
+    for given in ("output", "outputs"):
+        values.pop(given, None)
+    parts = [v for v in values.values() if isinstance(v, float | int | np.ndarray)]
+    return np.concatenate([np.ravel(part).astype(float) for part in parts])
+
+
+# --- what is exported -----------------------------------------------------------------------------
+
+
+def test_every_name_is_exported_and_documented():
+    module = inspect.getmodule(em.local_loss)
+    public = {
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+    }
+    assert public <= set(em.__all__) <= set(dir(em))
+    for name in public:
+        assert inspect.getdoc(getattr(em, name))
+
+
+@pytest.mark.parametrize("sides", [LAPLACE, BITS], ids=["reals", "bits"])
+@pytest.mark.parametrize("name", TESTS)
+def test_a_result_is_frozen_and_prints_in_a_line(name, sides):
+    if name not in (OF_REALS if sides is LAPLACE else OF_OUTCOMES):
+        return
+    result = TESTS[name](*sides)
+    assert isinstance(result, _Result)
+    assert repr(result) == str(result)
+    assert "\n" not in str(result)
+    assert str(result.n) in str(result)
+    with pytest.raises(AttributeError):
+        result.n = 3
+    assert np.isfinite(numbers(result)).all()
+
+
+# --- the numbers are those of the estimators ------------------------------------------------------
+
+
+def test_numbers_are_those_of_the_estimators():
+    x, y = LAPLACE
+    tau = em.largest_loss(x, y).floor
+    _, (loss,) = LocalLoss(tau).screen([(x, y)], draws=4000)
+    seen = em.largest_loss(x, y)
+    assert (seen.value, [seen.output]) == (loss.loss, loss.target["output"])
+    assert seen.likelier == ("x" if loss.target["sign"] > 0 else "x'")
+
+    rng = seeds.generator(0, "shuffled")
+    shuffled = [side[rng.permutation(4000)] for side in (x, y)]
+    (x1, x2), (y1, y2) = ((side[:1200], side[1200:]) for side in shuffled)
+    tau = em.largest_loss(x1, y1).floor
+    _, (loss,) = LocalLoss(tau).screen([(x1, y1)], draws=4000)
+    evidence = LocalLoss(tau).weigh(x2, y2, loss.target)
+    bound = em.loss_lower_bound(x, y, alpha=0.1)
+    assert bound.value == max(float(MaximumPrivacyLoss(alpha=0.1).bound(evidence)), 0)
+    assert (bound.n, bound.confidence) == (2800, 0.9)
+
+    method = Spectrum("nearest_neighbours", claims=[0.1, 0.4])
+    tested, _ = method.test(*shuffled, np.random.default_rng(0))
+    curve = em.delta_curve(x, y, [0.1, 0.4])
+    np.testing.assert_array_equal(curve.deltas, tested.delta)
+    np.testing.assert_array_equal(curve.low, tested.interval("clopper-pearson", 0.05, None)[0])
+    assert curve.epsilon_at(1.0) == 0.1
+
+
+def test_the_local_loss_at_outputs():
+    x, y = LAPLACE
+    curve = em.local_loss(x, y, [-1.0, 0.35, 2.0])
+    np.testing.assert_allclose(curve.losses, [0.7, 0.0, -0.7], atol=0.25)
+    np.testing.assert_allclose(em.local_loss(y, x, [-1.0, 2.0]).losses, -curve.losses[[0, 2]])
+    seen = em.largest_loss(x, y)
+    assert em.local_loss(x, y, [seen.output]).losses[0] == pytest.approx(
+        seen.value * (1 if seen.likelier == "x" else -1), rel=0.01
+    )
+    p, q = (np.mean(side) for side in BITS)
+    losses = em.local_loss(*BITS, [True, False]).losses
+    np.testing.assert_allclose(losses, [math.log(p / q), math.log((1 - p) / (1 - q))])
+
+
+def test_a_published_number_of_cells_and_draws():
+    cells = [em.planned_cells(0.5, support=(0, 1), lipschitz=c) for c in (1.58198, 1.58)]
+    assert cells[0] == 91
+    n = em.planned_draws(0.5, alpha=0.2, support=(0, 1), lipschitz=1.58, as_published=True)
+    assert n + 1 == 1863132
+    claims = {"outcomes": 2, "smallest_probability": 0.25}
+    n = em.planned_draws(0.5, 2.0, alpha=0.2, **claims)
+    rng = np.random.default_rng(0)
+    sides = rng.random(n) < 0.75, rng.random(n) < 0.25
+    level = em.histogram_level(*sides, 2.0, gamma=0.5, **claims)
+    assert 0.8 <= level.confidence < 0.82
+    assert level.low <= math.log(7 / 3) <= level.high
+    assert em.histogram_level(*(s[:-1] for s in sides), 2.0, **claims).confidence < 0.8
+
+
+# --- unequal sizes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("classifier", "options"),
+    [
+        ("nearest_neighbours", {}),
+        ("sklearn.svm.LinearSVC", {}),
+        ("sklearn.linear_model.LogisticRegression", {}),
+        ("sklearn.ensemble.RandomForestClassifier", {"min_samples_leaf": 200, "n_estimators": 10}),
+    ],
+)
+@pytest.mark.parametrize("larger", ["x", "x_prime"])
+def test_sides_of_unequal_sizes_have_the_same_delta(classifier, options, larger):
+    """A classifier that is trained on more draws of one side votes for it everywhere."""
+    rng = np.random.default_rng(4)
+    sizes = (20_000, 5_000) if larger == "x" else (5_000, 20_000)
+    x, y = (rng.laplace(at, 1, n) for at, n in zip((0.0, 0.5), sizes, strict=True))
+    curve = em.delta_curve(x, y, [0.0, 0.2], classifier=classifier, options=options)
+    truth = [1 - math.exp(-0.25), 1 - math.exp(-0.15)]
+    assert curve.deltas[0] == pytest.approx(truth[0], abs=0.045)
+    assert (curve.low <= truth).all()
+    assert sorted([curve.n, curve.n_prime]) == [2_500, 17_500]
+
+
+def test_sides_of_unequal_sizes_have_the_same_levels():
+    rng = np.random.default_rng(4)
+    x, y = rng.random(20_000) < 0.75, rng.random(5_000) < 0.25
+    bound = em.renyi_lower_bound(x, y, 2)
+    assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, 2).value, abs=0.05)
+    assert (bound.n, bound.n_prime) == (5000, 5000)
+    assert "15000 draws of the larger side are not used" in str(bound)
+    pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], 2)
+    assert (pairs.pair, pairs.n) == (0, 5000)
+    level = em.histogram_level(x, y, outcomes=2, smallest_probability=0.25)
+    assert level.value == pytest.approx(math.log(3), abs=0.1)
+    assert level.confidence == HistogramEstimator(0.5).confidence(
+        5000, em.estimates.Claims(outcomes=2, smallest_probability=0.25), math.inf
+    )
+    a, b = em.loss_lower_bound(x, y), em.loss_lower_bound(y, x)
+    assert a.value == pytest.approx(b.value, abs=0.1)
+    assert 0.9 < a.value < math.log(3)
+    assert (a.n, a.n_prime) == (14_000, 3_500)
+
+
+@pytest.mark.parametrize("name", [n for n in TESTS if "bound" in n or "curve" in n])
+def test_sorted_draws_give_what_others_give(name):
+    """Half of sorted draws is no sample: a bound from it is above the level of equal sides."""
+    rng = np.random.default_rng(8)
+    x, y = rng.laplace(size=4000), rng.laplace(size=6000)
+    result = TESTS[name](np.sort(x), np.sort(y)[::-1])
+    assert np.max(getattr(result, "value", getattr(result, "low", None))) < 0.1
+
+
+# --- arrays of all kinds --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OF_REALS)
+def test_lists_and_columns_are_arrays(name):
+    x, y = (side[:400] for side in LAPLACE)
+    expected = str(TESTS[name](x, y))
+    assert str(TESTS[name](x.tolist(), y.tolist())) == expected
+    assert str(TESTS[name](x[:, None], tuple(y))) == expected
+    assert str(TESTS[name](x.astype(object), y)) == expected
+    halves = x.astype(np.float32), y.astype(np.float32)
+    assert str(TESTS[name](*halves)) == str(TESTS[name](*(h.astype(float) for h in halves)))
+
+
+@pytest.mark.parametrize("name", OF_OUTCOMES)
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        WORDS.__getitem__,
+        lambda index: WORDS.astype(object)[index],
+        lambda index: index,
+        lambda index: index == 1,
+        lambda index: index.astype(np.uint8),
+        lambda index: (5 * index - 3).tolist(),
+        lambda index: np.stack([index, index - 7], axis=1),
+        lambda index: WORDS[np.stack([index, index], axis=1)],
+    ],
+    ids=["str", "objects", "int", "bool", "uint8", "list", "rows", "rows of str"],
+)
+def test_outcomes_count_by_equality_only(name, outcomes):
+    index = [side.astype(int) for side in BITS]
+    results = [TESTS[name](*(of(side) for side in index)) for of in (outcomes, lambda i: i)]
+    np.testing.assert_allclose(*map(numbers, results), rtol=1e-12)
+
+
+def test_an_output_is_named_as_it_was_given():
+    words = [WORDS[side.astype(int)] for side in BITS]
+    assert em.largest_loss(*words).output in ("yes", "no")
+    rows = [np.stack([side, side], axis=1) for side in words]
+    assert em.largest_loss(*rows).output in (["yes", "yes"], ["no", "no"])
+    assert em.largest_loss(*BITS).output in (0, 1)
+    losses = em.local_loss(*words, ["yes", "no", "never"]).losses
+    np.testing.assert_array_equal(losses[:2], em.local_loss(*BITS, [1, 0]).losses)
+    assert losses[2] == 0
+
+
+def test_integers_among_reals_are_reals():
+    x, y = np.zeros(500, int), RNG.laplace(0, 1, 500)
+    assert str(em.renyi_lower_bound(x, y, 2)) == str(em.renyi_lower_bound(x.astype(float), y, 2))
+    assert em.renyi_lower_bound(x, y, 2).value > 0.5
+    assert em.local_loss(*LAPLACE, [0, 1]).losses.shape == (2,)
+
+
+def test_rows_of_reals():
+    rng = np.random.default_rng(5)
+    x, y = rng.laplace(0, 1, (3000, 2)), rng.laplace([0, 0.7], 1, (3000, 2))
+    assert em.largest_loss(x, y).value > 0.4
+    assert em.loss_lower_bound(x, y).value >= 0
+    assert em.local_loss(x, y, [[0.0, 2.0]]).losses[0] < -0.3
+    curve = em.delta_curve(x, y, [0.0], classifier="sklearn.linear_model.LogisticRegression")
+    assert 0.2 < curve.deltas[0] < 0.35
+    for name in ("renyi_lower_bound", "delta_curve", "histogram_level of reals"):
+        assert refused(TESTS[name], x, y).startswith("x has rows of reals")
+    text = refused(em.delta_curve, x, y, classifier="nearest_neighbours")
+    assert text.startswith("x has rows of reals")
+
+
+BAD = {
+    "NaN": ([*range(500), math.nan], r"x has 1 entries that are NaN or infinite"),
+    "infinity": ([0.5] * 500 + [math.inf, -math.inf], r"x has 2 entries"),
+    "empty": ([], r"x must have shape \(n,\) or \(n, d\), not empty, got \(0,\)"),
+    "no columns": (np.empty((500, 0)), r"x must have shape"),
+    "number": (3.0, r"x must have shape \(n,\) or \(n, d\), not empty, got \(\)"),
+    "cube": (np.zeros((500, 2, 2)), r"x must have shape"),
+    "ragged": ([[1.0, 2.0], [3.0]], r"x must have shape"),
+    "none": (None, r"x must"),
+    "nones": ([None] * 500, r"x must hold numbers, or booleans or strings as outcomes, not object"),
+    "complex": (np.ones(500) * 1j, r"x must hold numbers"),
+    "dates": (np.zeros(500, "datetime64[D]"), r"x must hold numbers"),
+    "dictionary": ({1: 2}, r"x must"),
+    "masked": (np.ma.masked_less(np.arange(500), 3), r"x must have no masked entries"),
+    "large": (np.full(500, 2**63, np.uint64), r"x must hold integers below 2\^63"),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("case", BAD)
+def test_arrays_that_are_none_are_refused_in_a_line(name, case):
+    values, message = BAD[case]
+    good = RNG.laplace(size=500) if name in OF_REALS else RNG.integers(2, size=500)
+    calls = {
+        "local_loss": lambda x, y: em.local_loss(x, y, [0.0]),
+        **{key: call for key, call in TESTS.items() if key != "local_loss"},
+    }
+    place = r"^pairs\[0\]: " if name.endswith("of_pairs") else "^"
+    text = refused(calls[name], values, good)
+    assert re.search(place + message, text), text
+    text = refused(calls[name], good, values)
+    assert re.search(place + message.replace("x ", "x_prime ", 1), text), text
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_sides_of_different_kinds_are_refused(name):
+    words, rows = WORDS[np.zeros(500, int)], np.zeros((500, 2), int)
+    for other, message in ((words, "strings or numbers"), (rows, "has shape")):
+        assert message in refused(TESTS[name], np.zeros(500, int), other)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        *[(name, 100) for name in TESTS if "loss" in name],
+        *[(name, 51) for name in TESTS if "renyi" in name],
+        ("delta_curve", 2),
+    ],
+)
+def test_too_few_draws_are_refused(name, least):
+    rng = np.random.default_rng(7)
+    x, y = rng.integers(2, size=least), rng.integers(2, size=least)
+    assert np.isfinite(numbers(TESTS[name](x, y))).all()
+    assert f"has {least - 1} draws; {least} or more are needed" in refused(TESTS[name], x, y[1:])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 51, 100, 101, 150])
+@pytest.mark.parametrize("kind", ["reals", "constant reals", "integers", "constant", "apart"])
+@pytest.mark.parametrize("name", TESTS)
+def test_tiny_and_constant_arrays_give_numbers_or_one_line(name, kind, n):
+    rng = np.random.default_rng(n)
+    sides = {
+        "reals": (rng.laplace(size=n), rng.laplace(size=n)),
+        "constant reals": (np.zeros(n), np.zeros(n)),
+        "integers": (rng.integers(5, size=n), rng.integers(5, size=n)),
+        "constant": (np.zeros(n, int), np.zeros(n, int)),
+        "apart": (np.zeros(n, int), np.ones(n, int)),
+    }[kind]
+    try:
+        result = TESTS[name](*sides)
+    except ArgumentError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+        return
+    assert np.isfinite(numbers(result)).all()
+    assert getattr(result, "value", 0.0) is not None or result.reason
+    if kind.startswith("constant") and isinstance(result, em.LowerBound):
+        assert result.value == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9, 1e100])
+@pytest.mark.parametrize("name", [n for n in OF_REALS if n != "histogram_level of reals"])
+def test_levels_do_not_depend_on_the_unit(name, unit):
+    expected = TESTS[name](*LAPLACE)
+    result = TESTS[name](LAPLACE[0] * unit, LAPLACE[1] * unit)
+    for field in ("value", "losses", "deltas", "low"):
+        if hasattr(result, field):
+            np.testing.assert_allclose(
+                getattr(result, field), getattr(expected, field), rtol=1e-6, atol=1e-9
+            )
+
+
+# --- other arguments ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1, 1.0, 0.5, 0, -2, math.nan, "2", True, None])
+def test_an_order_that_is_none_is_refused(order):
+    calls = (
+        lambda: em.renyi_lower_bound(*LAPLACE, order),
+        lambda: em.renyi_lower_bound_of_pairs([LAPLACE], order),
+        lambda: em.histogram_level(*BITS, order),
+        lambda: em.planned_draws(0.5, order, support=(0, 1), lipschitz=1.0),
+        lambda: em.planned_cells(0.5, order, support=(0, 1), lipschitz=1.0),
+    )
+    for call in calls:
+        assert refused(call).startswith("order must be above 1")
+    assert refused(em.renyi_lower_bound, *LAPLACE, math.inf) == (
+        "order must be above 1 and finite, got inf"
+    )
+
+
+def test_a_method_of_another_order_is_refused_by_the_driver():
+    from epsilometer.estimators.answering import answers
+
+    for method, order in ((LocalLoss(1e-3), 2.0), (RenyiBound(draws_at_floor=50), math.inf)):
+        assert "lambda must be" in refused(
+            lambda m=method, o=order: list(answers(m, LAPLACE, order=o))
+        )
+
+
+def test_too_few_draws_for_an_order_show_nothing():
+    bound = em.renyi_lower_bound(*BITS, 25)
+    assert bound.value == 0
+    assert "too few for this order" in str(bound)
+    assert em.renyi_lower_bound(*BITS, 7).value > 0.5
+    pairs = em.renyi_lower_bound_of_pairs([BITS, BITS], 25)
+    assert pairs.value == 0
+    assert "of 2 pairs" in pairs.reason
+
+
+@pytest.mark.parametrize("rng", [None, 0, np.random.default_rng(0)])
+def test_no_generator_is_seed_0(rng):
+    x, y = (side[:500] for side in LAPLACE)
+    curves = [em.delta_curve(x, y, [0.1], interval="bootstrap", rng=r) for r in (rng, 0)]
+    assert str(curves[0]) == str(curves[1])
+    assert curves[0].confidence is None
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"rng": "seed"}, "rng must be a generator of NumPy or a seed"),
+        ({"rng": -1}, "rng must be a generator of NumPy or a seed"),
+        ({"epsilons": []}, "epsilons must rise from 0 or more"),
+        ({"epsilons": [0.5, 0.1]}, "epsilons must rise from 0 or more"),
+        ({"epsilons": [-1.0]}, "epsilons must rise from 0 or more"),
+        ({"epsilons": [math.nan]}, "epsilons must be a finite number"),
+        ({"epsilons": "all"}, "epsilons must be a finite number"),
+        ({"epsilons": 1000.0}, "epsilons must be at most 500"),
+        ({"classifier": "counting"}, "classifier must be index, bits or tuple"),
+        ({"classifier": "nearest_neighbour"}, "did you mean 'nearest_neighbours'"),
+        ({"classifier": 3}, "classifier must be a name"),
+        ({"classifier": "sklearn.svm.Nothing"}, "classifier 'sklearn.svm.Nothing' is not in"),
+        ({"options": {"k": 0}}, "k must be"),
+        ({"options": {"n": 1}}, "options has unknown 'n'"),
+        ({"options": [1]}, "options must be a mapping"),
+        ({"interval": "wald"}, "interval must be one of"),
+        ({"alpha": 0}, "alpha must lie strictly between 0 and 1"),
+    ],
+)
+def test_other_arguments_of_a_curve_are_refused(named, message):
+    assert message in refused(em.delta_curve, *LAPLACE, **named)
+
+
+def test_strings_are_near_to_no_string():
+    words = [WORDS[side.astype(int)] for side in BITS]
+    for classifier in ("nearest_neighbours", "sklearn.linear_model.LogisticRegression"):
+        text = refused(em.delta_curve, *words, classifier=classifier)
+        assert text.startswith("classifier must be counting for strings")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: em.largest_loss(*LAPLACE, region=(1, 0)), "region must have lower < upper"),
+        (lambda: em.largest_loss(*LAPLACE, region=3), "region must have two ends"),
+        (lambda: em.largest_loss(*BITS, region=(0, 1)), "region is for real outputs"),
+        (lambda: em.largest_loss(*LAPLACE, floor=0), "floor must be positive"),
+        (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
+        (lambda: em.loss_lower_bound(*LAPLACE, alpha=1), "alpha must lie"),
+        (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
+        (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),
+        (lambda: em.renyi_lower_bound_of_pairs(LAPLACE, 2), r"pairs[0] must be two arrays"),
+        (lambda: em.renyi_lower_bound_of_pairs([LAPLACE], 2, own_samples=1), "own_samples must"),
+        (lambda: em.histogram_level(*LAPLACE), "support must be claimed"),
+        (lambda: em.histogram_level(*LAPLACE, support=(0, 1), cells=3), "x has"),
+        (lambda: em.histogram_level(*LAPLACE, support=(-60, 60)), "lipschitz must be claimed"),
+        (lambda: em.histogram_level(*BITS, support=(0, 1)), "support is for real outputs"),
+        (lambda: em.histogram_level(*BITS, cells=3), "cells is for real outputs"),
+        (lambda: em.histogram_level(range(9), range(9), outcomes=3), "outcomes must be 9 or more"),
+        (lambda: em.histogram_level(*BITS, gamma=0), "gamma must be positive"),
+        (lambda: em.planned_draws(0.5), "lipschitz must be claimed"),
+        (lambda: em.planned_draws(0.5, support=(0, 1), lipschitz=2.0), "lipschitz C = 2 must be"),
+        (lambda: em.planned_draws(0.5, outcomes=3), "smallest_probability must be claimed"),
+    ],
+)
+def test_other_arguments_are_refused_in_a_line(call, message):
+    assert message in refused(call)
+
+
+def test_a_number_that_is_missing_has_a_reason():
+    x = np.repeat([0, 1, 2], 100)
+    level = em.histogram_level(x, x[:200], outcomes=3, smallest_probability=0.1)
+    assert (level.value, level.low, level.confidence) == (None, None, None)
+    assert "1 of 3 cells have no draw of a side" in str(level)
+    assert em.histogram_level(x, x[:200], empty_cells="skip").value == pytest.approx(math.log(1.5))
+    assert "no confidence without the claim of outcomes" in em.histogram_level(x, x).reason
+    few = em.histogram_level(x, x, gamma=0.01, outcomes=3, smallest_probability=0.1)
+    assert few.value == 0
+    assert few.low is few.high is few.confidence is None
+    assert "far below that of planned_draws" in str(few)
