@@ -34,7 +34,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: figures report provenance test-provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
+.PHONY: scorecard figures report provenance test-provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -68,6 +68,12 @@ museum: .venv/run
 census: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) census --config scale=$(SCALE) $(if $(LIBRARIES),'census=[$(LIBRARIES)]')
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.exhibition $(SCALE) census
+
+# Studies beside the project, each in its folder: studies/README.md.
+STUDY = cd studies/$@ && ../../$(BIN)/snakemake --workflow-profile ../../profiles/default --cores $(CORES)
+
+scorecard: figures
+	@$(STUDY) --config scale=$(SCALE)
 
 limit: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) limit --config scale=$(SCALE)
@@ -105,7 +111,7 @@ lint: .venv/develop
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile
 	$(BIN)/snakemake --lint
 
 architecture:
@@ -125,7 +131,7 @@ docs: .venv/develop .venv/release/done
 format: .venv/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules
+	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile
 
 audit-levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)

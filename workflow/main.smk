@@ -44,7 +44,7 @@ wildcard_constraints:
 
 
 lock = run.Lock()
-run.use_this_library(here / "lazy")
+run.use_this_library(here / "lazy", study.code)
 
 
 rule all:

@@ -262,8 +262,6 @@ def test_every_mistake_of_a_file_is_a_line_of_its_own(config_folder):
 
 def test_missing_and_unreadable_files_are_errors(config_folder):
     file = config_folder / "estimators.yaml"
-    file.unlink()
-    assert refused() == "config/estimators.yaml: no such file"
     file.write_bytes(b"\xff\xfe\x00")
     assert refused().startswith("config/estimators.yaml: cannot be read: ")
     file.write_text("- a list\n")

@@ -45,6 +45,46 @@ def folder(tmp_path, monkeypatch):
     forget()
 
 
+def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """Packages in `code` need no installation; entries that are not there are the clone's."""
+    monkeypatch.chdir(tmp_path)
+    for name, function in REMEMBERED.items():
+        monkeypatch.setattr(sources, name, function)
+    text = (
+        ROOT / "src/epsilometer_audit/cli/starters/study/config/reports/study.yaml.txt"
+    ).read_text()
+    Path("config/reports").mkdir(parents=True)
+    report = Path("config/reports/own-tables.yaml")
+    report.write_text(
+        text.replace("plain.statistics", "own.counted")
+        .replace("bound]", "berger-boos]")
+        .replace("[local-loss]", "[local-loss-floor=0.001]")
+        .replace("[randomized-response]", "[randomized-response-5]")
+    )
+    Path("code/own").mkdir(parents=True)
+    tables = Path("code/own/tables.py")
+    tables.write_text("from own.helper import counted\n")
+    with pytest.raises(ConfigError, match=r"unknown table builder 'own\.counted'"):
+        checked()
+    Path("code/own/helper.py").write_text("ONE = 1\n")
+    builder = "import pandas as pd\nfrom own.helper import ONE\n\n"
+    builder += "def counted(summary: pd.DataFrame) -> pd.DataFrame:\n    return summary * ONE\n"
+    tables.write_text(builder)
+    forget()
+    before = {path: job for path, job in jobs().items() if "/tables/" in path}
+    assert (
+        before["results/quick/tables/own-tables/bounds.csv"][0]["builder"] == "own.tables:counted"
+    )
+    Path("code/own/helper.py").write_text("ONE = 2\n")
+    sys.modules.pop("own.helper")
+    assert [before[path][1] != job[1] for path, job in jobs().items() if path in before] == [
+        True
+    ] * 2
+    sys.modules.pop("own.tables")
+    checked(ROOT / "config")  # has no such folder
+    assert "own" not in functions.roots()
+
+
 def jobs():
     """Return the spec and the code of every job, by the path of its file."""
     forget()

@@ -20,46 +20,8 @@ from epsilometer_workflow.stages import page as stage
 
 TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
 COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
-STATEMENTS = pd.DataFrame(
-    [
-        ("p1", "fig1", "share", "n=1", ".5", "0.5", 0.4, 0.6, "yes", "", "p1/fig1/a", "p1/fig1"),
-        (
-            "p1",
-            "text:I",
-            "level",
-            "",
-            "1",
-            "2",
-            2.0,
-            2.0,
-            "erratum",
-            "a slip",
-            "p1/i/b",
-            "p1/other",
-        ),
-        ("p1", "fig1", "rate", "", "low", "9", 0.0, 1.0, "no", "<b>why</b>", "p1/fig1/c", ""),
-        (
-            "p1",
-            "fig9",
-            "rate",
-            "",
-            "x",
-            "",
-            None,
-            None,
-            "not at this scale",
-            "more",
-            "p1/fig9/d",
-            "",
-        ),
-    ],
-    columns=[
-        *("paper", "artifact", "quantity", "key", "printed", "ours", "low", "high"),
-        *("agrees", "reason", "id", "from"),
-    ],
-)
 BUILD = {
-    **{"builder": "a:b", "options": {"delta": "0.8"}, "files": [], "settings": [], "tables": []},
+    **{"builder": "a:b", "options": {"delta": "0.8"}, "files": [], "tables": []},
     **{"experiments": [], "measured": False, "code": "0123 numpy=2.0"},
 }
 
@@ -103,7 +65,7 @@ def results(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = Path("results/smoke")
     frames = {
-        "scorecard/scorecard": STATEMENTS,
+        "p2/table": pd.DataFrame({"n": [1]}),
         "p1/fig1": pd.DataFrame({"n": range(100), "paper_n": 7, "name": "<i>laplace</i>"}),
         "p1/other": pd.DataFrame({"value": [0.123456789, None], "whole": [1234567, 2]}),
     }
@@ -153,17 +115,17 @@ def page_of(folder: Path, spec) -> Page:
     return Page((folder / "report.html").read_text())
 
 
-def with_scorecard(folder: Path):
+def with_others(folder: Path):
     spec = spec_of(folder)
     artifact = {
-        "id": "scorecard",
+        "id": "table",
         "caption": "All.",
         "figure": False,
         "rows_shown": 1000,
         "made": BUILD,
     }
-    artifact |= {"identity": COMMON | {"made_of": "scorecard/scorecard"}, "command": "c"}
-    spec["reports"][0] = {"id": "scorecard", "title": "Scorecard", "artifacts": [artifact]}
+    artifact |= {"identity": COMMON | {"made_of": "p2/table"}, "command": "c"}
+    spec["reports"][0] = {"id": "p2", "title": "Two", "artifacts": [artifact]}
     other = spec["reports"][1]["artifacts"][0]
     identity = COMMON | {"made_of": "p1/other"}
     spec["reports"][1]["artifacts"].append(
@@ -185,37 +147,12 @@ def test_its_figures_are_in_it_and_it_loads_nothing_else(results):
 
 
 def test_links_lead_to_existing_targets(results):
-    page = page_of(results, with_scorecard(results))
+    page = page_of(results, with_others(results))
     assert len(set(page.ids)) == len(page.ids)
     inside = [link[1:] for link in page.links if link.startswith("#")]
-    assert (
-        {"p1/fig1", "p1/other", "statements", "statement:p1/fig1/c"} <= set(inside) <= set(page.ids)
-    )
+    assert {"p1/fig1", "p1/other", "p2/table"} <= set(inside) <= set(page.ids)
     beside = {link for link in page.links if not link.startswith("#")}
-    assert beside == {f"tables/{n}.csv" for n in ("scorecard/scorecard", "p1/fig1", "p1/other")}
-
-
-def test_statements_are_counted_and_link_to_their_tables(results):
-    page = page_of(results, with_scorecard(results))
-    assert "66.7 %" in page.text
-    assert "2 of the 3 that this scale decides" in page.text
-    assert "1 statements agree as printed. 1 are errata" in page.text.replace("\n", " ")
-    rows = re.findall(
-        r'<tr id="statement:([^"]+)".*?</tr>', (results / "report.html").read_text(), re.S
-    )
-    assert rows == list(STATEMENTS["id"])
-    statements = stage._statements(STATEMENTS, {"p1/fig1", "p1/other"})
-    assert [row["place"] for row in statements] == ["p1/fig1", "p1/other", "p1/fig1", ""]
-    assert [row["between"] for row in statements] == ["0.4 to 0.6", "2", "0 to 1", ""]
-    share = stage.shares("p1", statements)
-    assert (share["agree"], share["decided"], share["statements"]) == (2, 3, 4)
-    assert stage.shares("p2", statements)["share"] is None
-
-
-def test_papers_come_before_other_reports(results):
-    page_of(results, with_scorecard(results))
-    text = (results / "report.html").read_text()
-    assert text.index('id="report:p1"') < text.index('id="report:scorecard"')
+    assert beside == {f"tables/{n}.csv" for n in ("p2/table", "p1/fig1", "p1/other")}
 
 
 def test_long_tables_are_cut_with_a_note(results):
@@ -230,7 +167,6 @@ def test_long_tables_are_cut_with_a_note(results):
 def test_missing_artifacts_are_listed_with_their_commands(results):
     page = page_of(results, spec_of(results))
     assert page.text.count("It was not made at this scale.") == 4
-    assert "There is no scorecard among these reports." in page.text
 
 
 def audited(results: Path, identity) -> dict[str, dict[str, object]]:

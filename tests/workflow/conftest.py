@@ -24,9 +24,6 @@ SECONDS = (  # measured times, and tables that show them
     "kutta2022/table1.",
     "matrix/timed.",
     "matrix/seconds.",
-    "scorecard/scorecard.",
-    "scorecard/gorla2022-seconds.",
-    "scorecard/lu2022-seconds.",
     "others/seconds.",  # of the study in miniature
 )
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]

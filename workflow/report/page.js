@@ -29,7 +29,7 @@
     const { paper, kind, verdict, words } = filters();
     const any = paper.length + kind.length + verdict.length + words.length > 0;
     const fits = (some, value) => !some.length || some.includes(value);
-    let shown = 0, statements = 0;
+    let shown = 0;
     for (const it of items) {
       const right = fits(kind, it.kind);
       const whole = right && !verdict.length && fits(paper, it.paper) && words.every((w) => it.head.includes(w));
@@ -42,17 +42,15 @@
       }
       it.item.hidden = !(whole || found);
       if (it.item.hidden) continue;
-      if (it.kind === "statement") statements += found; else shown += 1;
+      shown += 1;
       if (it.details && any && !whole && !it.details.open) it.details.open = it.opened = true;
     }
     for (const it of items) if (it.opened && (!any || it.item.hidden)) it.details.open = it.opened = false;
     for (const section of all("main > section"))
       section.hidden = any && !section.querySelector(".item:not([hidden])");
     byId("found").hidden = !any;
-    byId("none").hidden = !any || shown + statements > 0;
-    const counts = [`${shown} figure${shown === 1 ? "" : "s"} and tables`];
-    if (items.some((it) => it.kind === "statement")) counts.push(`${statements} statement${statements === 1 ? "" : "s"}`);
-    byId("count").textContent = `Found: ${counts.join(", ")}.`;
+    byId("none").hidden = !any || shown > 0;
+    byId("count").textContent = `Found: ${shown} figure${shown === 1 ? "" : "s"} and tables.`;
     byId("found").dataset.words = search.value; // the filter is applied
     measure();
     return any;

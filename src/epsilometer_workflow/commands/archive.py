@@ -1,13 +1,12 @@
 """The tables of a scale as one small archive, and tables made later compared with it.
 
-``make freeze SCALE=quick`` writes ``archive/quick.zip``: all tables of the reports as CSV (but not
-those of the configuration, which the commit has), their hashes in ``SHA256SUMS``, and in
-``about.json`` the commit and the versions that made them. ``make verify SCALE=quick`` compares
-``results/quick`` with it.
+``make freeze SCALE=quick`` writes ``archive/quick.zip``: all tables of the reports as CSV,
+their hashes in ``SHA256SUMS``, and in ``about.json`` the commit and the versions that made them.
+``make verify SCALE=quick`` compares ``results/quick`` with it.
 
 A text must be the same. A number may differ by a relative tolerance, as another processor or
 library rounds in another order; two numbers below 1e-12 count as zeros. Measured seconds are not
-compared, nor statements about them. To compare needs the standard library only.
+compared. To compare needs the standard library only.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class Comparison(NamedTuple):
 
 def compare(made: Tables, archived: Tables, tolerance: float = TOLERANCE) -> list[Comparison]:
     """Compare each archived table with the one that was made again."""
-    comparisons, measured = [], _measured(archived)
+    comparisons = []
     for name, table in archived.items():
         if name not in made:
             comparisons.append(Comparison(name, "is missing", differs=True))
@@ -95,14 +94,14 @@ def compare(made: Tables, archived: Tables, tolerance: float = TOLERANCE) -> lis
             comparisons.append(Comparison(name, SAME))
         else:
             try:
-                outcome = _compared(made[name], table, measured, tolerance)
+                outcome = _compared(made[name], table, tolerance)
             except (ValueError, csv.Error) as error:  # cut off, or no text
                 outcome = f"differs: cannot be read as a table ({error})", True
             comparisons.append(Comparison(name, *outcome))
     return comparisons
 
 
-def _compared(new: bytes, old: bytes, measured: set[str], tolerance: float) -> tuple[str, bool]:
+def _compared(new: bytes, old: bytes, tolerance: float) -> tuple[str, bool]:
     head, *rows = _rows(new) or [[]]
     old_head, *old_rows = _rows(old)
     if head != old_head:
@@ -112,9 +111,8 @@ def _compared(new: bytes, old: bytes, measured: set[str], tolerance: float) -> t
         return f"differs: {len(rows)} rows, archived {len(old_rows)}", True
     apart, times = [], 0
     for i, (row, old_row) in enumerate(zip(rows, old_rows, strict=True), 1):
-        of_times = "from" in head and measured & set(row[head.index("from")].split())
         for column, cell, old_cell in zip(head, row, old_row, strict=True):
-            if of_times or column in _MEASURED:
+            if column in _MEASURED:
                 times += 1
             elif distance := _distance(cell, old_cell):
                 apart.append((distance, f"{column}, row {i}: {cell}, archived {old_cell}"))
@@ -147,35 +145,6 @@ def _distance(cell: str, old: str) -> float:
     return distance if math.isfinite(distance) else math.inf
 
 
-def changed_verdicts(made: Tables, archived: Tables) -> list[str]:
-    """Return the statements of the scorecard with another verdict than in the archive.
-
-    Statements about measured seconds are left out.
-    """
-    measured = _measured(archived)
-    new, old = (
-        {row["id"]: row["agrees"] for row in _statements(tables) if not measured & row["from"]}
-        for tables in (made, archived)
-    )
-    changed = [key for key in old if new.get(key, old[key]) != old[key]]
-    return [f"{key}: {new[key]}, archived {old[key]}" for key in changed]
-
-
-def _statements(tables: Tables) -> list[dict[str, Any]]:
-    """Return the rows of the scorecard; none where it is damaged."""
-    try:
-        text = tables.get("scorecard/scorecard", b"").decode()
-        rows = list(csv.DictReader(io.StringIO(text)))
-        return [{**row, "from": set(row["from"].split())} for row in rows if row["agrees"]]
-    except (KeyError, ValueError, AttributeError, csv.Error):
-        return []
-
-
-def _measured(archived: Tables) -> set[str]:
-    """Return the tables with measured seconds."""
-    return {name for name, table in archived.items() if _MEASURED & set(_rows(table)[0])}
-
-
 def versions() -> dict[str, str]:
     """Return what the numbers depend on beside the configuration and the seed."""
     try:
@@ -195,14 +164,11 @@ def freeze(study: Study, path: Path) -> str:
     """Write the archive of finished results, unless it holds the same tables already."""
     made = {}
     for report in study.wanted:
-        for name, artifact in study.reports[report].artifacts.items():
-            if not artifact.table.settings:
-                file = Path("results", study.scale, "tables", report, f"{name}.csv")
-                if not file.is_file():
-                    raise DataError(
-                        file, f"does not exist; make figures SCALE={study.scale} makes it"
-                    )
-                made[f"{report}/{name}"] = file.read_bytes()
+        for name in study.reports[report].artifacts:
+            file = Path("results", study.scale, "tables", report, f"{name}.csv")
+            if not file.is_file():
+                raise DataError(file, f"does not exist; make figures SCALE={study.scale} makes it")
+            made[f"{report}/{name}"] = file.read_bytes()
     if path.is_file():
         old, about = read(path)
         if set(old) == set(made) and not any(table.differs for table in compare(made, old)):
@@ -218,17 +184,16 @@ def verify(tables: Path, path: Path, tolerance: float = TOLERANCE) -> tuple[list
         raise DataError(tables, "is not a folder of tables")
     files = {name: tables / f"{name}.csv" for name in archived}
     made = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
-    comparisons, verdicts = compare(made, archived, tolerance), changed_verdicts(made, archived)
+    comparisons = compare(made, archived, tolerance)
     lines = [f"{table.name}: {table.outcome}" for table in comparisons]
     lines += ["", f"{'':<14}{'archived':<48}here"]
     now = versions()
     lines += [f"{name:<14}{old:<48}{now.get(name, '-')}" for name, old in about["versions"].items()]
-    lines += ["", *(f"verdict of {one}" for one in verdicts)]
+    lines.append("")
     same, differ = sum(t.outcome == SAME for t in comparisons), sum(t.differs for t in comparisons)
     lines.append(
         f"{len(comparisons)} tables: {same} {SAME}, {len(comparisons) - same - differ} within "
-        f"{tolerance:g} or except measured times, {differ} differ or are missing; "
-        f"{len(verdicts)} other verdicts on statements of the papers"
+        f"{tolerance:g} or except measured times, {differ} differ or are missing"
     )
     return lines, not differ
 

@@ -62,13 +62,15 @@ class Main(Model):
 
     ``audits`` are all files of ``config/audits``, unless a file or a folder is named; ``exhibits``
     are all entries of the museum's files, and ``census`` all files of the census, unless some are
-    named; ``file/entry*`` is a part of a file.
+    named; ``file/entry*`` is a part of a file. ``code`` are folders of the study's own packages,
+    beside ``config``; a package with the name of a report has its tables and figures.
     """
 
     seed: Annotated[int, Field(ge=0)]
     scale: Id
     scales: Annotated[dict[Id, Scale], _SOME]
     batch_bytes: PositiveInt
+    code: list[str] = ["code"]
     reports: Annotated[list[Id], _SOME] | None = None
     audits: Annotated[str, _SOME] | None = None
     exhibits: Annotated[list[Id], _SOME] | None = None
@@ -283,15 +285,14 @@ class Experiment(Model):
 class TableEntry(Model):
     """The table of an artifact: its builder, inputs and options.
 
-    It reads experiments of the report (``data``), tables of any report (``tables``:
-    ``report/artifact``, or ``report/*``), or parts of the configuration (``settings``). ``files``
-    are options that name files of the configuration's folder.
+    It reads experiments of the report (``data``), or tables of any report (``tables``:
+    ``report/artifact``, or ``report/*``). ``files`` are options that name files of the
+    configuration's folder.
     """
 
     builder: str
     data: list[str] = []
     tables: list[str] = []
-    settings: list[Literal["main", "reports", "mechanisms", "estimators"]] = []
     files: dict[str, str | list[str]] = {}
     options: dict[str, Any] = {}
 

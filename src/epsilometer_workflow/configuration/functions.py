@@ -1,14 +1,15 @@
 """Functions that a report's configuration names: builders of tables, and renderers of figures.
 
-A name is looked up in the modules of `epsilometer_workflow.reports`, and in the packages that
-entry points ``epsilometer.reports`` name. To add a table or a figure, write a function, and an
-artifact in the report's configuration that names it.
+A name is looked up in the modules of `epsilometer_workflow.reports`, in the packages of a study's
+own folders (`look_in`), and in those that entry points ``epsilometer.reports`` name. To add a table
+or a figure, write a function, and an artifact in the report's configuration that names it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,7 @@ _OURS = [file.parent.name for file in _REPORTS.glob("*/__init__.py")]
 _PACKAGES = {name: f"epsilometer_workflow.reports.{name}" for name in _OURS}
 REPORTS = Registry("report", _PACKAGES, "epsilometer.reports")
 _GROUPS = ("mechanisms", "exact", "estimators", "classifiers", "reports")
+_folders: list[Path] = []  # of a study's own code
 
 
 class Functions:
@@ -40,7 +42,7 @@ class Functions:
         known = self.known(report, module)
         if len(modules) > 2 or function not in known:
             raise UnknownNameError(self.kind, name, known)
-        package, space, version = REPORTS[report].partition(" ")
+        package, space, version = _package(report).partition(" ")
         return f"{package}.{module}:{function}{space}{version}"
 
     def known(self, report: str, module: str | None = None) -> list[str]:
@@ -49,9 +51,25 @@ class Functions:
         if not (report.isidentifier() and module.isidentifier()):
             return []
         file: Path | None = _REPORTS / report / f"{module}.py"
-        if not (_REPORTS / report).is_dir() and report in REPORTS:
-            file = source_of(f"{REPORTS[report].partition(' ')[0]}.{module}")
+        if not (_REPORTS / report).is_dir() and (report in roots() or report in REPORTS):
+            file = source_of(f"{_package(report).partition(' ')[0]}.{module}")
         return public_functions(file) if file and file.is_file() else []
+
+
+def look_in(folders: Iterable[Path]) -> None:
+    """Import packages from these folders, too, and take tables and figures from them.
+
+    A package with the name of a report has the tables and figures of that report.
+    """
+    _folders[:] = [folder.resolve() for folder in folders]
+    sys.path[:0] = [str(folder) for folder in _folders if str(folder) not in sys.path]
+    roots.cache_clear()
+
+
+def _package(report: str) -> str:
+    """Return the package of a report's tables and figures."""
+    own = report not in _OURS and any((folder / report).is_dir() for folder in _folders)
+    return report if own else REPORTS[report]
 
 
 @cache
@@ -64,9 +82,16 @@ def public_functions(file: Path) -> list[str]:
 
 @cache
 def roots() -> Mapping[str, Path]:
-    """Return the folders of the top-level modules that entry points name, without an import."""
+    """Return the folders of a study's own top-level modules, and of those of entry points."""
+    own = {
+        file.stem: folder
+        for folder in reversed(_folders)
+        for file in folder.glob("*")
+        if file.suffix == ".py" or file.is_dir()
+    }
     targets = {target for group in _GROUPS for target in installed(f"epsilometer.{group}").values()}
-    return dict(_homes({target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}))
+    tops = {target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}
+    return dict(_homes(tops)) | own
 
 
 def _homes(names: set[str]) -> Iterator[tuple[str, Path]]:

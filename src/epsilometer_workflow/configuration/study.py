@@ -26,7 +26,7 @@ from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.grids.options import ID, ModelType, parse
-from epsilometer_workflow.configuration import config, paths
+from epsilometer_workflow.configuration import config, functions, paths
 from epsilometer_workflow.configuration.comparison import Comparisons
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
@@ -66,6 +66,8 @@ class Study:
         if self.scale not in self.main.scales:
             message = f"unknown scale {self.scale!r}{suggest(self.scale, self.main.scales)}"
             raise ConfigError(self.place_of("scale"), "scale", message)
+        self.code = [self._folder.parent / folder for folder in self.main.code]
+        functions.look_in(folder for folder in self.code if folder.is_dir())
         self._collections: dict[str, dict[str, Audits]] = {}
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
@@ -93,9 +95,9 @@ class Study:
         return self.file(name) if self.file(name).exists() else _OURS / name
 
     def _entries(self, name: str, model: type[ModelType]) -> dict[str, ModelType]:
-        """Return the entries of a file that a folder with audits alone does not need."""
+        """Return the entries of a file, or of this repository's if a folder has reports alone."""
         needed = self.file(name).exists() or self.file("reports").is_dir()
-        return config.read_entries(self.file(name), model) if needed else {}
+        return config.read_entries(self._or_ours(name), model) if needed else {}
 
     def report_file(self, report: str) -> str:
         """Return the file of a report."""

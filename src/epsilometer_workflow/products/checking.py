@@ -25,8 +25,6 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, RE
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from epsilometer_workflow.reports.scorecard.judging import file_of, pair, read_statements
-from epsilometer_workflow.reports.scorecard.tables import CRITERIA
 from epsilometer_workflow.stages import tabulate
 
 
@@ -181,20 +179,12 @@ def _check_experiment(study: Study, file: str, name: str, definition: config.Exp
             check_known(file, f"{key}.inputs", f"inputs of {mechanism}", inputs_name, inputs)
 
 
-def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> list[str]:
-    """Return the tables that are read; raise `ConfigError` for an unknown name."""
+def _check_tables(study: Study, file: str, key: str, patterns: Sequence[str]) -> None:
+    """Raise `ConfigError` for an unknown name."""
     every_table = ["/".join(table) for table in study.tables(["*"])]
     for name in patterns:
         if not study.tables([name]):
             raise ConfigError(file, key, f"unknown table {name!r}{suggest(name, every_table)}")
-    return ["/".join(table) for table in study.tables(patterns)]
-
-
-def _check_statements(files: Sequence[str], tables: Sequence[str]) -> None:
-    """Check that criteria are about statements, and read tables that the scorecard has."""
-    for statement, pattern in pair(read_statements(files), CRITERIA):
-        for table in CRITERIA[statement.paper][pattern].tables(statement.paper):
-            check_known(file_of(statement.paper), pattern, "table", table, tables)
 
 
 def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifact) -> None:
@@ -214,11 +204,9 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     for path in listed(files):
         if not Path(path).is_file():
             raise ConfigError(file, f"{key}.table.files", f"{path} is not a file")
-    sources: dict[str, Any] = {"files": files, "tables": table.tables, "settings": table.settings}
+    sources: dict[str, Any] = {"files": files, "tables": table.tables}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
-    tables = _check_tables(study, file, f"{key}.table.tables", table.tables)
-    if "statements" in files:
-        _check_statements(files["statements"], tables)
+    _check_tables(study, file, f"{key}.table.tables", table.tables)
     blocks = [block for name in table.data for block in entry.experiments[name].grid]
     drawn = [name for block in blocks for name in block.mechanism]
     for name in table.options.get("panels", {}):

@@ -36,7 +36,6 @@ from epsilometer_workflow.products.reductions import (
     Samples,
     Verdicts,
 )
-from epsilometer_workflow.reports.scorecard import outcomes
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
@@ -120,8 +119,6 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         if "auditors" in files:
             installed = {a.file: a.versions() for a in self.study.auditors}
             spec |= {"installed": installed}
-        if table.settings:
-            spec["settings"] = self.study.settings(table.settings)
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
@@ -166,7 +163,6 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
             "files": listed(self._files()),
-            "settings": list(table.settings),
             "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
             "measured": self._reads == "timings",
@@ -333,7 +329,6 @@ class Rules(SimpleNamespace):
         pages = [Path(Page(study, report).path) for report in study.reports]
         lines = [f"Done: {folders}"]
         lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        lines += outcomes.summary(results / "tables/scorecard/scorecard.csv")
         lines += [line for name in study.audits for line in verdict_lines(study, name)]
         for name in paths.COLLECTIONS:
             lines += collection_lines(study, name, self._before.get(name, ()))

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,14 @@ def clear_halves(results: str) -> None:
         left.unlink(missing_ok=True)
 
 
-def use_this_library(before: Path) -> None:
+def use_this_library(before: Path, code: Iterable[Path] = ()) -> None:
     """Make jobs of this process import the same library as it, and end with it.
 
-    ``before`` is a folder of packages that come first in their path.
+    ``before`` is a folder of packages that come first in their path, ``code`` are those of a study.
     """
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = dict.fromkeys([str(before), str(Path(__file__).parents[2]), *filter(None, others)])
+    ours = [before, Path(__file__).parents[2], *(folder.resolve() for folder in code)]
+    paths = dict.fromkeys([*map(str, ours), *filter(None, others)])
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     os.environ[RUN] = str(os.getpid())  # jobs end when this process ends
 

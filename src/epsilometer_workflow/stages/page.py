@@ -1,4 +1,4 @@
-"""A report on one page, or all of them: statements of papers and our results, figures and tables.
+"""A report on one page, or all of them: figures and tables.
 
 The page is one file, with its figures inside; it requests no other file. Numbers in its text are
 counted from the tables. It also shows audits, the museum and the benchmark, if they were made. Time
@@ -21,10 +21,7 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
-from epsilometer_workflow.reports.scorecard import outcomes as card
-from epsilometer_workflow.reports.scorecard.measures import as_number
 
-_SCORECARD = "scorecard/scorecard"
 _LONG = 28  # characters; a longer cell may break into lines
 _STARTED = re.compile(r"^(\S+ \S+) start (\w+)", re.MULTILINE)
 _TOOK = re.compile(r"^(\S+ \S+) took ([\d.]+) s, ([\d.]+) s of CPU, (\d+) MB", re.MULTILINE)
@@ -42,11 +39,6 @@ _WORDS = {  # verdicts and their style, the most urgent first
     "undecided": "open",
     "not refuted": "good",
     "holds": "good",
-    card.YES: "good",
-    card.ERRATUM: "fair",
-    card.NO: "bad",
-    card.UNDECIDED: "open",
-    card.NOT_HERE: "none",
 }
 
 
@@ -58,17 +50,11 @@ def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> Non
     folder = Path(output).parent
     artifacts = list(_artifacts(inputs.tables, inputs.figures, spec["reports"], folder))
     frames = {artifact["place"]: artifact.pop("frame") for artifact in artifacts}
-    statements = _statements(frames.get(_SCORECARD), set(frames))
     for artifact in artifacts:
-        artifact["statements"] = [
-            row["agrees"] for row in statements if row["place"] == artifact["place"]
-        ]
-        if artifact["place"] != _SCORECARD:
-            artifact["table"] = _table(frames[artifact["place"]].head(artifact["rows_shown"]))
-    papers = list(dict.fromkeys(row["paper"] for row in statements))
+        artifact["table"] = _table(frames[artifact["place"]].head(artifact["rows_shown"]))
     reports = [
         {**about, "artifacts": [a for a in artifacts if a["report"] == about["id"]]}
-        for about in sorted(spec["reports"], key=lambda about: about["id"] not in papers)
+        for about in spec["reports"]
     ]
     common = {key: spec[key] for key in ("seed", "scale", "version")}
     jobs = took(folder / "logs") if spec["beside"] else []
@@ -77,11 +63,7 @@ def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> Non
     text = page.render(
         **common,
         reports=reports,
-        papers=papers,
-        statements=statements,
-        shares=[shares(paper, statements) for paper in ["all", *papers]] if statements else [],
         words=_WORDS,
-        verdicts=card.VERDICTS,
         beside=beside,
         jobs=jobs,
         total=total(jobs),
@@ -164,45 +146,6 @@ def cell(value: object) -> str:
 def _cell(value: object, *, number: bool) -> tuple[str, str]:
     text = cell(value)
     return text, "n" if number else "l" if len(text) > _LONG else ""
-
-
-# --- the scorecard --------------------------------------------------------------------------------
-
-
-def _statements(scorecard: pd.DataFrame | None, artifacts: set[str]) -> list[dict[str, Any]]:
-    """Return the rows of a scorecard, with the artifact each of them is shown by."""
-    if scorecard is None:
-        return []
-    rows: list[dict[str, Any]] = scorecard.astype(object).map(cell).to_dict("records")
-    for row in rows:
-        row["ours"] = _ours(row["ours"])
-        artifact = f"{row['paper']}/{row['artifact']}"
-        matching = [name for name in (artifact, *row["from"].split()) if name in artifacts]
-        row["place"] = matching[0] if matching else ""
-        low, high = row["low"], row["high"]
-        if low and high:
-            row["between"] = low if low == high else f"{low} to {high}"
-        else:
-            row["between"] = f"at least {low}" if low else f"at most {high}" if high else ""
-    return rows
-
-
-def _ours(text: str) -> str:
-    """Return our value, which the table has as text, for a reader.
-
-    >>> _ours("0.1234567"), _ours("False"), _ours("sampling")
-    ('0.1235', 'does not hold', 'sampling')
-    """
-    if text in ("True", "False"):
-        return "holds" if text == "True" else "does not hold"
-    number = as_number(text)
-    return text if number is None else cell(number)
-
-
-def shares(paper: str, statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Count the verdicts of a paper, or of ``all``; the share is that of the decided."""
-    chosen = (row["agrees"] for row in statements if paper in ("all", row["paper"]))
-    return {"paper": paper, **card.counted(chosen)}
 
 
 # --- audits, collections and benchmark ------------------------------------------------------------

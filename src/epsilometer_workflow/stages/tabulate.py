@@ -22,8 +22,6 @@ Or data that do not belong to an experiment:
 
 ``tables``
     Other tables, in a mapping by ``report/artifact``.
-``settings``
-    The configuration, a row a value, with columns ``setting`` and ``value``, as JSON.
 """
 
 from __future__ import annotations
@@ -50,7 +48,6 @@ _READS = {
     "draws": "draws",
     "timings": "timings",
     "tables": "table",
-    "settings": "settings",
 }
 
 
@@ -61,8 +58,6 @@ def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) ->
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
     rows = read(data, spec["data"], builder, spec.get("provided", ()))
-    if reads(builder) == "settings":
-        rows = [pd.DataFrame(spec["settings"].items(), columns=["setting", "value"])]
     table = build(builder, rows, spec["options"], file, key)
     table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
@@ -77,7 +72,6 @@ def check(
     *,
     files: Mapping[str, Any] | None = None,
     tables: Sequence[str] = (),
-    settings: Sequence[str] = (),
 ) -> None:
     """Raise `ConfigError` unless the builder takes these inputs.
 
@@ -88,12 +82,12 @@ def check(
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
-    needed = {"table": "tables", "settings": "settings"}.get(str(reads(builder)), "data")
-    for part, inputs in (("data", data), ("tables", tables), ("settings", settings)):
+    needed = "tables" if reads(builder) == "table" else "data"
+    for part, inputs in (("data", data), ("tables", tables)):
         kind = _takes(builder) if part == needed else None
-        noun = {"data": "experiment", "tables": "other table", "settings": "settings"}[part]
+        noun = {"data": "experiment", "tables": "other table"}[part]
         if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
-            number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun.rstrip('s')}s")
+            number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun}s")
             raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
     if name is None and options and not files:
         build(builder, [], options, file, key)
@@ -180,7 +174,7 @@ def _takes(builder: Builder) -> str | None:
     name = _data(builder)
     if name is None:
         return None
-    if reads(builder) in ("table", "settings"):
+    if reads(builder) == "table":
         return "all"
     return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
 

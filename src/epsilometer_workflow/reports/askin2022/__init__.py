@@ -1,1 +1,1 @@
-"""askin2022: its tables, figures, statements, exact values and draws."""
+"""askin2022: its tables and figures."""

@@ -1,1 +1,1 @@
-"""gorla2022: its tables, figures, statements, exact values and draws."""
+"""gorla2022: its tables and figures."""

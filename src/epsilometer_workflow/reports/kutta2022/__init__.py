@@ -1,1 +1,1 @@
-"""kutta2022: its tables, figures, statements, exact values, proofs and draws."""
+"""kutta2022: its tables and figures."""

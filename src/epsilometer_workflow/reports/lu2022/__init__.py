@@ -1,1 +1,1 @@
-"""lu2022: its tables, figures, statements, exact values, bounds and draws."""
+"""lu2022: its tables and figures."""

@@ -1,6 +1,6 @@
 """How a statement of a paper is decided: a number of ours, and where it may lie.
 
-``reports/<paper>/statements.py`` maps patterns of ids, without the paper, to criteria:
+``<paper>.py`` maps patterns of ids, without the paper, to criteria:
 
 >>> CRITERIA = {
 ...     "table1/laplace-*-D": number(
@@ -15,116 +15,26 @@ A criterion sees `Rows` of one table or of several. It raises where rows are mis
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
-from epsilometer.errors import EpsilometerError, suggest
-from epsilometer_workflow.reports.scorecard.measures import (
+from epsilometer.errors import suggest
+from scorecard.measures import numbers
+from scorecard.rows import (
+    Columns,
+    Keys,
+    Measure,
+    Rows,
+    UnknownColumn,
+    Value,
     as_number,
-    numbers,
     same,
-    within,
 )
 
-Value = Any
-"""A number, a text or a truth value, or an array of them with one entry."""
-
-Columns = Mapping[str, NDArray[Any]]
-Measure = Callable[..., Value]
-"""A function of `Rows`: of one table, or of several, in the order of the criterion."""
-
 _ROUNDING = 1e-9  # of a limit, for the rounding errors of its own arithmetic
-
-
-class MissingRows(EpsilometerError):  # noqa: N818 (it reads as a cause)
-    """No row of a table is as a criterion asks for."""
-
-
-class UnknownColumn(EpsilometerError, AttributeError):  # noqa: N818 (as in a message)
-    """A table, a column or a key does not exist, whatever was drawn."""
-
-
-class Keys(dict[str, Any]):
-    """The parameters of a statement, as numbers where they are numbers."""
-
-    def __missing__(self, name: str) -> Any:
-        raise UnknownColumn(f"unknown key {name!r}{suggest(name, self)}")
-
-
-@dataclass(frozen=True)
-class key:  # noqa: N801 (it reads as a function)
-    """The parameter of the statement with this name, as the value that a column equals."""
-
-    name: str
-
-
-class Rows:
-    """Rows of a table: columns are attributes, or entries if their names are not Python's.
-
-    ``key`` and ``printed`` are those of the statement, ``ours`` is known where limits are decided.
-    """
-
-    def __init__(self, columns: Columns, key: Keys | None = None, printed: Value = None) -> None:
-        self._columns, self.key, self.printed = columns, Keys() if key is None else key, printed
-        self.ours: Value = None
-
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        if name not in self._columns:
-            raise UnknownColumn(f"unknown column {name!r}{suggest(name, self._columns)}")
-        return self._columns[name]
-
-    __getitem__ = __getattr__
-
-    def where(self, condition: NDArray[np.bool_] | None = None, /, **equal: object) -> Rows:
-        """Return the rows where a condition holds, and columns equal a value.
-
-        A value may be a tuple, of which a column equals one, or `key` of the statement.
-        """
-        size = len(next(iter(self._columns.values())))
-        chosen = np.ones(size, bool) if condition is None else np.broadcast_to(condition, (size,))
-        for name, wanted in equal.items():
-            value = self.key[wanted.name] if isinstance(wanted, key) else wanted
-            choices = value if isinstance(value, tuple) else (value,)
-            chosen = chosen & within(self[name], choices)
-        return Rows(
-            {name: only(column, chosen) for name, column in self._columns.items()},
-            self.key,
-            self.printed,
-        )
-
-    def by(self, *names: str) -> Iterator[Rows]:
-        """Yield the rows for each combination of values of these columns."""
-        values = list(zip(*(self[name].tolist() for name in names), strict=True))
-        for group in dict.fromkeys(values):
-            yield self.where(np.array([value == group for value in values]))
-
-
-def only(values: NDArray[Any], condition: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the values where a condition holds; raise `MissingRows` if it holds nowhere."""
-    if not np.any(condition):
-        raise MissingRows("no row fits the condition")
-    return values[condition]
-
-
-def columns(table: pd.DataFrame) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table; numbers are floats, also if they are kept as text."""
-    return {str(name): _column(table[name]) for name in table}
-
-
-def _column(values: pd.Series) -> NDArray[Any]:
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return np.asarray(values, bool)
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return np.asarray(values.to_numpy(float, na_value=np.nan))
-    try:
-        return np.asarray(pd.to_numeric(values), float)
-    except (TypeError, ValueError):
-        return np.asarray(values, object)
 
 
 @dataclass(frozen=True)
@@ -182,7 +92,7 @@ class Criterion:
     ``erratum`` is the reason why the print is wrong. It counts where ours does not agree with the
     print but with the correct value ``instead``: a value for ``within``, ``factor`` and
     ``equals``, or else a condition. ``because`` is part of the reason of every verdict, and
-    ``differs`` says why ours does not agree. ``undecided`` is the reason why no number can decide.
+    ``differs`` says why ours does not agree.
     """
 
     selections: tuple[Selection, ...] = ()
@@ -199,12 +109,11 @@ class Criterion:
     instead: Limit | None = None
     because: str = ""
     differs: str = ""
-    undecided: str = ""
 
     def __post_init__(self) -> None:
         bounds = (self.within, self.factor, self.low, self.high, self.above, self.below)
         limited = any(bound is not None for bound in (*bounds, self.equals))
-        if limited == bool(self.condition or self.undecided):
+        if limited == self.condition:
             raise ValueError("a criterion has a number and where it may lie, or a condition")
         if bool(self.erratum) != (self.instead is not None):
             raise ValueError("a criterion has erratum and instead, or neither")
@@ -344,11 +253,6 @@ def settings(values: Mapping[str, str]) -> Criterion:
         return all(t.where(setting=name).value == text for name, text in values.items())
 
     return holds(rows("scorecard/settings"), equal)
-
-
-def undecided(reason: str) -> Criterion:
-    """Leave a statement open."""
-    return Criterion(undecided=reason)
 
 
 def _several(source: Source) -> tuple[Selection, ...]:

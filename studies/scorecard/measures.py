@@ -11,42 +11,13 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from epsilometer_workflow.reports.scorecard.criteria import Rows
-
-_DIGITS = 1e-9
-
-
-def same(left: ArrayLike, right: ArrayLike) -> NDArray[np.bool_]:
-    """Compare element by element: numbers to nine digits, text exactly."""
-    left, right = np.asarray(left), np.asarray(right)
-    if left.dtype.kind in "fiub" and right.dtype.kind in "fiub":
-        return np.asarray(np.isclose(left, right, rtol=_DIGITS, atol=1e-12))
-    return np.asarray(left.astype(object) == right.astype(object), bool)
-
-
-def within(values: ArrayLike, choices: Sequence[object]) -> NDArray[np.bool_]:
-    """Return where a value is the same as one of the choices."""
-    return np.asarray(np.any([same(values, np.asarray(choice)) for choice in choices], axis=0))
-
-
-def as_number(text: object) -> float | None:
-    """Return the number that a text is, or None if it is more than a number.
-
-    >>> as_number(".22"), as_number("about 400")
-    (0.22, None)
-    """
-    try:
-        return float(str(text))
-    except ValueError:
-        return None
+from scorecard.rows import Rows
 
 
 def numbers(text: object) -> NDArray[np.float64]:
@@ -105,11 +76,6 @@ def _steps(values: ArrayLike, by: ArrayLike | None = None) -> NDArray[Any]:
     return steps
 
 
-def rises(values: ArrayLike, by: ArrayLike | None = None) -> bool:
-    """Return whether each value is larger than the last; raise `ValueError` for a single value."""
-    return bool((_steps(values, by) > 0).all())
-
-
 def falls(values: ArrayLike, by: ArrayLike | None = None) -> bool:
     """Return whether each value is smaller than the last; raise `ValueError` for a single value."""
     return bool((_steps(values, by) < 0).all())
@@ -162,8 +128,3 @@ def excess(t: Rows) -> float:
 def largest_ratio(t: Rows) -> float:
     """Return the largest value over its bound."""
     return float(np.max(t.value / t.bound))
-
-
-def smallest_ratio(t: Rows) -> float:
-    """Return the smallest value over its bound."""
-    return float(np.min(t.value / t.bound))

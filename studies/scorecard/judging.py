@@ -2,8 +2,8 @@
 
 ``<paper>.csv`` holds the statements of a paper: id (paper/artifact/name), artifact, quantity, key
 (its parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and
-where it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; ``not at
-this scale`` where more has to be drawn than was; or ``cannot be decided``.
+where it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; or ``not
+at this scale`` where more has to be drawn than was.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
-from epsilometer_workflow.reports.scorecard.criteria import (
-    Columns,
-    Criterion,
-    Keys,
-    MissingRows,
-    UnknownColumn,
-    Value,
-    columns,
-)
-from epsilometer_workflow.reports.scorecard.measures import as_number
-from epsilometer_workflow.reports.scorecard.outcomes import ERRATUM, NO, NOT_HERE, UNDECIDED, YES
+from scorecard import askin2022, gorla2022, kutta2022, lu2022
+from scorecard.criteria import Criterion
+from scorecard.rows import Columns, Keys, MissingRows, UnknownColumn, Value, as_number, columns
 
 COLUMNS = ("id", "artifact", "quantity", "key", "printed", "kind", "scale", "where")
 ANY_SCALE = "none"
 _SETTINGS = "scorecard/settings"
 
+YES, NO, ERRATUM = "yes", "no", "erratum"
+NOT_HERE = "not at this scale"
+VERDICTS = (YES, ERRATUM, NO, NOT_HERE)
+
 Criteria = Mapping[str, Mapping[str, Criterion]]
 """Criteria by paper, and by a pattern of ids without the paper, or several with spaces between."""
+
+CRITERIA: Criteria = {
+    "gorla2022": gorla2022.CRITERIA,
+    "askin2022": askin2022.CRITERIA,
+    "kutta2022": kutta2022.CRITERIA,
+    "lu2022": lu2022.CRITERIA,
+}
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def pair(statements: Iterable[Statement], criteria: Criteria) -> list[tuple[Stat
 
 def file_of(paper: str) -> str:
     """Return the file with the criteria of a paper, for messages."""
-    return f"src/epsilometer_workflow/reports/{paper}/statements.py"
+    return f"studies/scorecard/{paper}.py"
 
 
 def judge(
@@ -150,8 +153,6 @@ def judge(
     ``tables`` holds columns by ``report/table``. Raise `ConfigError` where they do not hold the
     columns of the criterion, or, at a scale that decides, the rows.
     """
-    if criterion.undecided:
-        return Verdict("", math.nan, math.nan, UNDECIDED, criterion.undecided)
     larger = f"needs the scale {statement.scale}"
     try:
         compared = criterion.compare(tables, statement.paper, statement.keys, statement.printed)
@@ -194,6 +195,39 @@ def verdicts(
     shown = ["paper", "artifact", "quantity", "key", "printed"]
     shown += ["ours", "low", "high", "agrees", "reason", "id", "from"]
     return pd.DataFrame(rows, columns=shown).astype({"low": float, "high": float})
+
+
+def shares(card: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts of each paper's artifacts, and of each paper and all papers (``all``).
+
+    ``share`` is that of yes and erratum among the statements that this scale decides.
+    """
+    card = card.assign(artifact=card["artifact"].where(~card["artifact"].str.contains(":"), "text"))
+    listed = pd.concat(
+        [card, card.assign(artifact="all"), card.assign(paper="all", artifact="all")]
+    )
+    table = pd.crosstab([listed["paper"], listed["artifact"]], listed["agrees"])
+    table = table.reindex(
+        index=pd.MultiIndex.from_frame(listed[["paper", "artifact"]].drop_duplicates()),
+        columns=list(VERDICTS),
+        fill_value=0,
+    )
+    statements = table.sum(axis=1)
+    decided = statements - table[NOT_HERE]
+    table = table.assign(claims=statements, decided=decided)
+    table["share"] = (table[YES] + table[ERRATUM]) / decided.where(decided > 0)
+    return table.rename_axis(columns=None).reset_index()
+
+
+def summary(card: pd.DataFrame) -> str:
+    """Return the share of the decided statements that agree, in a line."""
+    counts = {word: int((card["agrees"] == word).sum()) for word in VERDICTS}
+    decided, agree = len(card) - counts[NOT_HERE], counts[YES] + counts[ERRATUM]
+    return (
+        f"scorecard: {agree} of {decided} statements agree ({agree / max(decided, 1):.1%}; "
+        f"{counts[ERRATUM]} are errata), {counts[NO]} do not, "
+        f"{counts[NOT_HERE]} need a larger scale"
+    )
 
 
 def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:
