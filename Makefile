@@ -136,7 +136,6 @@ format: .venv/develop
 audit-levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.kept_evidence --cores $(CORES)
 
 # What a single number rests on, in a terminal; `make benchmark` has what others take for the same.
 measurements: .venv/develop

@@ -5,7 +5,7 @@
     verdict = audit(noisy_mean, pairs=[([0, 0, 1], [0, 1, 1])], claim=pure(1.0))
     print(verdict)
 
-See `audit`, `audit_outputs`, `check_stability`, `domain`, `samples_needed` and the claims `pure`,
+See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`,
 `approximate`, `renyi`, `gdp` and `zcdp`; they are loaded on first use.
 """
 
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from epsilometer_audit.canaries.one_run import audit_one_run
     from epsilometer_audit.explaining.explain import explain
     from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.stability import check_stability
     from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
     from epsilometer_audit.statistics.power import samples_needed
     from epsilometer_audit.verdict import Verdict
 
 _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "auditing"),
-    "check_stability": "stability",
     "domain": "inputs.domains",
     "audit_one_run": "canaries.one_run",
     "explain": "explaining.explain",
@@ -40,7 +38,6 @@ __all__ = [
     "audit",
     "audit_one_run",
     "audit_outputs",
-    "check_stability",
     "domain",
     "explain",
     "gdp",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -39,9 +38,6 @@ from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pur
 from epsilometer_audit.statistics.rounds import Draw, Evidence, gather, shuffled, successive
 from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
 from epsilometer_audit.verdict import Bound, Verdict
-
-if TYPE_CHECKING:
-    from epsilometer_audit.evidence_files import EvidenceFile
 
 Sample = NDArray[Any]
 _SAMPLES = 100_000
@@ -74,7 +70,6 @@ def audit(
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
     details: bool = True,
-    evidence: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Test from its outputs whether a mechanism is as private as claimed.
@@ -131,10 +126,6 @@ def audit(
         The checks of an earlier `check_source`.
     details
         Whether to estimate the level by the papers' methods as well, on the same draws.
-    evidence
-        A file of the evidence of earlier audits, from which this audit goes on, with fresh draws,
-        and to which it adds. If code, inputs, versions or the claim change, it starts anew with a
-        part of alpha. It does not see other things that the mechanism reads when it runs.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text. By default
         a notebook shows a bar after two seconds, if rich and ipywidgets are installed.
@@ -168,17 +159,10 @@ def audit(
         source=source.description,
         digest=source.digest(),
         printed=getattr(source, "printed", str),
-        keeps=evidence is not None,
         started=started,
     )
     with shown(progress) as tell:
-        if evidence is None:
-            return _run(question, source, checked, tell)
-        from epsilometer_audit.evidence_files import opened
-
-        with opened(evidence, lambda: tell(0.0, "waits for another audit")) as file:
-            question = replace(question, started=time.perf_counter())
-            return file.end(_run(question, source, checked, tell, file))
+        return _run(question, source, checked, tell)
 
 
 @globals_kept()
@@ -187,9 +171,8 @@ def _run(
     source: Source,
     checked: Sequence[Check] | None,
     progress: Progress,
-    file: EvidenceFile | None = None,
 ) -> Verdict:
-    """Answer a question about a source, within its budget, with the evidence of a file."""
+    """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
@@ -199,8 +182,6 @@ def _run(
         )
         question = replace(question, pairs=accepted_pairs)
         checks = [*refused, *checks]
-    if file is not None:
-        question = file.begin(question)
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
         schedule(n, len(question.pairs))  # or raise that they are too few
@@ -240,7 +221,7 @@ def _run(
         else:
             steps = schedule(n, len(question.pairs))
             later = check_sampler if late else None
-            verdict = _anytime(drawing.together, steps, question, checks, progress, later, file)
+            verdict = _anytime(drawing.together, steps, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -405,7 +386,6 @@ def _anytime(
     checks: Sequence[Check],
     progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
-    file: EvidenceFile | None = None,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
@@ -416,17 +396,13 @@ def _anytime(
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted and evidence.violated()
 
-    kept, before = ({}, 0) if file is None else (file.kept(question), file.before["draws"])
     evidence = Evidence(
-        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals, **kept
+        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
     )
-    steps = [replace(step, ahead=step.ahead + before) for step in steps]
     gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
-    if file is not None:
-        file.record(evidence, question.names)
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):

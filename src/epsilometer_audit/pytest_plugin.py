@@ -19,12 +19,6 @@ a suite in separate sessions have an alpha each.
 **Seed.** All draws follow from ``privacy_seed``, the test's id and the number of the call, in
 any order and process. A failure shows the command that repeats its draws.
 
-**Evidence.** With ``--privacy-evidence FOLDER`` each audit goes on from the evidence of earlier
-sessions, in a file of its own. The i-th file of the folder gets 1 / (i (i + 1)) of half of
-``privacy_alpha``: this half holds over all sessions and versions of the code together. The other
-half is for the audits of each session that keep nothing: of recorded outputs, with the exact test,
-or with declared facts about the outputs.
-
 **Retries** are refused: a test that is run again until it passes has no level. A new session at the
 same seed is allowed, as it makes the same draws; the summary warns of mechanisms without a seed.
 
@@ -56,7 +50,7 @@ _MARK = (
     "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
     "the fixture audit is to take where a call does not say it; any option of epsilometer.audit."
 )
-_Value = TypeVar("_Value", int, float, str)
+_Value = TypeVar("_Value", int, float)
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
 _OF_THE_SUITE = ("alpha", "seed")
 _EXPECTED = "not refuted"  # or better
@@ -76,9 +70,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     seed = "what the draws of all audits follow from"
     parser.addini("privacy_seed", seed, whole, 0)
     group.addoption("--privacy-seed", type=int, metavar="SEED", help=f"{seed}, default 0")
-    evidence = "folder of the evidence that audits keep for the next session"
-    parser.addini("privacy_evidence", evidence, "string", "")
-    group.addoption("--privacy-evidence", metavar="FOLDER", help=f"{evidence}, default none")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -90,9 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     seed = _option(config, "privacy_seed", int)
     if seed < 0:
         raise pytest.UsageError(f"privacy_seed must be 0 or more, got {seed!r}")
-    evidence = _option(config, "privacy_evidence", str)
-    folder = config.invocation_params.dir / evidence if evidence else None
-    config.pluginmanager.register(_Suite(alpha, seed, folder), "epsilometer-suite")
+    config.pluginmanager.register(_Suite(alpha, seed), "epsilometer-suite")
 
 
 def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Value]) -> _Value:
@@ -208,14 +197,6 @@ class Auditor:
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         number, alpha, seed = test.next_call()
-        if suite.evidence is not None:
-            alpha /= 2
-            once = options.get("method") == "exact" or {"outcomes", "support"} & set(options)
-            if function.__name__ == "audit" and not once:
-                from epsilometer_audit.evidence_files import numbered, part_of
-
-                file, of_folder = numbered(suite.evidence, f"{test.item.nodeid} {number}")
-                options["evidence"], alpha = file, suite.alpha / 2 * part_of(of_folder)
         record: dict[str, Any] = {
             "test": test.item.nodeid,
             "tests": suite.tests,
@@ -243,7 +224,7 @@ class Auditor:
         record["seeded"] = not any(
             check["name"] == "same seed" and check["result"] != "passed" for check in verdict.checks
         )
-        if record["seeded"] and "evidence" not in options:
+        if record["seeded"]:
             name = shlex.quote(test.item.nodeid)
             command = f"pytest {name} --privacy-alpha={test.share!r} --privacy-seed={suite.seed}"
             verdict = replace(verdict, replay=command)
@@ -260,10 +241,9 @@ class Auditor:
 class _Suite:
     """Alpha and seed of a session, its tests, and their audits."""
 
-    def __init__(self, alpha: float, seed: int, evidence: Path | None) -> None:
+    def __init__(self, alpha: float, seed: int) -> None:
         self.alpha = alpha
         self.seed = seed
-        self.evidence = evidence
         self.tests = 0
         self.records: list[dict[str, Any]] = []
 

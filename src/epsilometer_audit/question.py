@@ -49,8 +49,7 @@ _EXCLUDES = {
     "canaries": (*_OF_DRAWS, *_OF_OUTPUTS, "explain"),
     "command": ("frame",),
     "budget": ("samples",),
-    "exact": ("stop", "evidence"),
-    "evidence": ("outputs", "one_run", "canaries", "outcomes", "support"),
+    "exact": ("stop",),
     "outcomes": ("support",),
     "renyi": ("exact",),
     "zcdp": ("exact",),
@@ -100,7 +99,6 @@ class Question:
     as_reals: bool = False
     check_sampler: bool = True
     details: bool = True
-    keeps: bool = False  # whether its evidence is kept
     source: str = ""  # a description of the mechanism
     digest: Mapping[str, str] = field(default_factory=dict)  # of its files
     printed: Callable[[], str] = str  # returns a line about the text that it printed
@@ -141,7 +139,6 @@ class Question:
         names = ("samples", "budget", "outcomes", "support", "lipschitz")
         present = {name: name for name in names if getattr(self, name) is not None}
         present |= {"stop": "stop"} if self.stop else {}
-        present |= {"evidence": "evidence"} if self.keeps else {}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
         kinds = {"recorded outputs": "outputs", "one run": "one_run"}
         present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}

@@ -385,19 +385,3 @@ def test_a_path_of_no_audit_is_an_error(study, path, message):
             assert "\n" not in str(caught.value)
             return
     raise AssertionError(path)
-
-
-@pytest.mark.usefixtures("config_folder")
-def test_kept_evidence_has_half_of_alpha(tmp_path):
-    file = tmp_path / "kept.yaml"
-    file.write_text(
-        "evidence: kept\naudits:\n"
-        "  kept: {mechanism: 'm.py:f', pairs: {a: [0, 1]}, claims: [{epsilon: 1}]}\n"
-        "  once: {mechanism: 'm.py:f', pairs: {a: [0, 1]}, claims: [{epsilon: 1}], method: exact}\n"
-    )
-    (tmp_path / "m.py").write_text("def f(x):\n    return x\n")
-    study = checked("config", {"audits": str(file)})
-    specs = {p.entry: p.spec() for p in all_audits(study) if p.rule == "audit"}
-    assert (specs["kept"]["evidence"], specs["kept"]["alpha"]) == ("kept", 0.025)
-    assert "evidence" not in specs["once"]
-    assert specs["once"]["alpha"] == 0.0125

@@ -323,12 +323,6 @@ def test_a_wrong_option_is_an_error(run, words, message):
     assert err.count("\n") == 1
 
 
-def test_an_accountant_gets_the_options_that_are_set(run, folder):
-    (folder / "acc.py").write_text("def level(epsilon): return 2 * epsilon\n")
-    words = "audit own.py:scaled --set epsilon=2 --epsilon acc.py:level --pair 0 1 --samples 500"
-    assert "epsilon = 4" in run(words)[1]
-
-
 @pytest.mark.parametrize(
     ("kind", "python"), [("remove", ""), ("replace", f"--python {sys.executable}")]
 )

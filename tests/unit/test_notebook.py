@@ -16,7 +16,6 @@ OUTPUTS = RNG.integers(0, 5, 400), RNG.integers(1, 6, 400)
 VERDICTS = {
     "anytime": lambda: ea.audit_outputs(OUTPUTS, ea.renyi({2: 0.1, 4: 5.0}), as_reals=True),
     "exact": lambda: ea.audit_outputs(OUTPUTS, ea.gdp(0.1), method="exact"),
-    "stability": lambda: ea.check_stability(lambda x: x + x, [([1, 2], [1])], d_in=1, d_out=1),
 }
 
 

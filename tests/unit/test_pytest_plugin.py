@@ -393,28 +393,3 @@ def test_the_example_of_the_page_has_the_output_of_the_page(suite, pytester):
     result.stdout.fnmatch_lines([line])
     pytester.makefile(".toml", pyproject=options)
     suite(code, "-k", "recorded").stdout.fnmatch_lines(["privacy: * alpha = 0.01 *, seed 7"])
-
-
-def test_evidence_counts_in_the_next_session(suite, pytester):
-    text = """
-@MARK
-@pytest.mark.parametrize("name", ["a", "b"])
-def test_one(audit, name):
-    keep(f"one-{name}", audit(good))
-
-def test_outputs(audit):
-    sides = [rounded(np.random.default_rng(i).laplace(0, 1.0, 500)) for i in (0, 1)]
-    keep("outputs", audit.outputs(tuple(sides), epsilon=1))
-"""
-    seeds = []
-    for audits in (1, 2):
-        result = suite(text, "--privacy-evidence=evidence", "--privacy-alpha=0.06")
-        result.assert_outcomes(passed=3)
-        files = sorted((pytester.path / "evidence").iterdir())
-        assert [file.name[:5] for file in files] == ["0001-", "0002-"]
-        contents = [json.loads(file.read_text()) for file in files]
-        assert [each["audits"] for each in contents] == [audits] * 2
-        assert [each["alpha"] for each in contents] == pytest.approx([0.015, 0.005])
-        assert kept(pytester)["outputs"]["alpha"] == pytest.approx(0.01 * 6 / np.pi**2)
-        seeds.append(kept(pytester)["one-a"]["seed"])
-    assert seeds[0] != seeds[1]

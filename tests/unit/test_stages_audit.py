@@ -294,13 +294,3 @@ def test_verdicts_of_another_spec_are_refused(audited):
         verdicts_of(str(audited.file), spec_of(samples=3000))
     with pytest.raises(DataError, match="is stale: made_of"):
         verdicts_of(str(audited.file), spec_of(), "of something else")
-
-
-def test_evidence_is_kept_for_the_next_job(audited):
-    spec = spec_of(claims=[{"epsilon": 1.2}, {"gdp": 2.0}], evidence="kept", as_reals=True)
-    for audits in (1, 2):
-        verdicts = audited(spec)
-        files = sorted((audited.folder / "kept").iterdir())
-        assert [file.name[:5] for file in files] == ["0001-", "0002-"]
-        assert [json.loads(file.read_text())["audits"] for file in files] == [audits] * 2
-        assert [each["alpha"] for each in verdicts] == pytest.approx([0.025, 0.05 / 6])

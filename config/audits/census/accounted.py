@@ -1,13 +1,15 @@
-"""Mechanisms that accountants count: their draws, and a lower bound of their level.
+"""Mechanisms that accountants count: a lower bound of their level, and what depends on it.
 
 A mechanism is some steps of noise on a sum of rows of at most 1 in absolute value, each row in a
-step with probability ``rate``. It tells the log-likelihood ratio of all its steps, in cells.
+step with probability ``rate``.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ Floats = NDArray[np.float64]
 BUCKETS = 4  # of randomised response
 STEP, SIZE = 1e-4, 2**21  # of losses, and their number
 NOISE = 1e-15  # of a Fourier transform
+DELTA = 1e-5  # at which accountants are asked for epsilon
 CDFS: dict[str, Callable[[Floats, float], Floats]] = {
     "gaussian": lambda y, noise: stats.norm.cdf(y, 0, noise),
     "laplace": lambda y, noise: stats.laplace.cdf(y, 0, noise),
@@ -56,42 +59,38 @@ def losses(law: str, noise: float, rate: float, relation: str) -> Floats:
     return np.log(p) - np.log(q)
 
 
-def draws(
-    rows: list[float],
-    size: int,
-    rng: np.random.Generator,
-    law: str = "gaussian",
-    noise: float = 1,
-    rate: float = 1,
-    steps: int = 1,
-    relation: str = "ADD_OR_REMOVE_ONE",
-    **_: object,
-) -> Floats:
-    """Draw the log-likelihood ratio of the steps; other parameters are of the claim."""
-    values = np.clip(np.asarray(rows, float), -1, 1)
-    total = np.zeros(size)
-    for kind in law.split("+"):
-        sums = (rng.random((size, steps, len(values))) < rate) @ values
-        if kind == "response":
-            other = rng.integers(0, BUCKETS, sums.shape)
-            cells = np.where(rng.random(sums.shape) < noise, other, sums > 0)
-        else:
-            cells = np.searchsorted(edges(kind, noise), sums + drawn(kind, noise, sums.shape, rng))
-        total += losses(kind, noise, rate, relation)[cells].sum(axis=1)
-    return np.round(total, 6)
+def told(level: Callable[..., float], right: Callable[..., float]) -> Callable[..., NDArray[Any]]:
+    """Return a mechanism that tells its input where a level is below the right one, else nothing.
+
+    So a claim about it is violated by an accountant's mistake, and by nothing else. Both functions
+    get those of the mechanism's parameters that they name, and ``delta``.
+    """
+
+    @cache
+    def is_low(**parameters: Any) -> bool:
+        return ask(level, parameters) < ask(right, parameters)
+
+    def mechanism(
+        rows: list[float], size: int, rng: np.random.Generator, **parameters: Any
+    ) -> NDArray[Any]:
+        """Draw a coin, and the sum of the rows where the level is too low."""
+        total = round(sum(rows), 6) if is_low(**parameters) else 0
+        return rng.integers(0, 2, size) + 2 * total
+
+    return mechanism
+
+
+def ask(function: Callable[..., float], parameters: dict[str, Any]) -> float:
+    """Return what a function returns for those of the parameters that it names."""
+    known = {"delta": DELTA, **parameters}
+    return function(
+        **{name: known[name] for name in inspect.signature(function).parameters if name in known}
+    )
 
 
 def one() -> float:
     """Return the epsilon for which noise is calibrated."""
     return 1.0
-
-
-def drawn(law: str, noise: float, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Draw noise."""
-    if law == "geometric":
-        p = -np.expm1(-1 / noise)
-        return rng.geometric(p, shape) - rng.geometric(p, shape)
-    return {"gaussian": rng.normal, "laplace": rng.laplace}[law](0, noise, shape)
 
 
 def least(

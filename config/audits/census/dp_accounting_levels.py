@@ -8,12 +8,10 @@ from typing import Any
 
 import accounted
 import dp_accounting as dpa
-import numpy as np
 from dp_accounting.pld import PLDAccountant, accountant, common
 from dp_accounting.rdp import RdpAccountant
 
 MAKERS = {"losses": PLDAccountant, "renyi": RdpAccountant}
-least, draws = accounted.least, accounted.draws
 
 
 def event(law: str, noise: float, rate: float, steps: int, kind: str) -> Any:
@@ -95,24 +93,15 @@ def calibrated(by: str, relation: str, rate: float, steps: int, delta: float) ->
     return "gaussian", float(noise)
 
 
-def draws_calibrated(
-    rows: list[float],
-    size: int,
-    rng: np.random.Generator,
-    by: str,
-    relation: str,
-    rate: float = 1,
-    steps: int = 1,
-    delta: float = 1e-5,
-) -> accounted.Floats:
-    """Draw from a mechanism with calibrated noise."""
-    law, noise = calibrated(by, relation, rate, steps, delta)
-    return draws(rows, size, rng, law, noise, rate, steps, relation)
-
-
 def least_calibrated(
     by: str, relation: str, rate: float = 1, steps: int = 1, delta: float = 1e-5
 ) -> float:
     """Return a lower bound of the epsilon that calibrated noise gives."""
     law, noise = calibrated(by, relation, rate, steps, delta)
-    return least(delta, law, noise, rate, steps, relation)
+    return accounted.least(delta, law, noise, rate, steps, relation)
+
+
+told_level = accounted.told(level, accounted.least)
+told_formula = accounted.told(closed_form, accounted.least)
+told_composed = accounted.told(composed, accounted.least)
+told_calibrated = accounted.told(accounted.one, least_calibrated)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import accounted
-import numpy as np
 from jax_privacy import accounting
 
 ROWS = 1000
-draws, least = accounted.draws, accounted.least
 CONFIGS = {"rdp": accounting.RdpAccountantConfig, "pld": accounting.PldAccountantConfig}
 
 
@@ -53,13 +51,10 @@ def calibrated(config: str, rate: float, steps: int, delta: float = 1e-5) -> flo
     )
 
 
-def draws_calibrated(
-    rows: list[float], size: int, rng: np.random.Generator, config: str, rate: float, steps: int
-) -> accounted.Floats:
-    """Draw from a mechanism with calibrated noise."""
-    return draws(rows, size, rng, "gaussian", calibrated(config, rate, steps), rate, steps)
-
-
 def least_calibrated(config: str, rate: float, steps: int, delta: float) -> float:
     """Return a lower bound of the epsilon that calibrated noise gives."""
-    return least(delta, "gaussian", calibrated(config, rate, steps, delta), rate, steps)
+    return accounted.least(delta, "gaussian", calibrated(config, rate, steps, delta), rate, steps)
+
+
+told_level = accounted.told(level, accounted.least)
+told_calibrated = accounted.told(accounted.one, least_calibrated)

@@ -23,7 +23,6 @@ from opacus.accountants import create_accountant  # noqa: E402
 from opacus.accountants.utils import get_noise_multiplier  # noqa: E402
 
 warnings.simplefilter("ignore")
-draws, least = accounted.draws, accounted.least
 
 
 def level(accountant: str, noise: float, rate: float, steps: int, delta: float) -> float:
@@ -48,18 +47,12 @@ def calibrated(accountant: str, rate: float, steps: int, delta: float = 1e-5) ->
     )
 
 
-def draws_calibrated(
-    rows: list[float],
-    size: int,
-    rng: accounted.np.random.Generator,
-    accountant: str,
-    rate: float,
-    steps: int,
-) -> accounted.Floats:
-    """Draw from a mechanism with calibrated noise."""
-    return draws(rows, size, rng, "gaussian", calibrated(accountant, rate, steps), rate, steps)
-
-
 def least_calibrated(accountant: str, rate: float, steps: int, delta: float) -> float:
     """Return a lower bound of the epsilon that calibrated noise gives."""
-    return least(delta, "gaussian", calibrated(accountant, rate, steps, delta), rate, steps)
+    return accounted.least(
+        delta, "gaussian", calibrated(accountant, rate, steps, delta), rate, steps
+    )
+
+
+told_level = accounted.told(level, accounted.least)
+told_calibrated = accounted.told(accounted.one, least_calibrated)

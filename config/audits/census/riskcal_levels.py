@@ -11,14 +11,12 @@ import math
 from functools import cache
 
 import accounted
-import numpy as np
 from riskcal import analysis
 from riskcal.accountants import CTDAccountant
 from riskcal.calibration import dpsgd
 from scipy.special import ndtr
 
 EPSILON = 1.0
-draws, least = accounted.draws, accounted.least
 
 
 def counted(noise: float, rate: float, steps: int) -> CTDAccountant:
@@ -37,13 +35,6 @@ def level(noise: float, rate: float, steps: int, delta: float) -> float:
 def exact_delta(mu: float, epsilon: float = EPSILON) -> float:
     """Return the delta of a Gaussian mechanism."""
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
-
-
-def draws_gaussian(
-    rows: list[float], size: int, rng: np.random.Generator, mu: float, **_: object
-) -> accounted.Floats:
-    """Draw from a Gaussian mechanism; other parameters are of the claim."""
-    return draws(rows, size, rng, "gaussian", 1 / mu)
 
 
 def from_beta(mu: float, by: str) -> float:
@@ -71,19 +62,6 @@ def noise_for_advantage(advantage: float, rate: float, steps: int) -> float:
     )
 
 
-def draws_for_target(
-    rows: list[float],
-    size: int,
-    rng: np.random.Generator,
-    advantage: float,
-    steps: int,
-    rate: float,
-) -> accounted.Floats:
-    """Draw with the noise that is found for an advantage."""
-    noise = noise_for_advantage(advantage, rate, steps)
-    return draws(rows, size, rng, "gaussian", noise, rate, steps)
-
-
 def target(advantage: float) -> float:
     """Return the advantage for which noise is calibrated."""
     return advantage
@@ -93,3 +71,8 @@ def least_advantage(advantage: float, rate: float, steps: int) -> float:
     """Return the advantage that the noise gives, less the rounding of numbers; for rate 1."""
     noise = noise_for_advantage(advantage, rate, steps)
     return exact_delta(math.sqrt(steps) / noise, 1e-9) - 1e-7
+
+
+told_level = accounted.told(level, accounted.least)
+told_trade_off = accounted.told(from_beta, least_delta)
+told_advantage = accounted.told(target, least_advantage)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from epsilometer.errors import ArgumentError, MechanismError, one_line
+from epsilometer.errors import ArgumentError, one_line
 
 if TYPE_CHECKING:
-    from epsilometer_audit.sources.accounting import Answer
     from epsilometer_audit.sources.callables import Source
     from epsilometer_audit.statistics.claims import AnyClaim
 
@@ -26,8 +25,7 @@ they contradict a claim of differential privacy.
 
 SOURCE  file.py:function or package.module:function; or, in its place,
         --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO;
-        each a number, or file.py:function, an accountant that computes it"""
+CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
 _EPILOG = """\
 exit codes:
   0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
@@ -74,7 +72,6 @@ the number of draws
 --budget TIME | time limit of the whole audit, in place of --samples: 60s (or 60), 5m, 1h
 --jobs N | processes that draw (default 1); the answer does not depend on N
 --stop | stop as soon as the claim is refuted; alpha does not change
---evidence FILE | continue from the evidence of earlier audits in FILE, and add this audit
 the answer
 --alpha A | largest probability of "violated" if the claim holds (default .05)
 --detect LEVEL | say "undecided" if these draws find this true level with probability below .9
@@ -240,11 +237,6 @@ def _real(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number{hint}") from None
 
 
-def _level(text: str) -> float | dict[str, str]:
-    """Return a number, or the accountant that answers it."""
-    return {"function": text} if ":" in text or text.endswith(".py") else _real(text)
-
-
 def _whole(text: str) -> int:
     with contextlib.suppress(ValueError):
         return int(text)
@@ -301,17 +293,28 @@ def _declared(text: str) -> tuple[Any, str | None]:
     raise argparse.ArgumentTypeError(f"{text!r}{problem}")
 
 
-def _order(text: str) -> tuple[float, float | dict[str, str]]:
+def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
         raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
-    return _real(order), _level(epsilon)
+    return _real(order), _real(epsilon)
 
 
-_REALS = ("alpha", "detect", "power", "event", "support", "lipschitz", "probability")
+_REALS = (
+    "epsilon",
+    "delta",
+    "gdp",
+    "zcdp",
+    "alpha",
+    "detect",
+    "power",
+    "event",
+    "support",
+    "lipschitz",
+    "probability",
+)
 _WHOLES = ("patterns", "canaries", "guesses", "seed", "outcomes", "pairs", "jobs")
 _TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("epsilon", "delta", "gdp", "zcdp"), _level),
     **dict.fromkeys(_REALS, _real),
     **dict.fromkeys(_WHOLES, _whole),
     **dict.fromkeys(("timeout", "budget"), _seconds),
@@ -350,30 +353,13 @@ def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def claim_of(options: argparse.Namespace) -> tuple[AnyClaim, dict[str, Answer]]:
-    """Return the claim, and the answers of its accountants by level."""
+def claim_of(options: argparse.Namespace) -> AnyClaim:
+    """Return the claim."""
     from epsilometer_audit import question
 
     plain = chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp")
-    answers: dict[str, Answer] = {}
-    levels = [*plain.values(), *(level for _, level in plain.get("renyi", ()))]
-    if any(isinstance(level, dict) for level in levels):
-        from epsilometer_audit.sources.accounting import ask, replaced, with_parameters
-
-        interpreter = getattr(options, "python", None)
-        timeout = getattr(options, "timeout", None) or 60.0
-
-        def number(name: str, level: Mapping[str, Any], order: float | None) -> float:
-            function, given = level["function"], level["given"]
-            try:
-                answers[name] = ask(function, given, interpreter=interpreter, timeout=timeout)
-            except MechanismError as error:
-                raise ArgumentError("renyi" if order else name, str(error)) from error
-            return answers[name].value
-
-        plain = replaced(with_parameters(plain, parameters_of(options)), number)
     try:
-        return question.claim_of(plain), answers
+        return question.claim_of(plain)
     except ArgumentError as error:
         if options.renyi is None:
             raise

@@ -96,7 +96,7 @@ def _duration(seconds: float) -> str:
 def _audit(argv: Sequence[str]) -> int:
     options = parser_of("audit").parsed(argv, "source")
     check_options(options)
-    claim, accountants = claim_of(options)
+    claim = claim_of(options)
     from epsilometer_audit.rendering.files import Files
 
     read = [*_tables(options), *(options.outputs or ()), options.one_run]
@@ -115,12 +115,7 @@ def _audit(argv: Sequence[str]) -> int:
         failure, verdict = error, _failed(options, claim, error)
     finally:
         progress.end()
-    if accountants:
-        from epsilometer_audit.sources.accounting import with_accountants
-
-        verdict = with_accountants(verdict, accountants)
-    seed = verdict.seed if options.evidence else None
-    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part, seed))
+    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
@@ -171,7 +166,7 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
     began = time.monotonic()
     pairs = pairs_of(options)
     with contextlib.closing(source_of(options)) as source:
-        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop", "evidence")
+        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
         if options.budget:  # a worker may have been started
             settings["budget"] -= min(time.monotonic() - began, options.budget / 2)
         verdict = audit(
@@ -224,20 +219,15 @@ def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError)
     )
 
 
-def _replay(argv: Sequence[str], draws: int, part: float, seed: int | None = None) -> str:
-    """Return the command for the same draws: with their number for a budget, and without files.
-
-    An audit with a file of evidence has a ``seed`` of its own.
-    """
-    left_out = (*_WRITTEN, "--evidence", "--seed") if seed is not None else _WRITTEN
+def _replay(argv: Sequence[str], draws: int, part: float) -> str:
+    """Return the command for the same draws: with their number for a budget, and without files."""
     kept, rest = [], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name in left_out and not sign:
+        if name in _WRITTEN and not sign:
             next(rest, None)
-        elif name not in left_out and argument != "--quiet":
+        elif name not in _WRITTEN and argument != "--quiet":
             kept.append(argument)
-    kept += [] if seed is None else ["--seed", str(seed)]
     index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
     if index is not None and draws and part:
         end = index + (1 if "=" in kept[index] else 2)
@@ -293,7 +283,7 @@ def _audits(argv: Sequence[str]) -> int:
 def _needed(argv: Sequence[str]) -> int:
     options = parser_of("samples-needed").parsed(argv)
     check_options(options)
-    claim, _ = claim_of(options)
+    claim = claim_of(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, assumed, fewest_draws, samples_needed

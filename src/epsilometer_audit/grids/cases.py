@@ -23,14 +23,9 @@ from epsilometer_audit.grids import keys as audits
 from epsilometer_audit.grids.options import parse
 from epsilometer_audit.grids.yaml_files import read_yaml
 from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
-from epsilometer_audit.question import Question, check_together, named_pairs
-from epsilometer_audit.sources.accounting import (
-    check_spec,
-    with_parameters,
-    with_placeholders,
-    without_levels,
-)
-from epsilometer_audit.stability import SAMPLES, claim_of
+from epsilometer_audit.question import Question, check_together, claim_of, named_pairs
+from epsilometer_audit.serving.loading import parsed
+from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.schedule import least_samples
 from epsilometer_audit.statistics.upper import Smooth
 
@@ -189,22 +184,7 @@ class Audits:
             "audit_seed": int(own.integers(2**31)),
             "alpha": self.alpha,
             "claims": list(case.claims),
-            **self._evidence(case),
         }
-
-    def _evidence(self, case: Case) -> dict[str, Any]:
-        """Return the folder of kept evidence with its half of alpha, if there is one.
-
-        The other half is for the verdicts that keep nothing.
-        """
-        folder, options = self.file.evidence, self.file.audits[case.entry]
-        if folder is None:
-            return {}
-        stable = "stability" in case.claims[0]["claim"]
-        once = stable or options.method == "exact" or options.outcomes or options.support
-        if once or "outputs" in case.mechanism or "canaries" in (case.inputs or {}):
-            return {"alpha": self.alpha / 2}
-        return {"evidence": folder, "alpha": self.file.alpha / 2}
 
     def _check(self, entry: audits.AuditEntry) -> None:
         """Check the options of an entry together."""
@@ -220,11 +200,6 @@ class Audits:
             raise ArgumentError("mechanism.outputs", "must be one file or two")
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
-        if (entry.claims is None) == (entry.stability is None):
-            text = "is missing" if entry.claims is None else "cannot be used with stability"
-            raise ArgumentError("claims", text)
-        if entry.stability is not None and entry.pairs is None:
-            raise ArgumentError("stability", "needs pairs")
         filled = _FILLED if isinstance(mechanism, audits.Command) else ()
         for key in set(entry.parameters) & set(filled):
             message = f"{key!r} is filled in for every batch; take another name"
@@ -284,8 +259,8 @@ class Audits:
             if hasattr(entry.mechanism, "columns"):
                 plain["columns"] = entry.mechanism.columns
             return plain, {}
-        with _at("mechanism"):
-            check_spec(plain["function"])
+        with _at("mechanism"), argument_errors():
+            parsed(plain["function"])
         if "environment" in plain:
             lock = self._lock(plain["environment"])
             plain |= {"environment": lock.name, "lock": lock.digest}
@@ -305,8 +280,7 @@ class Audits:
     def _samples(self, name: str, entry: audits.AuditEntry) -> int:
         key, sizes = f"audits.{name}.samples", entry.samples
         if sizes is None:
-            sizes = self.file.samples if entry.stability is None else SAMPLES
-            key = "samples"
+            key, sizes = "samples", self.file.samples
         if isinstance(sizes, int):
             return sizes
         if self.scale not in sizes:
@@ -334,7 +308,7 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
         numbers.append(number)
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
         sets[f"{key}~{times + 1}" if times else key] = plain
-    for number in filter(None, numbers) if entry.claims is not None else ():
+    for number in filter(None, numbers):
         if samples < (least := least_samples(number)):
             message = f"must be at least {least} for {number} pairs, got {samples}"
             raise ArgumentError("samples", message)
@@ -344,45 +318,30 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
     claims: list[dict[str, Any]] = []
-    if entry.stability is not None:
-        levels: dict[str, Any] = {"stability": entry.stability.d_out, "d_in": entry.stability.d_in}
-        levels = {name: _level("stability", level, arguments) for name, level in levels.items()}
-        claim = with_parameters({**levels, "metric": entry.stability.metric}, arguments)
-        with _at("stability"):
-            claim_of(with_placeholders(claim))
-        return [{"claim": claim, "detect": None}]
-    for i, claim_entry in enumerate(entry.claims or ()):
+    for i, claim_entry in enumerate(entry.claims):
         key = f"claims.{i}"
         levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
-        detect, least = levels.pop("detect", None), levels.pop("at_least", None)
-        if isinstance(detect, Mapping):
-            raise ArgumentError(f"{key}.detect", "must be a number, or $name of one")
-        functions_of = [name for name, level in levels.items() if _is_function(level)]
-        if least is not None and not (_is_function(least) and len(functions_of) == 1):
-            raise ArgumentError(f"{key}.at least", "needs a function, and another for one level")
+        detect = levels.pop("detect", None)
         if "renyi" in levels:
             levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
-        claim = with_parameters(levels, arguments)
         with _at(key):
-            _question(entry, claim, detect)
+            _question(entry, levels, detect)
         for j, other in enumerate(claims):
-            if other["claim"] == claim:
+            if other["claim"] == levels:
                 raise ArgumentError(key, f"is the same as claims.{j}")
-        claims.append({"claim": claim, "detect": detect})
-        if least is not None:
-            claims[-1]["least"] = with_parameters({**levels, functions_of[0]: least}, arguments)
+        claims.append({"claim": levels, "detect": detect})
     return claims
 
 
 def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float | None) -> Question:
-    """Return the question about a claim, with a placeholder for a level that is not known yet."""
+    """Return the question about a claim."""
     one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
     recorded = isinstance(entry.mechanism, audits.Recorded)
     return Question(
         audited="one run" if one_run else "recorded outputs" if recorded else "mechanism",
-        claim=claim_of(with_placeholders(claim)),
-        detect=None if without_levels(claim) else detect,
+        claim=claim_of(claim),
+        detect=detect,
         method=entry.method,
         outcomes=entry.outcomes,
         support=entry.support,
@@ -392,15 +351,11 @@ def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float 
 
 
 def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return a number, the value of a parameter, or the function that returns the number."""
+    """Return a number, or the value of a parameter."""
     if isinstance(level, dict):
         return {order: _level(key, each, arguments) for order, each in level.items()}
     if not isinstance(level, str):
         return level
-    if ":" in level:
-        with _at(key):
-            check_spec(level)
-        return {"function": level}
     value = _parameter(key, level, arguments)
     if isinstance(value, bool | str):
         raise ArgumentError(key, f"{level} is {value!r}, not a number")
@@ -414,10 +369,6 @@ def _at(key: str) -> Iterator[None]:
         yield
     except ArgumentError as error:
         raise ArgumentError(key, one_line(error)) from None
-
-
-def _is_function(level: Any) -> bool:
-    return isinstance(level, Mapping) and "function" in level
 
 
 def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
@@ -439,11 +390,8 @@ def _texts_of(mechanism: Any) -> dict[str, Any]:
 
 
 def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
-    """Tell whether a claim refers to a parameter; an accountant may."""
-    entries = [*(entry.claims or ()), entry.stability]
-    claims = json.dumps([claim.model_dump() for claim in entries if claim is not None])
-    if re.search(r'"[^"\s]+:[^"\s]+"', claims):
-        return True
+    """Tell whether a claim refers to a parameter."""
+    claims = json.dumps([claim.model_dump() for claim in entry.claims])
     return re.search(rf"\${parameter}\b", claims) is not None
 
 

@@ -28,21 +28,13 @@ def _number(value: object) -> object:
     return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 
-def _function(value: object) -> object:
-    """Read ``{function: file.py:function}`` as that place."""
-    if isinstance(value, dict) and list(value) == ["function"]:
-        reference = value["function"]
-        return reference if isinstance(reference, str) else value
-    return _number(value)
-
-
 def _reference(value: float | str) -> float | str:
-    if isinstance(value, str) and ":" not in value and not re.fullmatch(r"\$\w+", value):
-        raise ValueError("must be a number, or $name of a parameter, or file.py:function")
+    if isinstance(value, str) and not re.fullmatch(r"\$\w+", value):
+        raise ValueError("must be a number, or $name of a parameter")
     return value
 
 
-Level = Annotated[float | str, BeforeValidator(_function), AfterValidator(_reference)]
+Level = Annotated[float | str, BeforeValidator(_number), AfterValidator(_reference)]
 Order = Annotated[float, Field(strict=False)]  # a key may be in quotes, as in JSON
 Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
@@ -179,11 +171,7 @@ Pairs = Annotated[
 
 
 class ClaimEntry(Model):
-    """A claim: one notion, at a level that may be a parameter's (``$name``).
-
-    Or an accountant gives the level, ``file.py:function``. Then ``at least`` may be a function that
-    returns a lower bound of it: a claim below it is wrong.
-    """
+    """A claim: one notion, at a level that may be a parameter's (``$name``)."""
 
     epsilon: Level | None = None
     delta: Level | None = None
@@ -191,20 +179,11 @@ class ClaimEntry(Model):
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
-    at_least: Annotated[Level | None, Field(alias="at least")] = None
 
     @model_validator(mode="after")
     def _is_one(self) -> ClaimEntry:
         check_claim(self.model_dump())
         return self
-
-
-class StabilityEntry(Model):
-    """A claim about a transformation: outputs are ``d_out`` apart where inputs are ``d_in``."""
-
-    d_in: Level
-    d_out: Level
-    metric: str = "symmetric"
 
 
 Sizes = Annotated[
@@ -234,8 +213,7 @@ Guesses = Annotated[
 class AuditEntry(Model):
     """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
 
-    In place of pairs, ``canaries`` are how many it is given in one run; in place of claims,
-    ``stability`` is of a transformation.
+    In place of pairs, ``canaries`` are how many it is given in one run.
     """
 
     mechanism: Mechanism
@@ -243,8 +221,7 @@ class AuditEntry(Model):
     pairs: Pairs | None = None
     canaries: Annotated[int, Field(ge=10)] | None = None
     guesses: Guesses | None = None
-    claims: Annotated[list[ClaimEntry], _SOME] | None = None
-    stability: StabilityEntry | None = None
+    claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)
     method: Literal["anytime", "exact"] | None = None
@@ -265,6 +242,5 @@ class AuditsFile(Model):
     title: str | None = None
     alpha: Fractional = 0.05
     samples: Sizes = 100_000
-    evidence: str | None = None
     left_out: Annotated[dict[str, str], Field(alias="left out")] = Field(default_factory=dict)
     audits: Annotated[dict[Id, AuditEntry], _SOME]

@@ -7,7 +7,6 @@ same draws. Foreign code runs here and nowhere else in the workflow.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,20 +19,11 @@ from typing import Any
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.question import pairs_of, source_of
-from epsilometer_audit.sources.accounting import (
-    Answers,
-    ask_all,
-    with_accountants,
-    with_answers,
-    with_placeholders,
-    without_levels,
-)
+from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
-from epsilometer_audit.stability import check_stability, claim_of
 from epsilometer_audit.statistics.claims import AnyClaim
-from epsilometer_audit.verdict import Bound, Verdict
+from epsilometer_audit.verdict import Verdict
 
 FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
 """The words, in place of a verdict, of an audit that could not be made, of one whose environment
@@ -44,7 +34,7 @@ _ABOUT_OUTPUTS = ("as_reals", "outcomes", "support", "lipschitz")
 _log = logging.getLogger("epsilometer")
 
 Row = tuple[Verdict, AnyClaim, str | None]
-"""A verdict, its claim with numbers from accountants, and the word in the verdict's place."""
+"""A verdict, its claim, and the word in the verdict's place."""
 Audit = Callable[..., Verdict]
 """Audits a claim; ``detect`` is the level that should be detected."""
 
@@ -58,57 +48,13 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
     began = time.perf_counter()
     rows: list[Row] = []
     try:
-        with chdir(folder):
-            levels = [e[k] for k in ("claim", "least") for e in spec["claims"] if k in e]
-            python, timeout = spec["mechanism"].get("python"), spec["timeout"]
-            accounts = ask_all(levels, interpreter=python, timeout=timeout)
-            with _audits(spec, progress) as audit:
-                for entry in spec["claims"]:
-                    one = partial(audit, **_evidence(spec, entry["claim"]))
-                    rows.append(_row(one, entry, accounts, spec, began))
-                    began = time.perf_counter()
+        with chdir(folder), _audits(spec, progress) as audit:
+            for entry in spec["claims"]:
+                rows.append(_row(audit, entry, spec, began))
+                began = time.perf_counter()
     except Exception as error:
         return without(spec, _reason(error), FAILED, time.perf_counter() - began)
     return rows
-
-
-def _compared(
-    audit: Callable[[], Verdict],
-    claim: Mapping[str, Any],
-    entry: Mapping[str, Any],
-    accounts: Answers,
-    spec: Mapping[str, Any],
-) -> Verdict:
-    """Compare the claimed level with what it must be at least, then audit it.
-
-    A claim below that is violated without draws. Else the claim is not refuted, also where its
-    level is too large for these draws. The larger of the two lower bounds is the bound.
-    """
-    if "least" not in entry:
-        return audit()
-    ((name, least),) = with_answers(entry["least"], accounts)[1].items()
-    words = f"{least.spec}: {name} is at least {least.value:g}"
-    check = {"name": "at least", "result": "note", "words": words}
-    if claim[name] < least.value:
-        return replace(
-            _without(spec, {**entry, "claim": claim}, "", "", 0.0)[0],
-            verdict="violated",
-            bounds=[Bound(name, claim[name], least.value)],
-            checks=[check],
-            reasons=[],
-            source=least.spec,
-        )
-    verdict = audit()
-    check["words"] += ", which the claim allows"
-    bounds = [
-        replace(bound, lower=max(bound.lower, least.value)) if bound.quantity == name else bound
-        for bound in verdict.bounds
-    ]
-    verdict = replace(verdict, bounds=bounds, checks=[*verdict.checks, check])
-    if verdict.verdict != "undecided" or entry["detect"] is not None:
-        return verdict
-    notes = [{"name": "draws", "result": "note", "words": text} for text in verdict.reasons]
-    return replace(verdict, verdict="not refuted", checks=[*verdict.checks, *notes], reasons=[])
 
 
 def without(spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0) -> list[Row]:
@@ -129,34 +75,19 @@ def counts_of(words: Sequence[str], unexpected: int) -> str:
     return f"{counts} ({unexpected} not as expected)" if unexpected else counts
 
 
-def _evidence(spec: Mapping[str, Any], claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of an audit whose evidence is kept; nothing if it is not."""
-    if "evidence" not in spec:
-        return {}
-    from epsilometer_audit.evidence_files import numbered, part_of
-
-    name = json.dumps([spec["entry"], spec["arguments"], spec["set"], claim], sort_keys=True)
-    file, number = numbered(Path(spec["evidence"]), name)
-    return {"evidence": file, "alpha": spec["alpha"] * part_of(number)}
-
-
 # --- one claim ------------------------------------------------------------------------------------
 
 
 def _row(
     audit: Audit,
     entry: Mapping[str, Any],
-    accounts: Answers,
     spec: Mapping[str, Any],
     began: float,
 ) -> Row:
     """Return the row of a claim, also if it cannot be audited."""
     try:
-        plain, accountants = with_answers(entry["claim"], accounts)
-        claim = claim_of(plain)
-        of_claim = partial(audit, claim, detect=entry["detect"])
-        verdict = _compared(of_claim, plain, entry, accounts, spec)
-        verdict = with_accountants(verdict, accountants)
+        claim = claim_of(entry["claim"])
+        verdict = audit(claim, detect=entry["detect"])
     except Exception as error:
         return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
     return replace(verdict, seconds=time.perf_counter() - began), claim, None
@@ -166,12 +97,11 @@ def _without(
     spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
 ) -> Row:
     """Return the row of a claim that cannot be audited, with the reason."""
-    claim = claim_of(with_placeholders(entry["claim"]))
-    plain, claimed = without_levels(entry["claim"]) or (claim.to_plain(), claim.text())
+    claim = claim_of(entry["claim"])
     verdict = Verdict(
         verdict="invalid",
-        claim=plain,
-        claimed=claimed,
+        claim=claim.to_plain(),
+        claimed=claim.text(),
         alpha=spec["alpha"],
         method=spec["method"] or "anytime",
         detect=entry["detect"],
@@ -221,19 +151,11 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
             origin = {"source": source.description, "digest": source.digest()}
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
             return
-        pairs, checks = pairs_of(spec["pairs"]), None
-        if "stability" in spec["claims"][0]["claim"]:
-            about = options("samples")
-            yield lambda claim, **_: check_stability(
-                source, pairs, claim.d_in, claim.d_out, metric=claim.metric, **about
-            )
-            return
-        if "evidence" not in spec:  # else each audit knows whether it must check
-            checks = list[Check]()
-            if isinstance(pairs, Candidates):
-                pairs, checks = accepted(source, pairs, spec["audit_seed"])
-            first = next(iter(pairs.values()))
-            checks += check_source(source, first, spec["samples"], spec["audit_seed"])
+        pairs, checks = pairs_of(spec["pairs"]), list[Check]()
+        if isinstance(pairs, Candidates):
+            pairs, checks = accepted(source, pairs, spec["audit_seed"])
+        first = next(iter(pairs.values()))
+        checks += check_source(source, first, spec["samples"], spec["audit_seed"])
         remembered = Remembered(source)
 
         def audit_explained(claim: AnyClaim, **given: Any) -> Verdict:

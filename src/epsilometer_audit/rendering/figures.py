@@ -66,7 +66,7 @@ def _has_figure(verdict: Verdict) -> bool:
 
 
 def _claim_of(plain: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of a verdict; for stability one that allows as much, equal probabilities."""
+    """Return the claim of a verdict."""
     kind = plain["notion"]
     if kind == "gdp":
         return claims.gdp(plain["mu"])

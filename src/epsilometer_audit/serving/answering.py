@@ -7,7 +7,6 @@ import os
 import sys
 from typing import Any
 
-from .accounting import account
 from .digests import source_digests
 from .errors import Broken, Misuse
 from .loading import load
@@ -23,7 +22,6 @@ def main(spec: str, options: str = "{}") -> None:
 
     - ``{"describe": true}``: the ``description`` of the source, whether it is ``seeded`` and makes
       ``many`` draws a call, its ``constant`` seed by default, and its ``digest``
-    - ``{"account": parameters}``: the ``number`` that the accountant returns, and its ``digest``
     - ``{"printed": true}``: ``words`` about the text that the mechanism printed
     - ``{"replay": {"pair": ..., "seeds": ..., "seconds": ...}}``: the result of `replayed`; it is
       the only request of its process
@@ -36,10 +34,7 @@ def main(spec: str, options: str = "{}") -> None:
     for line in requests:
         request = json.loads(line)
         try:
-            if "account" in request:
-                number = account(spec, parameters=request["account"])
-                reply = _line({"number": number, "digest": source_digests(spec)})
-            elif "replay" in request:
+            if "replay" in request:
                 record = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
                 reply = _line({**record, "digest": source_digests(spec)})
             else:

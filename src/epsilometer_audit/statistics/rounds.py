@@ -22,7 +22,7 @@ from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_del
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.schedule import Step
-from epsilometer_audit.statistics.wealth import EARLY, Earlier, Looks, Wealth
+from epsilometer_audit.statistics.wealth import EARLY, Looks, Wealth
 
 _FEWEST = 5  # draws of a side that choose an event
 
@@ -39,8 +39,7 @@ class Evidence:
     """The evidence of all rounds, for each part of the claim.
 
     ``early`` is the part of the wealth that bets from the first draws on; with ``as_reals``, low
-    bits of outputs are left out. ``earlier`` is the evidence of earlier audits, by the part of the
-    claim, and ``past`` are some outputs of theirs on both sides, by pair.
+    bits of outputs are left out.
     """
 
     claim: AnyClaim
@@ -48,8 +47,6 @@ class Evidence:
     alpha: float
     early: float = EARLY
     as_reals: bool = False
-    earlier: Mapping[Claim, Earlier] = field(default_factory=dict)
-    past: Mapping[int, tuple[Any, Any]] = field(default_factory=dict)
     wealths: Mapping[Claim, Wealth] = field(init=False)
     looks: list[int] = field(default_factory=list)
     """The draws of a side, over all pairs, at each look at the wealth."""
@@ -62,15 +59,9 @@ class Evidence:
         self.raw = [([], []) for _ in range(self.pairs)]
         claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
         share = 1 / len(claims)
-        self.wealths = {
-            claim: Wealth(claim, *of_audit, share, self.early, self.earlier.get(claim, Earlier()))
-            for claim in claims
-        }
+        self.wealths = {claim: Wealth(claim, *of_audit, share, self.early) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
         self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}
-        for (_, pair), portfolio in self._portfolios.items():
-            if pair in self.past:
-                portfolio.learn(*self.past[pair])
 
     @property
     def drawn(self) -> int:
@@ -96,12 +87,6 @@ class Evidence:
                 )
                 step[pair] = Looks(rounds, growth)
             wealth.record(step)
-
-    def so_far(self, pair: int) -> tuple[list[Any], list[Any]]:
-        """Return all outputs of a pair on both sides, those of earlier audits first."""
-        first: tuple[Any, ...] = self.past.get(pair, ())
-        x, x_prime = self.raw[pair]
-        return [*first[:1], *x], [*first[1:], *x_prime]
 
     @property
     def of_pairs(self) -> dict[int, float]:
@@ -168,11 +153,7 @@ def gather(
     """
     raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
     for i, step in enumerate(steps):
-        bets = {
-            pair: _learn(evidence.so_far(pair), evidence, step)
-            for pair in kept
-            if i or pair in evidence.past
-        }
+        bets = {pair: _learn(raw[pair], evidence, step) for pair in kept if i}
         if len(kept) > step.pairs:
             kept = _best(kept, bets, step.pairs, evidence)
         sides = [(pair, side) for pair in kept for side in (0, 1)]

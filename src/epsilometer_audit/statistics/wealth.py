@@ -7,7 +7,6 @@ choice depends on the past only: a hundred pairs cost no more than their first d
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ import numpy as np
 
 from epsilometer.arrays import Floats
 from epsilometer_audit.statistics.bets import Round, growth, initial_wealth
-from epsilometer_audit.statistics.claims import Claim, with_delta
+from epsilometer_audit.statistics.claims import Claim
 from epsilometer_audit.statistics.portfolio import Growth
 
 EARLY, LATER = 0.95, 0.5  # of the wealth: for portfolios, in the first round and from then on
@@ -37,39 +36,6 @@ class Looks:
         return Looks([bet.together for bet in self.rounds], growth)
 
 
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """The evidence of earlier audits against one kind of claim, from which an audit goes on.
-
-    ``logs`` has, by quantity, increasing levels ``(m,)``, and the log of the wealth of each purse
-    at each, ``(t, m)``; ``bounds`` has the levels up to which all are refuted, and ``largest`` is
-    the log of the largest wealth so far at the claimed level. This wealth is that of the ``pair``,
-    if it is known. All pairs share new wealth, whose log is ``anew``.
-    """
-
-    logs: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    largest: float = 0.0
-    anew: float = 0.0
-    pair: int | None = None
-
-    def start(self, claim: Claim, levels: Floats, pairs: int, shares: Floats) -> list[Floats]:
-        """Return the log of each pair's wealth at any levels, ``(t, k)``.
-
-        It is that at the next higher level: a bet against it is one against each level below.
-        ``shares`` are the logs of the purses' parts of new wealth, of shape ``(t, 1)``.
-        """
-        new = np.tile(shares + self.anew - math.log(pairs), levels.size)
-        wealth = [new] * pairs
-        if claim.quantity in self.logs:
-            known, logs = self.logs[claim.quantity]
-            old = logs[:, np.minimum(np.searchsorted(known, levels), known.size - 1)]
-            heirs = range(pairs) if self.pair is None else [self.pair]
-            for pair in heirs:
-                wealth[pair] = np.logaddexp(new, old - math.log(len(heirs)))
-        return wealth
-
-
 @dataclass
 class _Course:
     """The wealth at some levels, by pair and purse: first the portfolio, then bets by horizons.
@@ -82,7 +48,6 @@ class _Course:
     pairs: int
     alpha: float
     early: float
-    earlier: Earlier
 
     def __post_init__(self) -> None:
         bets = initial_wealth(self.claim).ravel()
@@ -91,21 +56,14 @@ class _Course:
                 np.log(np.append(part, (1 - part) * bets))[:, None]
                 for part in (self.early, min(self.early, LATER))
             )
-        self._first = not self.earlier.logs
-        if not self._first:
-            self._shares = self._later
-        start = self.earlier.start(self.claim, self.levels, self.pairs, self._shares)
-        self._wealth = dict(enumerate(start))
+        self._first = True
+        start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
+        self._wealth = dict.fromkeys(range(self.pairs), start)
 
     @property
     def total(self) -> Floats:
         """The log of the wealth of all pairs now, ``(m,)``."""
         return _log_sum(np.concatenate(list(self._wealth.values())), 0)
-
-    @property
-    def purses(self) -> Floats:
-        """The log of the wealth of each purse now, ``(t, m)``."""
-        return np.asarray(np.logaddexp.reduce(list(self._wealth.values()), axis=0))
 
     @property
     def of_pairs(self) -> dict[int, float]:
@@ -165,7 +123,6 @@ class Wealth:
     alpha: float
     share: float = 1.0
     early: float = EARLY
-    earlier: Earlier = field(default_factory=Earlier)
     steps: list[Mapping[int, Looks]] = field(default_factory=list)
     history: list[float] = field(default_factory=list)
     """The log of the wealth at the claimed level, after each block."""
@@ -174,7 +131,7 @@ class Wealth:
         self._claimed = self._course(self.claim, np.array([self.claim.level]))
 
     def _course(self, claim: Claim, levels: Floats) -> _Course:
-        return _Course(claim, levels, self.pairs, self.alpha, self.early, self.earlier)
+        return _Course(claim, levels, self.pairs, self.alpha, self.early)
 
     def record(self, step: Mapping[int, Looks]) -> None:
         """Add the bets on the fresh draws of each pair that is left."""
@@ -185,26 +142,6 @@ class Wealth:
         """Return the log of the wealth after each block, of shape ``(times, m)``."""
         course = self._course(claim, levels)
         return np.concatenate([course.total[None], *map(course.advance, self.steps)])
-
-    def at_the_end(self) -> Earlier:
-        """Return the evidence for the next audit.
-
-        Its levels begin at the `lower_bound`; of neighbours with the same wealth, the highest is
-        kept.
-        """
-        logs, bounds = {}, {}
-        for claim in with_delta(self.claim):
-            bounds[claim.quantity] = bound = self.lower_bound(claim)
-            grid = np.union1d(claim.grid(), [claim.level])
-            grid = grid[grid >= bound]
-            chunks = np.split(grid, range(_CHUNK, grid.size, _CHUNK))
-            courses = [self._course(claim, levels) for levels in chunks]
-            for course, step in itertools.product(courses, self.steps):
-                course.advance(step)
-            wealth = np.concatenate([course.purses for course in courses], axis=1)
-            last = np.append(np.diff(wealth).any(axis=0), True)
-            logs[claim.quantity] = grid[last], wealth[:, last]
-        return Earlier(logs, bounds, self.largest)
 
     @property
     def needed(self) -> float:
@@ -219,7 +156,7 @@ class Wealth:
     @property
     def largest(self) -> float:
         """The log of the largest wealth at the claimed level so far."""
-        return max(self.earlier.largest, max(self.history, default=0.0))
+        return max([0.0, *self.history])
 
     def p_value(self) -> float:
         """Return one over the largest wealth at the claimed level, at most 1."""
@@ -231,8 +168,7 @@ class Wealth:
         Levels are those of the claim's grid, and the claimed one.
         """
         grid = np.union1d(claim.grid(), [claim.level])
-        bound = self.earlier.bounds.get(claim.quantity, 0.0)
-        grid = grid[grid >= bound]
+        bound = 0.0
         steps = [{pair: looks.together for pair, looks in step.items()} for step in self.steps]
         many = _CHUNK if claim.orders else 4 * _CHUNK  # functions have many cells, events two
         for levels in np.split(grid, range(many, grid.size, many)):

@@ -24,7 +24,6 @@ from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import counts_of
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.sources.accounting import function_levels
 from epsilometer_audit.sources.callables import digests
 from epsilometer_audit.sources.worker import WorkerSource
 from epsilometer_workflow.configuration import paths
@@ -125,11 +124,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         options = self.file_of_audits.file.audits[self.entry]
         files = (*files_of(self.case), *options.reads)
         folder = str(self.file_of_audits.folder)
-        part, *others = (
-            json.dumps(part, sort_keys=True)
-            for part in (self.case.mechanism, *accountants_of(self.case))
-        )
-        return " + ".join([made_of(part, files, folder), *(made_of(o, (), folder) for o in others)])
+        return made_of(json.dumps(self.case.mechanism, sort_keys=True), files, folder)
 
     def member(self) -> Spec:
         """Return its path, identity and facts, for a table of verdicts."""
@@ -227,16 +222,6 @@ def files_of(case: Case) -> list[str]:
     """Return the files of data that a case names."""
     tables = [case.inputs[k] for k in ("remove", "replace") if case.inputs and k in case.inputs]
     return [*tables, *case.mechanism.get("outputs", ())]
-
-
-def accountants_of(case: Case) -> list[dict[str, Any]]:
-    """Return the functions that answer levels, in the interpreter of the mechanism."""
-    keys = ("python", "environment", "lock")
-    interpreter = {key: case.mechanism[key] for key in keys if key in case.mechanism}
-    claims = [entry[k] for k in ("claim", "least") for entry in case.claims if k in entry]
-    levels = [level for claim in claims for level in function_levels(claim).values()]
-    names = dict.fromkeys(level["function"] for level in levels)
-    return [{**interpreter, "function": name} for name in names]
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
