@@ -1,9 +1,7 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
 #   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
 #   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
-#   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times; and a
-#                                          Workflow Run RO-Crate, results/<scale>/crate.zip
-#   make test-provenance [SCALE=quick]     whether that crate is valid
+#   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
 #   make verify [SCALE=quick]              which tables are the same as those of archive/<scale>.zip; or with
 #                                          RESULTS=folder, those of a folder; docs/verify.md
 #   make freeze [SCALE=quick]              writes archive/<scale>.zip
@@ -34,7 +32,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: scorecard figures report provenance test-provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
+.PHONY: scorecard figures report provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -45,10 +43,6 @@ report: .venv/run
 
 provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive crate --scale $(SCALE)
-
-test-provenance: provenance .venv/crate/done
-	.venv/crate/bin/python tests/release/validate_crate.py results/$(SCALE)/crate.zip
 
 # Made again as far as Snakemake finds them missing or out of date; RESULTS takes a folder as it is.
 verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/run,figures),.venv/run)
@@ -155,8 +149,6 @@ lock:
 	    --extra dev pyproject.toml -o envs/requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --group release -o envs/requirements-release.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --group crate -o envs/requirements-crate.lock
 
 clean:
 	rm -rf .venv .snakemake dist site

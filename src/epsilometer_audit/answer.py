@@ -12,7 +12,6 @@ import numpy as np
 
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
-from epsilometer_audit.estimates import estimates as papers_estimates
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -26,7 +25,6 @@ from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
-_STOPPED = {"kind": "estimate", "reason": "the audit stopped because of the same draws"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +89,6 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         detectable=level,
         draws=result.draws,
         outputs=result.layout.kind,
-        estimates=_estimates(question, result) if question.details else [],
         evidence=result.evidence,
         reasons=reasons,
     )
@@ -103,24 +100,6 @@ def undetected(detect: float | None, level: float | None) -> str:
         return ""
     detected = "nothing" if level is None else f"only {level:.3g} or more"
     return f"{detect:g} was to be detected, {detected} would have been, with probability .9"
-
-
-def _estimates(question: Question, result: Result) -> list[dict[str, Any]]:
-    """Return estimates by the papers' methods, on draws before the last round and in it."""
-    encoded = [list(map(result.layout.encode, side)) for side in result.outputs[result.pair]]
-    past = tuple(np.concatenate(side[:-1] or side[-1:]) for side in encoded)
-    results = papers_estimates(
-        (past[0], past[1]),
-        (encoded[0][-1], encoded[1][-1]),
-        question.claim,
-        alpha=question.alpha,
-        seed=question.seed,
-        outcomes=question.outcomes,
-    )
-    return [
-        estimate.to_plain() | (_STOPPED if result.stopped and "bound" in estimate.kind else {})
-        for estimate in results
-    ]
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:

@@ -69,7 +69,6 @@ def audit(
     as_reals: bool = False,
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
-    details: bool = True,
     progress: Progress | None = None,
 ) -> Verdict:
     """Test from its outputs whether a mechanism is as private as claimed.
@@ -124,8 +123,6 @@ def audit(
         Whether to test first that draws are independent and follow the seed.
     checked
         The checks of an earlier `check_source`.
-    details
-        Whether to estimate the level by the papers' methods as well, on the same draws.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text. By default
         a notebook shows a bar after two seconds, if rich and ipywidgets are installed.
@@ -155,7 +152,6 @@ def audit(
         lipschitz=lipschitz,
         as_reals=as_reals,
         check_sampler=check_sampler,
-        details=details,
         source=source.description,
         digest=source.digest(),
         printed=getattr(source, "printed", str),
@@ -187,8 +183,7 @@ def _run(
         schedule(n, len(question.pairs))  # or raise that they are too few
     else:
         progress(0.0, "how fast is it?")
-        question, notes = clock.measure(source, question, _rehearse)
-        checks += notes
+        clock.measure(source, question, _rehearse)
         n = clock.draws(jobs)
 
     def check_sampler(draws: int) -> list[Check]:
@@ -294,7 +289,6 @@ def audit_outputs(
     support: tuple[float, float] | None = None,
     lipschitz: float | None = None,
     as_reals: bool = False,
-    details: bool = True,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
 ) -> Verdict:
@@ -311,7 +305,7 @@ def audit_outputs(
         Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size.
-    claim, alpha, detect, outcomes, support, lipschitz, as_reals, details
+    claim, alpha, detect, outcomes, support, lipschitz, as_reals
         As for `audit`.
     method
         As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
@@ -337,7 +331,6 @@ def audit_outputs(
         lipschitz=lipschitz,
         as_reals=as_reals,
         check_sampler=False,
-        details=details,
         source=source,
         digest=digest or {},
         started=started,

@@ -11,7 +11,6 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import compact
@@ -23,8 +22,6 @@ TRIED, CHECKED, _DRAWN = 0.1, 0.5, 0.9  # largest used shares of a budget after 
 _TIMED = {True: 0.3, False: 0.15}  # the same after timed calls, of many draws or of one
 _CHECKING = 0.2  # largest share for the checks of the sampler
 _SIZES = (1, 1, *(4**i for i in range(1, 9)))  # of timed calls
-_LOADED = 0.4  # largest used share after the load of a verdict's details, which takes about
-_LOADING = 5.0  # times as long as a verdict without
 _FEW, _MANY = 64, 16384  # draws of a side for a timed verdict
 _MOST = 10_000_000  # draws of a side
 
@@ -49,23 +46,15 @@ class Budget:
 
     def measure(
         self, source: Source, plan: Question, make: Callable[[Question, Any, Any], object]
-    ) -> tuple[Question, list[Check]]:
+    ) -> None:
         """Time draws, in calls of growing size, and ``make``, which makes a verdict of them.
 
-        The load of its code comes first: shares are of the time that is left then. Return the plan
-        and notes; without details, and with a note, where there is no time to load their code.
+        The load of its code comes first: shares are of the time that is left then.
         """
         assert plan.inputs is not None
         inputs = plan.inputs[0]
         rng = generator(plan.seed, "audit", "speed")
-        numbers = rng.normal(size=(2, _FEW))
-        seconds = timeit(lambda: make(replace(plan, details=False), *numbers), number=1)
-        notes = []
-        if plan.details and self.left(_LOADED) > _LOADING * seconds:
-            make(plan, *numbers)
-        elif plan.details:
-            plan = replace(plan, details=False)
-            notes = [Check("estimates", "note", "there is no time for the papers' estimates")]
+        make(plan, *rng.normal(size=(2, _FEW)))
         self._started = min(time.perf_counter(), self._end)
         many = getattr(source, "many", True)
         last, spent, per_draw = 1, 0.0, 0.0  # draws of a call, its seconds, seconds of another draw
@@ -93,7 +82,6 @@ class Budget:
         if last >= _MANY:
             seconds = timeit(lambda: make(plan, *(side[:_MANY] for side in sides)), number=1)
             self._look = max(seconds - self._verdict, seconds / 8) / _MANY
-        return plan, notes
 
     def draws(self, jobs: int) -> int:
         """Return the number of draws of each side that fit."""

@@ -340,7 +340,7 @@ def _merged(
 
     known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
     either = known.union(*(inspect.signature(f).parameters for f in (audit, audit_outputs)))
-    options: dict[str, Any] = {"details": False}
+    options: dict[str, Any] = {}
     marks = []
     for mark in reversed(list(item.iter_markers("privacy"))):
         if mark.args:

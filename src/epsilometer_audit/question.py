@@ -98,7 +98,6 @@ class Question:
     lipschitz: float | None = None
     as_reals: bool = False
     check_sampler: bool = True
-    details: bool = True
     source: str = ""  # a description of the mechanism
     digest: Mapping[str, str] = field(default_factory=dict)  # of its files
     printed: Callable[[], str] = str  # returns a line about the text that it printed

@@ -122,7 +122,6 @@ class Verdict:
     source: str = ""
     reasons: Sequence[str] = ()
     checks: Sequence[Mapping[str, Any]] = ()
-    estimates: Sequence[Mapping[str, Any]] = ()
     evidence: Sequence[Mapping[str, float]] = ()
     guesses: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)

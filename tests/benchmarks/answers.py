@@ -21,7 +21,7 @@ from tests.benchmarks.honest import HONEST
 import epsilometer_audit as ea
 from epsilometer_audit.cli.main import main as command
 
-QUICK = {"samples": 2_000, "details": False}
+QUICK = {"samples": 2_000}
 CHANGING = {"seconds", "provenance", "replay", "source"}
 
 Rng = np.random.Generator
@@ -75,7 +75,7 @@ def in_python() -> Iterator[tuple[str, Any]]:
     """Yield names and verdicts of `ea.audit`."""
     for name, (mechanism, pairs, claim) in HONEST.items():
         failures = "failures" in name
-        options = {"samples": 3_000, "details": False, "failures": failures}
+        options = {"samples": 3_000, "failures": failures}
         yield name, ea.audit(mechanism, pairs, claim, **options)
     pair = [(0, 1)]
     for mechanism in (laplace, vector, correlated, parity, keys, text, constant, seeded):

@@ -85,7 +85,7 @@ def drawn(name: str, draws: int, seed: int) -> tuple[Any, Any]:
 def ours(name: str, method: str, draws: int, seed: int) -> tuple[float, float]:
     outputs = drawn(name, draws, seed)
     start = time.process_time()
-    options = {"method": method, "as_reals": True, "details": False}
+    options = {"method": method, "as_reals": True}
     verdict: Verdict = ea.audit_outputs(outputs, EXACT[name][1], **options)
     spent = time.process_time() - start
     wanted = "delta" if name.startswith("delta") else verdict.bounds[0].quantity

@@ -301,7 +301,6 @@ def audit(row: Row, seed: int, samples: int, stop: bool = True) -> ea.Verdict:
         seed=1000 * seed + len(row.name),
         stop=stop,
         as_reals=row.as_reals,
-        details=False,
         failures=row.draw is failing,
         check_sampler=False,
     )

@@ -365,7 +365,6 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
         samples=30_000,
         stop=True,
         alpha=0.001,
-        details=False,
         check_sampler=False,
         as_reals=True,
     )
@@ -392,7 +391,6 @@ def test_a_rare_fault_of_one_pair_of_thirty_is_found():
         samples=40_000,
         alpha=0.001,
         stop=True,
-        details=False,
         check_sampler=False,
         as_reals=True,
     )
@@ -422,7 +420,7 @@ def notes(verdict):
 def test_candidates_without_refusals_are_pairs_like_others():
     pairs = ea.domain(TABLE)
     verdict, other = (
-        ea.audit(noisy_sum, some, ea.pure(1.0), samples=6000, details=False, as_reals=True)
+        ea.audit(noisy_sum, some, ea.pure(1.0), samples=6000, as_reals=True)
         for some in (pairs, dict(pairs))
     )
     assert verdict.pairs == len(pairs)
@@ -444,7 +442,6 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
         pairs,
         ea.pure(1.0),
         samples=6000,
-        details=False,
         method=method,
         as_reals=True,
     )
@@ -468,9 +465,7 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     def single(x, rng):
         return float(of_three_or_more(x, 1, rng)[0])
 
-    verdict = ea.audit(
-        single, pairs, ea.pure(1.0), failures=True, samples=least(pairs), details=False, stop=True
-    )
+    verdict = ea.audit(single, pairs, ea.pure(1.0), failures=True, samples=least(pairs), stop=True)
     assert verdict.verdict == "violated"
     assert sorted(map(len, verdict.pair)) == [2, 3]
     assert not notes(verdict)
@@ -658,6 +653,6 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
 
     pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=6)
     claim = ea.approximate(1.0, a**4 / (1 + a))
-    verdict = ea.audit(released, pairs, claim, samples=8000, check_sampler=False, details=False)
+    verdict = ea.audit(released, pairs, claim, samples=8000, check_sampler=False)
     assert verdict.verdict == "violated"
     assert "is present" in verdict.witness.event

@@ -28,7 +28,7 @@ from epsilometer_audit.statistics.low_bits import low_bits
 from epsilometer_audit.statistics.scores import learned_scores
 from tests.benchmarks.honest import HONEST
 
-QUICK: dict[str, Any] = {"samples": 4000, "details": False}
+QUICK: dict[str, Any] = {"samples": 4000}
 Rng = np.random.Generator
 reals = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -170,7 +170,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
 
 
 def test_low_bits_within_ranges_reveal_more_than_low_bits_alone():
-    verdict = ea.audit(laplace, [(0.3, 0.4)], ea.pure(1.0), samples=10_000, details=False)
+    verdict = ea.audit(laplace, [(0.3, 0.4)], ea.pure(1.0), samples=10_000)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert " where " in verdict.witness.event
@@ -219,8 +219,8 @@ def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
 def test_recorded_outputs_and_densities_may_stand_for_reals():
     rng = np.random.default_rng(4)
     outputs = laplace(0, 4000, rng), laplace(1, 4000, rng)
-    assert ea.audit_outputs(outputs, ea.pure(1.1), details=False).verdict == "violated"
-    verdict = ea.audit_outputs(outputs, ea.pure(1.1), as_reals=True, details=False)
+    assert ea.audit_outputs(outputs, ea.pure(1.1)).verdict == "violated"
+    verdict = ea.audit_outputs(outputs, ea.pure(1.1), as_reals=True)
     assert verdict.verdict == "not refuted"
 
     def sloped(x: float, size: int, rng: Rng) -> Any:
@@ -441,7 +441,7 @@ def structures(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", WITNESSES)
 def test_parts_of_outputs_are_named(name, structures):
     place = f"{structures / 'structures.py'}:{name}"
-    options: dict[str, Any] = {"failures": True, "check_sampler": False, "details": False}
+    options: dict[str, Any] = {"failures": True, "check_sampler": False}
     verdict = ea.audit(place, [(0, 1)], ea.pure(0.5), samples=1000, **options)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
@@ -449,7 +449,7 @@ def test_parts_of_outputs_are_named(name, structures):
 
 
 def test_parts_of_outputs_are_the_same_through_a_worker(structures):
-    options: dict[str, Any] = {"samples": 1000, "check_sampler": False, "details": False}
+    options: dict[str, Any] = {"samples": 1000, "check_sampler": False}
     for name in ("members", "whole_keys", "fails"):
         there = python_worker(
             sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
@@ -473,7 +473,7 @@ def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
     """
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():
-        options = {"failures": "failures" in name, "check_sampler": False, "details": False}
+        options = {"failures": "failures" in name, "check_sampler": False}
         verdict = ea.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
         alarms += verdict.verdict == "violated"
     assert alarms <= 15

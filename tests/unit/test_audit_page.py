@@ -43,10 +43,9 @@ CASES = {
             *("not refuted", *CLAIM.values(), "exact"),
             witness=Witness("x", 5, 1000, 4, 1000),
             cause={"words": [HOSTILE, "  second"], "runs": 3},
-            estimates=CHECKS,
         ),
         zcdp(0.1),
-        {"Witness", "Cause", "Evidence", "Estimates by the papers' methods"},
+        {"Witness", "Cause", "Evidence"},
         ["so it has no curve", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
     ),
     "holds": (

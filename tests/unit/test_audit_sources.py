@@ -42,7 +42,7 @@ def test_global_generators_follow_from_the_seed_and_are_put_back():
     assert before == state()
     for function in (globally, lambda x: x / 0):  # an audit puts them back once, even if it fails
         with contextlib.suppress(MechanismError):
-            ea.audit(function, [(0, 1)], ea.pure(1.0), samples=100, details=False)
+            ea.audit(function, [(0, 1)], ea.pure(1.0), samples=100)
         assert before == state()
 
 

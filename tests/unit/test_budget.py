@@ -21,7 +21,6 @@ from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.seeds import FIVE
 
 ONE = [(0.0, 1.0)]
-QUICK = {"details": False}
 
 
 class Slow:
@@ -61,7 +60,7 @@ def clock(compiled, monkeypatch):
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
     slow = Slow(0.02)
-    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=1.5, seed=seed, **QUICK)
+    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=1.5, seed=seed)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.02
     assert verdict.verdict == "undecided"
     assert "1.5 s" in verdict.reasons[0]
@@ -73,14 +72,14 @@ def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
 def test_a_budget_is_kept_at_any_speed(clock, seconds, times, many):
     slow = Slow(seconds, times)
     draw = slow.together if many else slow
-    ea.audit(draw, ONE, ea.pure(1.0), budget=1, seed=1, **QUICK)
+    ea.audit(draw, ONE, ea.pure(1.0), budget=1, seed=1)
     assert slow.spent <= 1.2 * 1 + seconds * (1 + times)
 
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_violation_in_time_is_found(clock, seed):
     slow = Slow(0.001, scale=0.02)
-    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=8, seed=seed, **QUICK)
+    verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=8, seed=seed)
     assert verdict.verdict == "violated"
 
 
@@ -100,7 +99,7 @@ def test_a_fast_mechanism_has_time_for_all(clock):
 def test_a_budget_for_a_few_draws_is_undecided(clock, method, pairs):
     slow = Slow(0.05)
     inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
-    verdict = ea.audit(slow, inputs, ea.pure(1.0), budget=0.5, method=method, **QUICK)
+    verdict = ea.audit(slow, inputs, ea.pure(1.0), budget=0.5, method=method)
     assert verdict.verdict == "undecided"
     assert slow.spent <= 1.2 * 0.5 + 2 * 0.05
 
@@ -115,7 +114,7 @@ def test_an_answer_is_part_of_the_budget(clock, seconds, budget):
 def test_inputs_of_a_domain_are_tried_in_time(clock):
     slow = Slow(0.01)
     pairs = Candidates({f"pair {i}": (0.0, 1.0 + i) for i in range(200)})
-    verdict = ea.audit(slow, pairs, ea.pure(1.0), budget=1.5, **QUICK)
+    verdict = ea.audit(slow, pairs, ea.pure(1.0), budget=1.5)
     assert slow.spent <= 1.2 * 1.5 + 2 * 0.01
     assert verdict.verdict == "undecided"
 
@@ -139,10 +138,10 @@ def test_samples_are_a_promise(samples, many, pairs):
 
     inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
     draw = together if many else single
-    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, **QUICK)
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples)
     assert max(drawn) <= 1.2 * samples
     drawn[:] = 0, 0
-    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False, **QUICK)
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False)
     assert max(drawn) <= samples
 
 
@@ -214,7 +213,7 @@ def test_the_answer_does_not_depend_on_jobs(place, kind):
         else:
             source = WorkerSource([sys.executable, "own.py"])
         try:
-            options = {"samples": 500, "jobs": jobs, "check_sampler": False, **QUICK}
+            options = {"samples": 500, "jobs": jobs, "check_sampler": False}
             verdict = ea.audit(source, [(0, 1), (0, 2)], ea.pure(0.5), **options)
             answers.append((verdict.bound, verdict.p_value, verdict.witness, verdict.draws))
         finally:
@@ -231,7 +230,7 @@ def test_two_processes_draw_half_each_and_at_once(tmp_path):
             file.write(f"{began} {time.monotonic()}\n")
         return x + rng.laplace()
 
-    ea.audit(slow, ONE, ea.pure(1.0), samples=60, jobs=2, check_sampler=False, **QUICK)
+    ea.audit(slow, ONE, ea.pure(1.0), samples=60, jobs=2, check_sampler=False)
     first, second = (np.loadtxt(file) for file in tmp_path.iterdir())
     assert min(len(first), len(second)) > 0.4 * (len(first) + len(second))
     at_once = [((second[:, 0] < end) & (second[:, 1] > began)).any() for began, end in first]
@@ -246,7 +245,7 @@ def test_noise_without_a_seed_is_drawn_by_one_process():
         pids.add(os.getpid())
         return x + rng.laplace()
 
-    verdict = ea.audit(noisy, ONE, ea.pure(1.0), samples=2000, jobs=2, as_reals=True, **QUICK)
+    verdict = ea.audit(noisy, ONE, ea.pure(1.0), samples=2000, jobs=2, as_reals=True)
     assert verdict.verdict == "not refuted"
     assert [check["result"] for check in verdict.checks if check["name"] == "jobs"] == ["note"]
     assert pids == {os.getpid()}
@@ -262,7 +261,7 @@ def test_calls_hide_no_noise_that_is_shared(jobs, seed):
         return np.repeat(x + rng.laplace(0, 1, size // 4 + 1), 4)[:size]
 
     for draw in (stuck, pooled):
-        verdict = ea.audit(draw, ONE, ea.pure(1.0), samples=4000, jobs=jobs, seed=seed, **QUICK)
+        verdict = ea.audit(draw, ONE, ea.pure(1.0), samples=4000, jobs=jobs, seed=seed)
         assert verdict.verdict == "invalid"
 
 

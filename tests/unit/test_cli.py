@@ -131,13 +131,12 @@ def test_outputs_may_stand_for_reals(folder, run):
 def test_json_has_the_promised_keys(audited):
     verdict = audited(WRONG)
     promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"
-    assert {*promised.split(), "checks", "estimates", "provenance", "replay"} <= set(verdict)
+    assert {*promised.split(), "checks", "provenance", "replay"} <= set(verdict)
     assert verdict["pair"] == [[0], [1]]
     assert verdict["bound"] > 1
     assert verdict["witness"]["count"] > verdict["witness"]["count_prime"]
     assert verdict["draws"] == 2000
     assert len(verdict["provenance"]["made of"]["mechanisms.py"]) == 64
-    assert {estimate["kind"] for estimate in verdict["estimates"]} >= {"finite-sample bound"}
     shares = [look["share"] for look in verdict["evidence"]]
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -350,7 +349,7 @@ def test_a_page_is_one_file_that_asks_for_no_other(folder, run):
     assert len(pictures) == len(re.findall("src=", text)) == 2
     assert all(b"<svg" in base64.b64decode(picture) for picture in pictures)
     assert not re.search(r"https?:|<script|<link|url\(", text)
-    for word in ("violated", "[0] against [1]", "noisy_mean", "finite-sample bound", "replay"):
+    for word in ("violated", "[0] against [1]", "noisy_mean", "replay"):
         assert word in text.replace("epsilometer audit", "replay")
 
 

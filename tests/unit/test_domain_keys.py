@@ -383,8 +383,6 @@ FAULTS = [
 def test_faults_are_found(mechanism, declaration, name):
     pairs = ea.domain(declaration, limit=40)
     options = {"samples": 20_000, "stop": True, "alpha": 0.001, "as_reals": True}
-    verdict = ea.audit(
-        mechanism, pairs, ea.pure(1.0), details=False, check_sampler=False, **options
-    )
+    verdict = ea.audit(mechanism, pairs, ea.pure(1.0), check_sampler=False, **options)
     assert verdict.verdict == "violated"
     assert name in verdict.name

@@ -91,7 +91,7 @@ def run(folder, capfd):
 
 
 def verdict(mechanism, seed, claim=1.2, samples=1500, pair=(0.0, 1.0)):
-    return audit(mechanism, [pair], Pure(claim), samples=samples, seed=seed, details=False)
+    return audit(mechanism, [pair], Pure(claim), samples=samples, seed=seed)
 
 
 # --- classes --------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tests.seeds import FIVE
 
 
 def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
-    options = {"details": False, "as_reals": True, **options}
+    options = {"as_reals": True, **options}
     return ea.audit(mechanism, [(0, 1)], ea.pure(claim), samples=samples, seed=seed, **options)
 
 
@@ -51,9 +51,9 @@ def test_constants_that_differ_are_violated_and_random_outputs_are_audited(seed)
 
 
 def test_recorded_constants_are_undecided():
-    verdict = ea.audit_outputs((np.ones(500), np.ones(500)), ea.pure(1.0), details=False)
+    verdict = ea.audit_outputs((np.ones(500), np.ones(500)), ea.pure(1.0))
     assert verdict.verdict == "undecided"
-    verdict = ea.audit_outputs((np.ones(500), np.arange(500) % 2), ea.pure(1.0), details=False)
+    verdict = ea.audit_outputs((np.ones(500), np.arange(500) % 2), ea.pure(1.0))
     assert verdict.verdict == "violated"
 
 

@@ -31,7 +31,7 @@ with_five_seeds = pytest.mark.parametrize("seed", FIVE)
 def audited(
     mechanism: Mechanism, seed: int, claim: Claim | None = None, samples: int = 4000, **options: Any
 ) -> Any:
-    options |= {"details": False, "check_sampler": False}  # they are samplers
+    options |= {"check_sampler": False}  # they are samplers
     return ea.audit(
         mechanism, [(0, 1)], claim or ea.pure(1.0), samples=samples, seed=seed, **options
     )

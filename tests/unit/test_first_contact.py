@@ -24,7 +24,7 @@ pytest_plugins = ["pytester"]
 # This loads Numba whole: a suite forgets its imports, and a second Numba fails.
 count_outcomes(np.zeros(1, int), 1)
 
-QUICK = {"samples": 10_000, "details": False, "alpha": 0.001}
+QUICK = {"samples": 10_000, "alpha": 0.001}
 
 
 # --- ea.audit -------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ import epsilometer_audit as ea
 import numpy as np
 
 
-QUICK = {"samples": 1000, "details": False, "check_sampler": False}
+QUICK = {"samples": 1000, "check_sampler": False}
 
 
 def noisy(x, size, rng):

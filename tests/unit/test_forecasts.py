@@ -227,7 +227,7 @@ def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch
         def mechanism(x: float, size: int, rng: np.random.Generator) -> Any:
             return rng.laplace(x, scale, size)
 
-        options = {"samples": 2000, "details": False, "as_reals": True}
+        options = {"samples": 2000, "as_reals": True}
         return ea.audit(mechanism, [(0, 1)], pure(1.0), **options).verdict
 
     assert (verdict(1.0), verdict(0.2)) == ("undecided", "violated")

@@ -100,7 +100,7 @@ def test_the_audits_bound_is_that_of_an_audit_of_the_recorded_outputs(order):
     rng = generator(0, "order", "")
     promised = min(pair.epsilon, order * pair.epsilon**2 / 2)
     claim = Pure(pair.epsilon) if math.isinf(order) else Renyi(order, promised)
-    verdict = audit_outputs((pair.x, pair.x_prime), claim, as_reals=True, details=False)
+    verdict = audit_outputs((pair.x, pair.x_prime), claim, as_reals=True)
     mixed = Pair(shuffled(pair.x, rng), shuffled(pair.x_prime, rng), "index", CLAIMS, pair.epsilon)
     answer = Method(estimator="audit").answer(mixed, order)
     assert answer == pytest.approx(verdict.bounds[0].lower)

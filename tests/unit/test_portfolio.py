@@ -182,5 +182,5 @@ def test_the_largest_claims_are_bet_against(claim):
     def mechanism(x, size, rng):
         return rng.laplace(x, 1, size)
 
-    verdict = ea.audit(mechanism, [(0, 1)], claim, samples=1000, details=False, as_reals=True)
+    verdict = ea.audit(mechanism, [(0, 1)], claim, samples=1000, as_reals=True)
     assert verdict.verdict != "violated"

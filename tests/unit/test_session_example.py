@@ -10,7 +10,7 @@ PAIRS = [([1, 1, 0], [1, 1, 0, 1])]
 
 def audit(function, **options):
     place = f"{FILE}:{function}"
-    common = {"alpha": 0.001, "details": False, "check_sampler": False}
+    common = {"alpha": 0.001, "check_sampler": False}
     return ea.audit(place, PAIRS, ea.pure(1.0), **common, **options)
 
 

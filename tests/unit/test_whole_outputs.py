@@ -133,7 +133,7 @@ def test_texts_without_a_digit_are_looked_at():
     def letters(x, rng):
         return "".join(rng.choice(list("abcdefgh"), 20))
 
-    result = ea.audit(letters, [(0, 1)], ea.pure(1.0), samples=500, seed=0, details=False)
+    result = ea.audit(letters, [(0, 1)], ea.pure(1.0), samples=500, seed=0)
     assert result.verdict == "undecided"
     assert "words of output" in result.reasons[0]
 
@@ -150,7 +150,6 @@ def test_a_leak_anywhere_in_outputs_is_a_violation(name, seed):
         seed=seed,
         failures=name == "message",
         check_sampler=False,
-        details=False,
     )
     assert verdict.verdict == "violated"
 
@@ -161,9 +160,7 @@ def hidden(x, size, rng):
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_ignored_parts_of_outputs_leave_the_audit_open(seed):
-    verdict = ea.audit(
-        hidden, [(0, 1)], ea.pure(1.0), samples=300, seed=seed, check_sampler=False, details=False
-    )
+    verdict = ea.audit(hidden, [(0, 1)], ea.pure(1.0), samples=300, seed=seed, check_sampler=False)
     assert verdict.detectable is None
     assert [check["name"] for check in verdict.checks] == ["outputs"]
 

@@ -32,7 +32,7 @@ import epsilometer_audit as ea
 imported = set(sys.modules)
 verdict = ea.audit(
     lambda x, size, rng: rng.laplace(x, 1.0, size),
-    pairs=[(0.0, 1.0)], claim=ea.pure(0.3), samples=5000, details=False,
+    pairs=[(0.0, 1.0)], claim=ea.pure(0.3), samples=5000,
 )
 print(json.dumps({
     "verdict": verdict.to_plain()["verdict"], "at first": sorted(imported & {"numpy", "scipy"}),

@@ -88,6 +88,5 @@ def _bound(data: Data, method: str) -> float:
         method=method,
         seed=data["seed"],
         as_reals=data["x"].dtype.kind == "f",
-        details=False,
     )
     return float(answer.bounds[0].lower)

@@ -62,7 +62,6 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
         "limit": limit,
         "bounds": _table(bounds),
         "checks": _table(verdict.checks),
-        "estimates": _table(verdict.estimates),
     }
     if verdict.evidence:
         values["evidence_figure"] = image(2.9, lambda ax: draw_evidence(ax, verdict, limit))

@@ -199,9 +199,9 @@ def verify(tables: Path, path: Path, tolerance: float = TOLERANCE) -> tuple[list
 
 
 def main() -> None:
-    """Write an archive or a crate, or compare with an archive."""
+    """Write an archive, or compare with one."""
     parser = argparse.ArgumentParser(prog="archive", description=__doc__.partition("\n")[0])
-    parser.add_argument("action", choices=("freeze", "verify", "crate"))
+    parser.add_argument("action", choices=("freeze", "verify"))
     parser.add_argument("--scale", default="quick", help="smoke, quick or paper")
     parser.add_argument("--results", type=Path, help="verify a folder, not results/<scale>")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="relative")
@@ -215,12 +215,9 @@ def main() -> None:
             results = options.results or Path("results", options.scale)
             lines, same = verify(results / "tables", path, options.tolerance)
         else:
-            from epsilometer_workflow.commands import crate
             from epsilometer_workflow.products.checking import checked
 
-            study = checked("config", {"scale": options.scale})
-            frozen = options.action == "freeze"
-            lines = [freeze(study, path) if frozen else str(crate.write(study))]
+            lines = [freeze(checked("config", {"scale": options.scale}), path)]
     except EpsilometerError as error:
         print(f"epsilometer: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -138,7 +138,6 @@ def _audited(run: Run, **options: Any) -> Any:
         seed=run.seed,
         as_reals=True,
         check_sampler=False,
-        details=False,
         **options,
     )
 
