@@ -40,7 +40,7 @@ from epsilometer.estimators.local_loss import (
 )
 from epsilometer.estimators.renyi_bound import LargestRenyiBound, RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
-from epsilometer.samples import Pair, pair_of, pairs_of_arrays
+from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
 
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
@@ -236,7 +236,7 @@ def largest_loss(
     (1.07, 0, "x'")
     """
     pair = pair_of(x, x_prime, least=_FEW)
-    _check_region(region, pair)
+    region = _searched(region, pair)
     if pair.real and pair.x.ndim == 1:
         region = region or default_region(pair.x, pair.x_prime)
     tau = _floor(pair, floor)
@@ -319,10 +319,10 @@ def _loss_lower_bound(
     checks.between_0_and_1("choosing", choosing)
     method, screened = MaximumPrivacyLoss(alpha=alpha), []
     for pair in pairs:
-        _check_region(region, pair)
+        ends = _searched(region, pair)
         first = pair.shuffled().part(0, choosing)
         screen = LocalLoss(_floor(first, floor))
-        _, (loss,) = screen.screen([(first.x, first.x_prime)], draws=pair.n, region=region)
+        _, (loss,) = screen.screen([(first.x, first.x_prime)], draws=pair.n, region=ends)
         screened.append((screen, loss))
     k = int(np.argmax([loss.loss for _, loss in screened]))
     (screen, loss), fresh = screened[k], pairs[k].shuffled().part(choosing, 1)
@@ -343,16 +343,22 @@ def _floor(pair: Pair, floor: float | None) -> float:
         for column in pooled.reshape(len(pooled), -1).T:
             low, high = quantiles(column, [0.25, 0.75])
             tau *= _IQR / (high - low) if high > low else 1.0
+    if not 1e-150 < tau < 1e150:
+        raise ArgumentError("x", "has densities too large or small for numbers: use another unit")
     return tau
 
 
-def _check_region(region: Region | None, pair: Pair) -> None:
-    if region is not None:
+def _searched(region: Region | None, pair: Pair) -> Region | None:
+    """Return the region; raise `ArgumentError` for other outputs, or without a draw there."""
+    ends = ends_of("region", region)
+    if ends is not None:
         if not pair.real or pair.x.ndim > 1:
             raise ArgumentError("region", "is for real outputs of shape (n,)")
-        if not isinstance(region, Sequence) or len(region) != 2:
-            raise ArgumentError("region", f"must have two ends, got {region!r}")
-        checks.interval("region", *region)
+        if not any(
+            ((side >= ends[0]) & (side <= ends[1])).any() for side in (pair.x, pair.x_prime)
+        ):
+            raise ArgumentError("region", f"[{ends[0]:g}, {ends[1]:g}] holds no draw")
+    return ends
 
 
 def _sizes(pair: Pair) -> dict[str, Any]:
@@ -477,22 +483,30 @@ def delta_curve(
     >>> curve.deltas.round(2), curve.low.round(2), curve.high.round(2), curve.n_prime
     (array([0.22, 0.11]), array([0.21, 0.1 ]), array([0.23, 0.12]), 25000)
     """
-    name = classifier
-    pair = pair_of(x, x_prime, least=2, rows=name not in (None, "nearest_neighbours")).shuffled()
-    if name is None:
-        name = "nearest_neighbours" if pair.real else "counting"
-    if pair.labels is not None and name != "counting":
-        raise ArgumentError("classifier", f"must be counting for strings, got {name!r}")
+    pair = pair_of(x, x_prime, least=2).shuffled()
+    usual = "nearest_neighbours" if pair.real else "counting"
+    name = usual if classifier is None else classifier
     parameters: dict[str, Any] = {"interval": interval, "alpha": alpha, "options": options or {}}
     if epsilons is not None:
         parameters["claims"] = np.ravel(np.asarray(epsilons)).tolist()
     registered = name
     if isinstance(name, str) and name.startswith("sklearn."):
         registered, parameters["options"] = "scikit_learn", {"name": name, "options": options or {}}
-    with _renamed(claims="epsilons", outputs="classifier", name="classifier"):
+    kind = "bits" if name == "hamming_neighbours" and pair.bits else None
+    generator = _generator(rng)
+    with _renamed(claims="epsilons", name="classifier"):
         method = Spectrum(registered, **parameters)
-        generator = _generator(rng)
-        (answer,) = answers(method, (pair.x, pair.x_prime), order=math.inf, rng=generator)
+        try:
+            if pair.labels is not None and name != "counting":
+                raise ArgumentError("outputs", "are strings")
+            sides = pair.x, pair.x_prime
+            (answer,) = answers(method, sides, order=math.inf, rng=generator, outputs=kind)
+        except ArgumentError as error:
+            if error.argument != "outputs":
+                raise
+            usual = "one of scikit-learn" if pair.real and pair.x.ndim > 1 else usual
+            message = f"must be for such outputs, as {usual} is, got {name!r}"
+            raise ArgumentError("classifier", message) from None
     tested = answer.tested[0]
     low, high = tested.interval(interval, alpha, generator)
     return DeltaCurve(
@@ -564,7 +578,7 @@ def histogram_level(
 and 200000 of x'
     """
     checks.order("order", order)
-    claims = Claims(support, lipschitz, outcomes, smallest_probability)
+    claims = Claims(ends_of("support", support), lipschitz, outcomes, smallest_probability)
     method = HistogramEstimator(gamma, empty_cells=empty_cells)
     pair = pair_of(x, x_prime, rows=False)
     counts, counts_prime = _counts(pair, method, claims, order, cells)
@@ -647,7 +661,7 @@ def planned_draws(
     >>> planned_draws(0.5, alpha=0.2, **claims)
     3798299
     """
-    claims = Claims(support, lipschitz, outcomes, smallest_probability)
+    claims = Claims(ends_of("support", support), lipschitz, outcomes, smallest_probability)
     method, delta = HistogramEstimator(gamma), 1 - checks.between_0_and_1("alpha", alpha)
     checks.flag("as_published", as_published)
     order = checks.order("order", order)
@@ -668,4 +682,6 @@ def planned_cells(
     91
     """
     method = HistogramEstimator(gamma)
-    return method.cells(Claims(support, lipschitz), checks.order("order", order))
+    return method.cells(
+        Claims(ends_of("support", support), lipschitz), checks.order("order", order)
+    )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer import seeds
+from epsilometer import checks, seeds
 from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 
 _NAMES = "x", "x_prime", "outputs"
+_LARGEST = 2**62  # its distances do not overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,12 @@ class Pair:
     def real(self) -> bool:
         """Whether outputs are reals, not outcomes."""
         return self.x.dtype.kind == "f"
+
+    @property
+    def bits(self) -> bool:
+        """Whether outputs can be bit vectors, bit i of an integer for entry i."""
+        whole = not self.real and self.x.ndim == 1 and self.labels is None
+        return whole and min(self.x.min(), self.x_prime.min()) >= 0
 
     @property
     def n(self) -> int:
@@ -89,13 +97,28 @@ def pair_of(
     return Pair(arrays[0], arrays[1], arrays[2] if outputs is not None else None, labels)
 
 
+def ends_of(name: str, ends: Any) -> tuple[float, float] | None:
+    """Return the two ends of an interval, or None; raise `ArgumentError` for anything else."""
+    if ends is None:
+        return None
+    if not isinstance(ends, Sequence | np.ndarray) or isinstance(ends, str) or len(ends) != 2:
+        raise ArgumentError(name, f"must have two ends, as (0, 1), got {ends!r}")
+    return checks.interval(name, *ends)
+
+
 def pairs_of_arrays(
     pairs: Iterable[tuple[ArrayLike, ArrayLike]], *, least: int, rows: bool = True
 ) -> list[Pair]:
     """Check and convert several pairs, as `pair_of`; raise `ArgumentError` where there is none."""
     made = []
+    if not isinstance(pairs, Iterable):
+        raise ArgumentError("pairs", f"must be pairs of arrays, got {pairs!r}")
     for k, sides in enumerate(pairs):
-        if not isinstance(sides, Sequence) or isinstance(sides, str) or len(sides) != 2:
+        if (
+            not isinstance(sides, Sequence | np.ndarray)
+            or isinstance(sides, str)
+            or len(sides) != 2
+        ):
             raise ArgumentError(f"pairs[{k}]", "must be two arrays, (x, x_prime)")
         made.append(pair_of(*sides, least=least, rows=rows, place=f"pairs[{k}]: "))
     if not made:
@@ -126,6 +149,6 @@ def _array(name: str, values: ArrayLike) -> Sample:
         if bad := array.size - np.count_nonzero(np.isfinite(array)):
             raise ArgumentError(name, f"has {bad} entries that are NaN or infinite")
         return np.ascontiguousarray(array, np.float64)
-    if array.max() > np.iinfo(np.int64).max:
-        raise ArgumentError(name, "must hold integers below 2^63")
+    if array.max() > _LARGEST or array.min() < -_LARGEST:
+        raise ArgumentError(name, "must hold integers from -2^62 to 2^62; larger ones as strings")
     return np.ascontiguousarray(array, np.int64)

@@ -258,10 +258,23 @@ def test_rows_of_reals():
     assert em.local_loss(x, y, [[0.0, 2.0]]).losses[0] < -0.3
     curve = em.delta_curve(x, y, [0.0], classifier="sklearn.linear_model.LogisticRegression")
     assert 0.2 < curve.deltas[0] < 0.35
-    for name in ("renyi_lower_bound", "delta_curve", "histogram_level of reals"):
+    for name in ("renyi_lower_bound", "histogram_level of reals"):
         assert refused(TESTS[name], x, y).startswith("x has rows of reals")
-    text = refused(em.delta_curve, x, y, classifier="nearest_neighbours")
-    assert text.startswith("x has rows of reals")
+    for classifier in (None, "nearest_neighbours", "counting"):
+        text = refused(em.delta_curve, x, y, classifier=classifier)
+        assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
+
+
+def test_whole_numbers_by_every_classifier():
+    """0 or 3 with a bit flipped now and then: for all of them delta(0) is .5 here."""
+    rng = np.random.default_rng(6)
+    x = np.where(rng.random(8000) < 0.25, 3, 0)
+    y = np.where(rng.random(8000) < 0.75, 3, 0)
+    for classifier in ("counting", "nearest_neighbours", "hamming_neighbours", "sklearn.svm.SVC"):
+        curve = em.delta_curve(x, y, 0.0, classifier=classifier)
+        assert curve.deltas[0] == pytest.approx(0.5, abs=0.04)
+    far = em.delta_curve(x - 2**62, 2**62 - y, 0.0, classifier="nearest_neighbours")
+    assert far.deltas[0] == 1
 
 
 BAD = {
@@ -278,7 +291,7 @@ BAD = {
     "dates": (np.zeros(500, "datetime64[D]"), r"x must hold numbers"),
     "dictionary": ({1: 2}, r"x must"),
     "masked": (np.ma.masked_less(np.arange(500), 3), r"x must have no masked entries"),
-    "large": (np.full(500, 2**63, np.uint64), r"x must hold integers below 2\^63"),
+    "large": (np.full(500, 2**63, np.uint64), r"x must hold integers from -2\^62 to 2\^62"),
 }
 
 
@@ -356,6 +369,16 @@ def test_levels_do_not_depend_on_the_unit(name, unit):
             )
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e200, 1e307])
+@pytest.mark.parametrize("name", [name for name in TESTS if "loss" in name])
+def test_units_beyond_all_densities_are_refused(name, unit):
+    message = refused(TESTS[name], LAPLACE[0] * unit, LAPLACE[1] * unit)
+    assert "use another unit" in message
+    far = [np.append(side, [1e200, -1e307]) for side in LAPLACE]  # a few outliers do no harm
+    assert np.isfinite(numbers(TESTS[name](*far))).all()
+
+
 # --- other arguments ------------------------------------------------------------------------------
 
 
@@ -413,7 +436,8 @@ def test_no_generator_is_seed_0(rng):
         ({"epsilons": [math.nan]}, "epsilons must be a finite number"),
         ({"epsilons": "all"}, "epsilons must be a finite number"),
         ({"epsilons": 1000.0}, "epsilons must be at most 500"),
-        ({"classifier": "counting"}, "classifier must be index, bits or tuple"),
+        ({"classifier": "counting"}, "must be for such outputs, as nearest_neighbours is"),
+        ({"classifier": "hamming_neighbours"}, "classifier must be for such outputs"),
         ({"classifier": "nearest_neighbour"}, "did you mean 'nearest_neighbours'"),
         ({"classifier": 3}, "classifier must be a name"),
         ({"classifier": "sklearn.svm.Nothing"}, "classifier 'sklearn.svm.Nothing' is not in"),
@@ -432,7 +456,7 @@ def test_strings_are_near_to_no_string():
     words = [WORDS[side.astype(int)] for side in BITS]
     for classifier in ("nearest_neighbours", "sklearn.linear_model.LogisticRegression"):
         text = refused(em.delta_curve, *words, classifier=classifier)
-        assert text.startswith("classifier must be counting for strings")
+        assert text.startswith("classifier must be for such outputs, as counting is")
 
 
 @pytest.mark.parametrize(
@@ -441,6 +465,9 @@ def test_strings_are_near_to_no_string():
         (lambda: em.largest_loss(*LAPLACE, region=(1, 0)), "region must have lower < upper"),
         (lambda: em.largest_loss(*LAPLACE, region=3), "region must have two ends"),
         (lambda: em.largest_loss(*BITS, region=(0, 1)), "region is for real outputs"),
+        (lambda: em.largest_loss(*LAPLACE, region=(100, 200)), "region [100, 200] holds no draw"),
+        (lambda: em.renyi_lower_bound_of_pairs(None, 2), "pairs must be pairs of arrays, got None"),
+        (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
         (lambda: em.largest_loss(*LAPLACE, floor=0), "floor must be positive"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
         (lambda: em.loss_lower_bound(*LAPLACE, alpha=1), "alpha must lie"),

@@ -40,7 +40,8 @@ def nrd0(sample: ArrayLike) -> float:
 
 def _spread(x: Floats) -> float:
     low, high = quantiles(x, [0.25, 0.75])
-    sd = float(x.std(ddof=1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sd = float(np.nan_to_num(x.std(ddof=1), nan=np.inf))  # of numbers beyond 1e150
     return min(sd, (high - low) / 1.34) or sd or abs(float(x[0])) or 1.0
 
 
@@ -57,7 +58,8 @@ def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats
     if x.shape[1] != t.shape[1]:
         raise ArgumentError("points", f"have {t.shape[1]} dimensions, the sample {x.shape[1]}")
     scale = x.shape[0] * (h * math.sqrt(2 * math.pi)) ** x.shape[1]
-    sums = [np.exp(-0.5 * (((x - point) / h) ** 2).sum(axis=1)).sum() for point in t]
+    with np.errstate(over="ignore"):  # far outliers have density 0
+        sums = [np.exp(-0.5 * (((x - point) / h) ** 2).sum(axis=1)).sum() for point in t]
     densities: Floats = np.array(sums, np.float64) / scale
     return densities
 
