@@ -1,11 +1,10 @@
 # Everything sets itself up: the environment is .venv, made from the lock files in envs/.
-#   make figures [SCALE=quick] [CORES=2]   tables and figures of every report
-#   make report [SCALE=quick]              all of it on one page, results/<scale>/report.html
+#   make figures [SCALE=quick] [CORES=2]   tables and figures of every report, and a page of each,
+#                                          results/<scale>/<report>.html
 #   make provenance [SCALE=quick]          Snakemake's own report: every job, its code and its times
 #   make verify [SCALE=quick]              which tables are the same as those of archive/<scale>.zip; or with
 #                                          RESULTS=folder, those of a folder; docs/verify.md
 #   make freeze [SCALE=quick]              writes archive/<scale>.zip
-#   make plan [SCALE=paper] [FOLD=1]       jobs, CPU hours and bytes of a scale, without running it
 #   make test                              the library, and each part of the workflow
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test,
@@ -26,20 +25,15 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
-FOLD ?= 1
 JOBS ?= 5000
 DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: scorecard figures report provenance verify freeze plan museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements rates lock clean
+.PHONY: scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
-
-report: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) all results/$(SCALE)/report.html --config scale=$(SCALE)
-	@echo "The report: results/$(SCALE)/report.html"
 
 provenance: figures
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) --report results/$(SCALE)/provenance.html
@@ -51,9 +45,6 @@ verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/ru
 
 freeze: figures
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive freeze --scale $(SCALE)
-
-plan: .venv/run
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.plan --scale $(SCALE) --fold $(FOLD) --cores $(CORES)
 
 museum: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
@@ -136,10 +127,6 @@ measurements: .venv/develop
 	$(BIN)/python -m tests.benchmarks.audit
 	$(BIN)/python tests/benchmarks/hot_paths.py
 	$(BIN)/python tests/benchmarks/exact_bound.py
-
-# What jobs took, from the logs of finished runs; after make figures and a run at paper scale.
-rates: .venv/develop
-	$(BIN)/python tests/benchmarks/rates.py
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:

@@ -4,11 +4,10 @@ make sweep [JOBS=5000] [DRY=50000] [SWEEP=folder]     again, it goes on with wha
 
 Each step says what it found, and everything stands in ``found.json``:
 
-dry      the time and the memory of the configuration's checks, the plan and a dry run
-rates    what a job takes: the rates fitted to a smaller sweep of other epsilons, run here
+dry      the time and the memory of the configuration's checks and a dry run
 cluster  the sweep and the smoke scale of the study through SLURM; once half of the jobs are done
          a node is killed with all that it runs. Nothing may be missing or half-written, nothing may
-         be left to do, and hours and bytes must lie within a third of what the plan said
+         be left to do, and the bytes drawn must lie within a third of those expected
 local    the same without a cluster; all tables must be the same to the byte
 """
 
@@ -31,13 +30,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from epsilometer_workflow.commands.plan import report, totals
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import all_products
 from tests.cluster.node import Cluster, cluster, missing
 from tests.cluster.sweep import ROOT, write_sweep
+from tests.products import jobs_by_rule
 from tests.workflow.conftest import Project, copy_project
 
 SMOKE = ("--config", "scale=smoke")
@@ -45,7 +44,7 @@ PROFILE = ("--profile", "profiles/slurm", "--seconds-between-status-checks", "2"
 PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
 THIRD = 1 / 3
 _PR_SET_CHILD_SUBREAPER = 36
-_TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, (\d+) MB")
+_TOOK = re.compile(r"took [\d.]+ s, ([\d.]+) s of CPU, \d+ MB")
 _ON = re.compile(r"\(SLURM job (\d+) on (\S+)\)")
 
 
@@ -55,7 +54,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where everything is made")
     parser.add_argument("--jobs", type=int, default=5000, help="of the sweep that is run")
     parser.add_argument("--dry", type=int, default=50000, help="of the sweep that is not")
-    parser.add_argument("--steps", default="dry,rates,cluster,local", help="which, in this order")
+    parser.add_argument("--steps", default="dry,cluster,local", help="which, in this order")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="of this machine")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--cpus", type=int, default=2, help="of each node")
@@ -75,9 +74,7 @@ def main() -> None:
     for step in arguments.steps.split(","):
         print(f"== {step}", flush=True)
         began = time.monotonic()
-        results[step] = {"dry": dry, "rates": rates, "cluster": beyond, "local": local}[step](
-            arguments
-        )
+        results[step] = {"dry": dry, "cluster": beyond, "local": local}[step](arguments)
         results[step]["minutes"] = round((time.monotonic() - began) / 60, 1)
         file.write_text(json.dumps(results, indent=1) + "\n")
         print(json.dumps(results[step], indent=1), flush=True)
@@ -95,9 +92,6 @@ def project_of(arguments: argparse.Namespace, name: str, jobs: int, *, with_stud
         others = jobs_of(study_of(Project(ROOT))) if with_study else 0
         write_sweep(arguments.folder / "config", jobs - others, with_study=with_study)
         copy_project(folder, arguments.folder / "config")
-    fitted = arguments.folder / "rates/config/rates.yaml"
-    if name != "rates" and fitted.is_file():
-        shutil.copy(fitted, folder / "config/rates.yaml")
     return Project(folder)
 
 
@@ -106,7 +100,7 @@ def study_of(project: Project) -> Study:
 
 
 def jobs_of(study: Study) -> int:
-    return sum(total.jobs for total in totals(study).values())
+    return jobs_by_rule(study).total()
 
 
 def hours_of_children(known: Collection[int] = ()) -> float:
@@ -134,11 +128,9 @@ def dry(arguments: argparse.Namespace) -> dict[str, Any]:
     project = project_of(arguments, "dry", arguments.dry, with_study=not arguments.without_study)
     checking = "epsilometer_workflow.products.checking"
     checks = f"from {checking} import checked; checked('config', {{'scale': 'smoke'}})"
-    plan = ("-m", "epsilometer_workflow.commands.plan", "--scale", "smoke")
     tried = ("-m", "snakemake", "--dry-run", "--quiet", "all", *SMOKE)
     results: dict[str, Any] = {"jobs": jobs_of(study_of(project))}
     results["checks"] = measured(project, "-c", checks)
-    results["plan"] = measured(project, *plan)
     results["dry_run"] = measured(project, *tried, "--cores", "1")
     results["dry_run_slurm"] = measured(project, *tried, *PROFILE, *merged(results["jobs"]))
     return results
@@ -162,28 +154,6 @@ def measured(project: Project, *command: str) -> dict[str, float]:
     }
 
 
-# -- the cost of a job ----------------------------------------------------------------------------
-
-
-def rates(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run a tenth of the sweep, of other epsilons, and fit rates to it as ``make rates`` does."""
-    project = project_of(
-        arguments, "rates", arguments.jobs // 10, with_study=not arguments.without_study
-    )
-    compiled = arguments.folder / "compiled"  # the first job to call a loop compiles it
-    if not compiled.exists():
-        first = project.snakemake("sweep-000", *SMOKE, cores=arguments.cores)
-        assert first.returncode == 0, first.stderr[-3000:]
-        for done in ("results", ".snakemake"):
-            shutil.rmtree(project.folder / done)
-        compiled.touch()
-    run = project.snakemake(*SMOKE, cores=arguments.cores)
-    assert run.returncode == 0, run.stderr[-3000:]
-    fit = [sys.executable, str(ROOT / "tests/benchmarks/rates.py"), "smoke"]
-    subprocess.run(fit, cwd=project.folder, check=True)
-    return {"jobs": jobs_of(study_of(project))}
-
-
 # -- through SLURM --------------------------------------------------------------------------------
 
 
@@ -192,9 +162,7 @@ def beyond(arguments: argparse.Namespace) -> dict[str, Any]:
     project = project_of(
         arguments, "cluster", arguments.jobs, with_study=not arguments.without_study
     )
-    study = study_of(project)
-    plan, products = totals(study), list(all_products(study))
-    print(report(study, cores=arguments.cores), flush=True)
+    products = list(all_products(study_of(project)))
     place = arguments.folder / "slurm"
     shutil.rmtree(place, ignore_errors=True)
     before, began = hours_of_children(), time.monotonic()
@@ -226,7 +194,7 @@ def beyond(arguments: argparse.Namespace) -> dict[str, Any]:
         ),
         "nothing_half_written": not [p for p in files if ".part." in p.name],
         "nothing_left_to_do": "Nothing to be done" in again.stdout + again.stderr,
-        **compared(project, products, plan),
+        **found(project, products),
     }
 
 
@@ -332,27 +300,25 @@ def submissions_of(here: Cluster) -> dict[str, Any]:
     }
 
 
-def compared(project: Project, products: list[Product], plan: dict[str, Any]) -> dict[str, Any]:
-    """Return hours and bytes by rule, as planned and as they were."""
+def found(project: Project, products: list[Product]) -> dict[str, Any]:
+    """Return the jobs of each node, hours by rule, and bytes, as expected and as they were."""
     hours: dict[str, float] = defaultdict(float)
-    bytes_of: dict[str, int] = defaultdict(int)
     nodes: dict[str, int] = defaultdict(int)
+    expected = written = 0
     for product in products:
         log = project.folder / paths.log(product.template).format(**product.wildcards)
         text = log.read_text()
-        hours[product.rule] += float(_TOOK.findall(text)[-1][0]) / 3600
+        hours[product.rule] += float(_TOOK.findall(text)[-1]) / 3600
         nodes[_ON.findall(text)[-1][1]] += 1
-        if plan[product.rule].bytes:
-            bytes_of[product.rule] += (project.folder / product.file).stat().st_size
-    planned = {rule: total.seconds / 3600 for rule, total in plan.items()}
-    drawn = sum(sum(total.bytes) for total in plan.values())
+        if size := product.load().bytes:
+            expected += size
+            written += (project.folder / product.file).stat().st_size
     return {
         "jobs_on": dict(nodes),
-        "hours_by_rule": {r: [round(planned[r], 4), round(hours[r], 4)] for r in planned},
-        "hours": [round(sum(planned.values()), 3), round(sum(hours.values()), 3)],
-        "bytes": [drawn, sum(bytes_of.values())],
-        "hours_within_a_third": abs(sum(hours.values()) / sum(planned.values()) - 1) < THIRD,
-        "bytes_within_a_third": abs(sum(bytes_of.values()) / drawn - 1) < THIRD,
+        "hours_by_rule": {rule: round(spent, 4) for rule, spent in hours.items()},
+        "hours": round(sum(hours.values()), 3),
+        "bytes": [expected, written],
+        "bytes_within_a_third": abs(written / expected - 1) < THIRD,
     }
 
 
@@ -362,9 +328,6 @@ def compared(project: Project, products: list[Product], plan: dict[str, Any]) ->
 def local(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run the sweep without a cluster and compare all tables."""
     project = project_of(arguments, "local", arguments.jobs, with_study=not arguments.without_study)
-    for part in ("results", ".snakemake/metadata"):  # the jobs that the study and the rates share
-        if (arguments.folder / "rates" / part).is_dir() and not (project.folder / part).exists():
-            shutil.copytree(arguments.folder / "rates" / part, project.folder / part)
     before, began = hours_of_children(), time.monotonic()
     run = project.snakemake(*SMOKE, cores=arguments.cores)
     assert run.returncode == 0, run.stderr[-3000:]

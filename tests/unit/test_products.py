@@ -13,7 +13,6 @@ from snakemake.io import regex_from_filepattern
 
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.commands import plan
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
@@ -21,9 +20,7 @@ from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import REDUCTIONS
 from epsilometer_workflow.products.reports import (
-    EVERY,
     PRODUCT_KINDS,
-    Page,
     Rules,
     Runs,
     Summary,
@@ -65,7 +62,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
     shown = [*all_audits(real), *all_of_the_museum(real), *all_of_the_benchmark(real)]
-    return [*all_products(real), Page(real, EVERY), *shown]
+    return [*all_products(real), *shown]
 
 
 def some(real: Study, walk: list[Product]) -> Iterator[Product]:
@@ -171,18 +168,8 @@ def test_specs_are_plain_and_differ(walk):
         assert specs.setdefault((product.rule, spec), product.path) == product.path
 
 
-def test_the_plan_counts_every_job(real):
-    """Of all reports; audits are not among their targets."""
-    totals, walk = plan.totals(real), list(all_products(real))
-    assert sum(total.jobs for total in totals.values()) == len(walk)
-    for rule, total in totals.items():
-        of_rule = [product for product in walk if product.rule == rule]
-        assert total.jobs == len(of_rule)
-        assert total.seconds == pytest.approx(sum(p.cost().seconds for p in of_rule))
-        assert total.seconds > 0
-        assert total.megabytes == max(p.cost().megabytes for p in of_rule)
-    drawn = [p for p in walk if p.rule in ("sample", "confirm")]
-    for product in drawn:
+def test_files_of_samples_are_batches(real, walk):
+    for product in (each for each in walk if each.rule in ("sample", "confirm")):
         one_run = len(product.batch) == 1
         assert one_run or product.load().bytes <= real.main.batch_bytes, product.path
 

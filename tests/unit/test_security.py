@@ -15,7 +15,7 @@ import yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import EVERY, PRODUCT_KINDS, Page, all_products
+from epsilometer_workflow.products.reports import PRODUCT_KINDS, all_products
 from epsilometer_workflow.stages import page
 from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
 from tests.unit.conftest import CONFIG
@@ -130,7 +130,7 @@ def refusal(kind: type[Product], study, wildcards: dict[str, str]) -> str | None
 @pytest.mark.parametrize("kind", PRODUCT_KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
     shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
-    products = [*all_products(study), Page(study, EVERY), *shown]
+    products = [*all_products(study), *shown]
     sound = next(p.wildcards for p in products if p.rule == kind.rule)
     assert refusal(kind, study, sound) is None
     messages = {
@@ -144,11 +144,10 @@ def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
 
 def test_a_page_escapes_what_it_shows(tmp_path):
     file = tmp_path / "page.html"
-    about = {"seed": 1, "scale": "smoke", "version": "0", "beside": {}}
-    reports = [{"id": "mine", "title": HOSTILE["html"], "artifacts": []}]
+    about = {"seed": 1, "scale": "smoke", "version": "0", "report": "mine"}
     nothing = SimpleNamespace(tables=[], figures=[])
     template = str(ROOT / "workflow/report/page.html.j2")
-    page.run(nothing, str(file), template, {**about, "reports": reports})
+    page.run(nothing, str(file), template, {**about, "title": HOSTILE["html"], "artifacts": []})
     assert "<script>alert" not in file.read_text()
     assert "&lt;script&gt;" in file.read_text()
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer_workflow.commands.plan import totals
 from epsilometer_workflow.products.checking import checked
 from tests.cluster.sweep import write_sweep
+from tests.products import jobs_by_rule
 
 
 @pytest.mark.parametrize("jobs", [30, 2500])
@@ -14,9 +14,9 @@ def test_a_sweep_has_the_requested_number_of_jobs(tmp_path: Path, monkeypatch, j
     epsilons = write_sweep(tmp_path / "config", jobs)
     monkeypatch.chdir(tmp_path)
     study = checked("config", {"scale": "smoke"})
-    by_rule = totals(study)
-    assert sum(total.jobs for total in by_rule.values()) == pytest.approx(jobs, rel=0.15, abs=10)
-    assert by_rule["sample"].jobs == 5 * epsilons
+    by_rule = jobs_by_rule(study)
+    assert by_rule.total() == pytest.approx(jobs, rel=0.15, abs=10)
+    assert by_rule["sample"] == 5 * epsilons
     assert len(study.reports) == 1 + epsilons // 81
 
 

@@ -122,8 +122,7 @@ def undisturbed(folder: Path) -> Project:
     for part in ("results/smoke", ".snakemake/metadata"):
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, folder / part)
-    every = ("all", "results/smoke/report.html", "--config", "scale=smoke")
-    run = project.snakemake(*every, cores=os.cpu_count() or 1)
+    run = project.snakemake("--config", "scale=smoke", cores=os.cpu_count() or 1)
     assert run.returncode == 0, run.stderr[-3000:]
     return project
 

@@ -4,7 +4,6 @@ Tests of all reports compare with the smoke scale, the others with a study in mi
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -17,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from epsilometer_workflow.commands.plan import report, totals
 from epsilometer_workflow.products.checking import checked
+from tests.products import jobs_by_rule
 from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 PRINTED = {  # the tables and figures of the papers; a report may hold more
@@ -196,14 +195,9 @@ def test_tables_are_equal_for_any_cores_batches_and_order(miniature: Project, tm
     assert {name: ours[name] for name in tables} == {name: theirs[name] for name in tables}
 
 
-def test_the_plan_lists_the_jobs_of_a_dry_run():
+def test_the_products_are_the_jobs_of_a_dry_run():
     """Estimates and tables are the same at every scale; only the number of draws differs."""
-    plans = {
-        scale: {
-            rule: total.jobs for rule, total in totals(checked(CONFIG, {"scale": scale})).items()
-        }
-        for scale in SCALES
-    }
+    plans = {scale: jobs_by_rule(checked(CONFIG, {"scale": scale})) for scale in SCALES}
     for rule in ("estimate", "summarise", "tabulate", "render", "page"):
         assert len({planned[rule] for planned in plans.values()}) == 1, rule
     run = Project(ROOT).snakemake("-n", "--forceall", "--config", "scale=paper")
@@ -211,33 +205,6 @@ def test_the_plan_lists_the_jobs_of_a_dry_run():
     jobs, planned = counted(run), plans["paper"]
     assert planned | {"all": 1, "total": sum(planned.values()) + 1} == jobs
     assert jobs["total"] < 4000
-
-
-def test_the_plan_on_the_command_line(project: Project):
-    def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "epsilometer_workflow.commands.plan", *arguments],
-            cwd=project.folder,
-            env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    before = sorted(project.folder.rglob("*.yaml"))
-    output = plan("--scale", "paper", "--fold", "10", "--cores", "100").stdout
-    once = report(checked(project.folder / "config", {"scale": "paper"}), 1, 2)
-    jobs = [int(re.search(r"^sample +(\d+) ", text, re.MULTILINE)[1]) for text in (output, once)]
-    assert jobs[0] == 10 * jobs[1] > 0
-    assert output.strip().endswith("samples are deleted as they are read")
-    assert not (project.folder / "results").exists()
-    assert sorted(project.folder.rglob("*.yaml")) == before
-    none = plan("--cores", "0")
-    assert (none.returncode, none.stderr.count("\n")) == (1, 1)
-    assert "--cores must be" in none.stderr
-    wrong = plan("--scale", "papr")
-    assert wrong.returncode == 1
-    assert wrong.stderr.strip().endswith("unknown scale 'papr'; did you mean 'paper'?")
 
 
 def test_samples_are_temporary_where_the_scale_sets_it(tmp_path):

@@ -7,10 +7,11 @@ import pytest
 
 from epsilometer.registry import load
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.reports import EVERY, Figure, Page
+from epsilometer_workflow.products.reports import Figure, Page
 from tests.workflow.conftest import ROOT, Project
 
-FIGURES = Page(Study(ROOT / "config", {"scale": "smoke"}), EVERY).needs()["figures"]
+STUDY = Study(ROOT / "config", {"scale": "smoke"})
+FIGURES = [figure for name in STUDY.wanted for figure in Page(STUDY, name).needs()["figures"]]
 
 
 @pytest.fixture(

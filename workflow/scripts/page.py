@@ -1,4 +1,4 @@
-"""Show a report, or all of them, on one page that asks for no other file."""
+"""Show a report on one page that asks for no other file."""
 
 from epsilometer_workflow.runtime.job import job
 

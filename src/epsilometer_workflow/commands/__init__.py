@@ -1,4 +1,4 @@
-"""Commands of the Makefile on all results of a scale: plan, archive and verify, provenance.
+"""Commands of the Makefile on all results of a scale: archive and verify.
 
 It may import every folder of the workflow; none imports it.
 """

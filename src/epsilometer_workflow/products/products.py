@@ -2,7 +2,7 @@
 
 Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
 parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
-`reports` (what is shown). The rules of the workflow, the plan and the tests get all facts
+`reports` (what is shown). The rules of the workflow and the tests get all facts
 about a job from these, by `Rule` and `everything`.
 
 A spec is plain numbers and words, the full identity of what a job makes. Snakemake compares it,

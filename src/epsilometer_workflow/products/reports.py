@@ -1,4 +1,4 @@
-"""The products of a report: its tables, figures and page; and the page of all reports."""
+"""The products of a report: its tables, figures and page."""
 
 from __future__ import annotations
 
@@ -39,16 +39,8 @@ from epsilometer_workflow.products.reductions import (
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
-EVERY = "report"
-"""In place of a report's name: all of them."""
-
 _FOLDER = Path(__file__).parents[3] / "workflow/report"
-_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css", "page.js")]
-_BESIDE = {  # shown if they exist: the path of the files, and the command that makes them
-    "audits": (paths.AUDITS, "snakemake --cores 2 audits --config scale={scale}"),
-    **{name: (paths.COLLECTION, f"make {name} SCALE={{scale}}") for name in paths.COLLECTIONS},
-    "benchmark": (paths.BENCHMARK, "make benchmark SCALE={scale}"),
-}
+_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css")]
 
 
 @dataclass(frozen=True)
@@ -223,26 +215,17 @@ class Figure(_Shown, rule="render", template=paths.FIGURE):
 
 @dataclass(frozen=True)
 class Page(Product, rule="page", template=paths.PAGE):
-    """A report on one page that needs no other file; or, under the name `EVERY`, all reports.
-
-    The page of all reports also shows audits, museum and benchmark, which are not made for it. A
-    digest of their files is a parameter of the job, so the page is made again when they change.
-    """
+    """A report on one page that needs no other file."""
 
     report: str
 
     def check(self) -> None:
-        if self.report != EVERY:
-            entry(self.study.reports, "report", self.report)
-
-    @property
-    def _reports(self) -> list[str]:
-        return self.study.wanted if self.report == EVERY else [self.report]
+        entry(self.study.reports, "report", self.report)
 
     @property
     def _tables(self) -> list[Table]:
-        artifacts = {r: self.study.reports[r].artifacts for r in self._reports}
-        return [Table(self.study, r, a) for r in artifacts for a in artifacts[r]]
+        artifacts = self.study.reports[self.report].artifacts
+        return [Table(self.study, self.report, artifact) for artifact in artifacts]
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
@@ -254,15 +237,9 @@ class Page(Product, rule="page", template=paths.PAGE):
         return {
             **self.common,
             "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
-            "reports": [
-                {
-                    "id": name,
-                    "title": self.study.reports[name].title,
-                    "artifacts": [self._shown(t) for t in self._tables if t.report == name],
-                }
-                for name in self._reports
-            ],
-            "beside": {kind: self._beside(kind) for kind in _BESIDE if self.report == EVERY},
+            "report": self.report,
+            "title": self.study.reports[self.report].title,
+            "artifacts": [self._shown(table) for table in self._tables],
         }
 
     def _shown(self, table: Table) -> Spec:
@@ -279,17 +256,6 @@ class Page(Product, rule="page", template=paths.PAGE):
             "made": table.origin(),
             "command": f"snakemake --cores 2 --forceall {path} {settings}",
         }
-
-    def _beside(self, kind: str) -> Spec:
-        """Return the existing files of a kind, with digests, and the command that makes them."""
-        template, command = _BESIDE[kind]
-        path = Path(template.format(scale=self.study.scale, audits="*", collection=kind))
-        tables = [str(name) for name in path.parent.glob(path.name)]
-        figures = [
-            name for table in tables if Path(name := paths.with_suffix(table, ".png")).is_file()
-        ]
-        digests = sources.contents([*tables, *figures])
-        return {"files": digests, "command": command.format(scale=self.study.scale)}
 
     def targets(self) -> list[str]:
         """Return every file of the report."""
