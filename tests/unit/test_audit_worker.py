@@ -222,7 +222,7 @@ def test_the_error_of_a_hang_is_one_line_and_no_process_is_left(shell, script, w
     before = time.monotonic()
     with pytest.raises(MechanismError) as caught:
         source.draw(0, 3, 0)
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 40
     assert_one_line(caught, ["mech: ", *words])
     assert not children()
 

@@ -1,15 +1,22 @@
-"""The commands of README, docs/workflow.md and docs/mechanisms.md do as these pages write."""
+"""The commands of README, docs/workflow.md and docs/mechanisms.md do as these pages write.
 
+Of all other commands of Snakemake on a page there is a dry run.
+"""
+
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.workflow.conftest import ROOT, Project
+from tests.commands import commands, words
+from tests.workflow.conftest import ROOT, Project, copy_project
 
 README = (ROOT / "README.md").read_text()
 WORKFLOW = (ROOT / "docs/workflow.md").read_text()
@@ -55,11 +62,72 @@ def test_a_mechanism_in_the_workflow(project: Project):
     assert bounds["estimate"].between(1.93, 2.0).all()  # "about 1.96"
 
 
+@pytest.fixture(scope="module")
+def as_cloned(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A fresh copy, beside what pages take for granted; dry runs leave it as it is."""
+    folder = tmp_path_factory.mktemp("cloned")
+    shutil.copy(ROOT / "config/audits/example.yaml", folder / "mine.yaml")
+    return copy_project(folder / "project")
+
+
+LISTS = [f"snakemake --{what}" for what in ("summary", "dag", "rulegraph", "unlock", "lint")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*LISTS, "snakemake --list-changes code"]
+    + [f"{line} -n" for line in commands("snakemake") if "/path/to/clone" not in line],
+)  # those of a study in another folder are run by test_deploy.py
+def test_each_command_of_snakemake_can_be_given(as_cloned: Project, command: str):
+    arguments = [sys.executable, "-m", "snakemake", *words(command)]
+    run = subprocess.run(
+        arguments, cwd=as_cloned.folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+def test_without_slurm_a_run_ends_before_the_first_job(as_cloned: Project, tmp_path, monkeypatch):
+    """It would wait for ever."""
+    for name in ("sbatch", "scontrol"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    table = "results/smoke/tables/gorla2022/table1.csv"
+    run = as_cloned.snakemake(table, "--profile", "profiles/slurm", "--config", "scale=smoke")
+    assert run.returncode != 0
+    assert "scontrol ping: SLURM does not answer" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not list(as_cloned.folder.glob("results/smoke/tables/**/*.csv"))
+
+
 def test_its_audit_word_for_word(tmp_path):
     first_audit(sys.executable, tmp_path)
 
 
-def first_audit(python: str, folder: Path) -> None:
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv of util-linux"
+)
+def test_its_audit_by_a_user_of_a_container(tmp_path):
+    """Without a home, and with an installation that cannot be written to."""
+    installed, folder = tmp_path / "installed", tmp_path / "folder"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src/epsilometer", installed / "epsilometer", ignore=ignored)
+    for path in (installed, *installed.rglob("*")):
+        path.chmod(0o555)
+    folder.mkdir()
+    user = ["env", "-i", f"PYTHONPATH={installed}"]
+    if os.geteuid() == 0:  # another, who can read what root can, such as this Python
+        other = ("--reuid=54321", "--regid=54321", "--clear-groups")
+        reads = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+        user[:0] = ["setpriv", *other, *reads]
+    else:
+        user.append("HOME=/dev/null")
+    first_audit(sys.executable, folder, user)
+    assert not list(tmp_path.rglob("*.nbc"))
+    assert not (folder / "~").exists()
+
+
+def first_audit(python: str, folder: Path, before: Sequence[str] = ()) -> None:
     """Run the module, three lines of Python, and the command: their output, but for the seconds."""
     module, lines = blocks(README, "python")
     (shell,) = blocks(README, "console")
@@ -68,7 +136,9 @@ def first_audit(python: str, folder: Path) -> None:
     (folder / "lines.py").write_text(lines)
     command = [python, "-m", *shlex.split(first.removeprefix("$ "))]
     for arguments, code in (([python, "lines.py"], 0), (command, 1)):
-        run = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [*before, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
         assert run.returncode == code, run.stderr
         output = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
         assert output == printed[: len(output)]
