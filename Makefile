@@ -14,8 +14,10 @@
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
 #   make census [LIBRARIES=a,b]           public mechanisms of current libraries, each in its environment
-#   make benchmark [SCALE=quick]           ours beside what a user would take instead
+#   make benchmark [SCALE=quick] [TASKS=a,b]  ours beside what a user would take instead
 #   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
+#   make matrix [SCALE=quick]             every estimator on every mechanism, from the same draws
+#   make scorecard [SCALE=quick]          the numbers that the papers print, beside ours
 #   make levels                            how often each bound lies above the truth, 1000 seeds a case
 #   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
 #   make architecture                      draws the folders and their imports into docs/architecture.md
@@ -30,7 +32,7 @@ DRY ?= 50000
 SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -46,25 +48,26 @@ verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/ru
 freeze: figures
 	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive freeze --scale $(SCALE)
 
-museum: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) museum --config scale=$(SCALE) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.exhibition $(SCALE) museum
-
-census: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) census --config scale=$(SCALE) $(if $(LIBRARIES),'census=[$(LIBRARIES)]')
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.products.exhibition $(SCALE) census
-
 # Studies beside the project, each in its folder: studies/README.md.
-STUDY = cd studies/$@ && ../../$(BIN)/snakemake --workflow-profile ../../profiles/default --cores $(CORES)
+STUDY = cd studies/$@ && ../../$(BIN)/snakemake --workflow-profile ../../profiles/default --cores $(CORES) --config scale=$(SCALE)
+EXPECTED = cd studies/$@ && PYTHONPATH=../../src:.. ../../$(BIN)/python -m exhibition.collection results/$(SCALE)/$@.csv
 
-scorecard: figures
-	@$(STUDY) --config scale=$(SCALE)
-
-limit: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) limit --config scale=$(SCALE)
+matrix limit: .venv/run
+	@$(STUDY)
 
 benchmark: .venv/run
-	@$(BIN)/snakemake --cores $(CORES) benchmark --config scale=$(SCALE)
+	@$(STUDY) $(if $(TASKS),'tasks=[$(TASKS)]')
+
+scorecard: figures
+	@$(STUDY)
+
+museum: .venv/run
+	@$(STUDY) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
+	@$(EXPECTED)
+
+census: .venv/run
+	@$(STUDY) $(if $(LIBRARIES),'libraries=[$(LIBRARIES)]')
+	@$(EXPECTED)
 
 test: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal
@@ -75,6 +78,7 @@ smoke: .venv/develop
 
 test-workflow: smoke
 	$(BIN)/pytest -n $(CORES) --dist worksteal tests/workflow
+	$(BIN)/pytest -m runs studies
 
 examples: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit

@@ -5,9 +5,6 @@
 #   snakemake --cores 2 --config scale=paper     with the papers' sample sizes
 #   snakemake --cores 2 audits                   every file of config/audits/; or another file or folder:
 #                                                --config audits=../mine.yaml
-#   snakemake --cores 2 museum                   known faults of released packages: docs/museum.md
-#   snakemake --cores 2 census                   public mechanisms of current libraries: docs/census.md
-#   snakemake --cores 2 benchmark                compared with other tools: docs/benchmark.md
 #   snakemake --cores 2 results/quick/...        one file, by its path
 
 # Other repositories deploy it: docs/deploy.md. `include:` would keep the default target of this file,

@@ -20,7 +20,8 @@ NAMES = {
     ROOT / "README.md": "index.md",
     ROOT / "CHANGELOG.md": "changelog.md",
     ROOT / "CONTRIBUTING.md": "contributing.md",
-    ROOT / "envs/museum/README.md": "museum-environments.md",
+    ROOT / "studies/README.md": "studies.md",
+    **{path: f"{path.parent.name}.md" for path in sorted((ROOT / "studies").glob("*/README.md"))},
     DOCS / "README.md": "pages.md",
 }
 _LINK = re.compile(r"\]\(([\w./-]+)(#[\w-]+)?\)")

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Conclusion
-from epsilometer_workflow.products.benchmark import Compared
-from epsilometer_workflow.products.exhibition import Exhibition
 from epsilometer_workflow.products.products import Product, everything
 from epsilometer_workflow.products.reports import all_products
 
@@ -18,11 +16,3 @@ def jobs_by_rule(study: Study) -> Counter[str]:
 
 def all_audits(study: Study) -> Iterator[Product]:
     return everything(Conclusion(study, name) for name in study.audits)
-
-
-def all_of_the_museum(study: Study) -> Iterator[Product]:
-    return everything([Exhibition(study, "museum")])
-
-
-def all_of_the_benchmark(study: Study) -> Iterator[Product]:
-    return everything([Compared(study)])

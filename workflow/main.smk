@@ -58,21 +58,6 @@ rule audits:
         make.audits(),
 
 
-rule museum:
-    input:
-        make.collection("museum"),
-
-
-rule census:
-    input:
-        lambda _: make.collection("census"),
-
-
-rule benchmark:
-    input:
-        make.benchmark(),
-
-
 for name in study.reports:
 
     rule:
@@ -87,8 +72,6 @@ include: "rules/estimate.smk"
 include: "rules/aggregate.smk"
 include: "rules/render.smk"
 include: "rules/audit.smk"
-include: "rules/museum.smk"
-include: "rules/benchmark.smk"
 
 
 # In a SLURM submission, its Snakemake runs the jobs itself: no srun and no Snakemake for each job.
@@ -104,7 +87,6 @@ onstart:
         if workflow.executor_plugin.name == "slurm":
             refuse_without_slurm()
         lock.acquire()
-        make.remember()
         cancel_orphans()
         run.clear_halves(f"results/{study.scale}")
         run.without_rate_limit(workflow)

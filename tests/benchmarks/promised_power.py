@@ -35,7 +35,7 @@ from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Evidence, gather
 from epsilometer_audit.statistics.schedule import schedule
-from epsilometer_workflow.reports.limit.least_draws import cells
+from limit.projection import cells
 
 DELTA, RARE = 0.01, 0.01
 AUDITS = 10  # of a level that a verdict calls detectable

@@ -81,7 +81,7 @@ def write_sweep(folder: Path, jobs: int, *, with_study: bool = False) -> int:
     """
     reports = sorted((ROOT / "config/reports").iterdir())
     left_out = [] if with_study else [report.name for report in reports]
-    ignore = shutil.ignore_patterns("audits", "benchmark.yaml", *left_out)
+    ignore = shutil.ignore_patterns("audits", *left_out)
     shutil.copytree(ROOT / "config", folder, ignore=ignore)
     every = max(1, round(jobs / _JOBS_AN_EPSILON))
     blocks = math.ceil(every / _EPSILONS_A_BLOCK)

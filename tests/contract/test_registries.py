@@ -37,7 +37,7 @@ def defined(functions: Functions, *kinds: str) -> set[str]:
     return {
         functions.target(report, f"{report}.{module}.{name}")
         for report, module in places
-        if report not in ("benchmark", "plain")  # no report of ours has it
+        if report != "plain"  # no report of ours has it
         for name in functions.known(report, module)
     }
 

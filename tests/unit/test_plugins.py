@@ -201,7 +201,7 @@ def test_a_name_of_ours_cannot_be_taken(folder):
 def test_a_report_of_ours_cannot_be_taken(folder):
     entries = folder / "installed/epsilometer_survey.dist-info/entry_points.txt"
     text, heading, reports = entries.read_text().partition("[epsilometer.reports]")
-    entries.write_text(text + heading + reports.replace("survey = ", "matrix = "))
+    entries.write_text(text + heading + reports.replace("survey = ", "lu2022 = "))
     forget()
-    with pytest.raises(ConfigError, match=r"entry points epsilometer\.reports: 'matrix' of"):
+    with pytest.raises(ConfigError, match=r"entry points epsilometer\.reports: 'lu2022' of"):
         checked()

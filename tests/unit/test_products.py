@@ -26,7 +26,7 @@ from epsilometer_workflow.products.reports import (
     Summary,
     all_products,
 )
-from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
+from tests.products import all_audits
 from tests.unit.loading import EVERY_SCRIPT
 
 SCALES = ("smoke", "quick", "paper")
@@ -34,8 +34,6 @@ OTHERS = {  # further files of rules, beside their product's path
     "summarise": [paths.RUNS],
     "audit": [paths.with_suffix(paths.AUDIT, ".html")],
     "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
-    "exhibit": [paths.with_suffix(paths.COLLECTION, suffix) for suffix in (".html", ".parquet")],
-    "compare": [paths.with_suffix(paths.BENCHMARK, s) for s in (".parquet", ".pdf", ".png")],
 }
 
 
@@ -61,7 +59,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 @pytest.fixture(scope="module")
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
-    shown = [*all_audits(real), *all_of_the_museum(real), *all_of_the_benchmark(real)]
+    shown = all_audits(real)
     return [*all_products(real), *shown]
 
 

@@ -17,7 +17,7 @@ from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, all_products
 from epsilometer_workflow.stages import page
-from tests.products import all_audits, all_of_the_benchmark, all_of_the_museum
+from tests.products import all_audits
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ def refusal(kind: type[Product], study, wildcards: dict[str, str]) -> str | None
 
 @pytest.mark.parametrize("kind", PRODUCT_KINDS, ids=lambda kind: kind.rule)
 def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
-    shown = [*all_audits(study), *all_of_the_museum(study), *all_of_the_benchmark(study)]
+    shown = all_audits(study)
     products = [*all_products(study), *shown]
     sound = next(p.wildcards for p in products if p.rule == kind.rule)
     assert refusal(kind, study, sound) is None

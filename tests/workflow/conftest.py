@@ -22,8 +22,6 @@ SMALL = ROOT / "tests/data/config"  # a study in miniature
 SECONDS = (  # measured times, and tables that show them
     "askin2022/table2.",
     "kutta2022/table1.",
-    "matrix/timed.",
-    "matrix/seconds.",
     "others/seconds.",  # of the study in miniature
 )
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]

@@ -2,7 +2,30 @@
 # a table and a page of each file of audits.
 #
 # `made_of` holds digests of the mechanism's files, read when the DAG is made. `stopped` holds the reasons
-# why earlier jobs were stopped; the same command then tries again.
+# why earlier jobs were stopped; the same command then tries again. Environments for audits are made from their
+# locks on the machine of Snakemake, because nodes of a cluster may have no network.
+
+
+localrules:
+    environment,
+
+
+rule environment:
+    output:
+        make.environment.path,
+    log:
+        make.environment.log,
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=make.environment.mem_mb,
+        runtime=make.environment.runtime,
+    params:
+        spec=make.environment.spec,
+        code=make.environment.code,
+        stopped=make.environment.stopped,
+    script:
+        "../scripts/environment.py"
 
 
 rule audit:

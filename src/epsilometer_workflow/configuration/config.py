@@ -60,10 +60,9 @@ class Scale(Model):
 class Main(Model):
     """``config/config.yaml``; by default ``reports`` are all reports.
 
-    ``audits`` are all files of ``config/audits``, unless a file or a folder is named; ``exhibits``
-    are all entries of the museum's files, and ``census`` all files of the census, unless some are
-    named; ``file/entry*`` is a part of a file. ``code`` are folders of the study's own packages,
-    beside ``config``; a package with the name of a report has its tables and figures.
+    ``audits`` are all files of ``config/audits``, unless a file or a folder is named. ``code`` are
+    folders of the study's own packages, and ``envs`` is the folder of its locks, from the folder
+    that holds ``config``; a package with the name of a report has its tables and figures.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -71,10 +70,9 @@ class Main(Model):
     scales: Annotated[dict[Id, Scale], _SOME]
     batch_bytes: PositiveInt
     code: list[str] = ["code"]
+    envs: str = "envs"
     reports: Annotated[list[Id], _SOME] | None = None
     audits: Annotated[str, _SOME] | None = None
-    exhibits: Annotated[list[Id], _SOME] | None = None
-    census: Annotated[list[str], _SOME] | None = None
 
 
 class Rate(Model):

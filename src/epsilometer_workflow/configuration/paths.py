@@ -28,18 +28,9 @@ FIGURE = f"{RESULTS}/figures/{{report}}/{{artifact}}.pdf"
 PAGE = f"{RESULTS}/{{report}}.html"
 AUDIT = f"{RESULTS}/audits/{{audits}}/{{entry}}/{{parameters}}/{{pairs}}.parquet"
 AUDITS = f"{RESULTS}/audits/{{audits}}.csv"
-COLLECTION = f"{RESULTS}/{{collection}}/{{collection}}.csv"
-MEASURED = f"{RESULTS}/benchmark/tasks/{{task}}.parquet"
-BENCHMARK = f"{RESULTS}/benchmark/benchmark.csv"
 ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
 
-COLLECTIONS = ("museum", "census")
-"""Collections of files of audits of released packages: folders of ``config/audits``."""
-
-ONE_NAME = {
-    **dict.fromkeys(("scale", "report", "audits", "environment", "task"), "[^/]+"),
-    "collection": "|".join(COLLECTIONS),
-}
+ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment"), "[^/]+")
 """These wildcards contain no slash, so that no path fits two rules."""
 
 

@@ -26,12 +26,9 @@ from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.registry import Registry
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.grids.options import ID, ModelType, parse
-from epsilometer_workflow.configuration import config, functions, paths
-from epsilometer_workflow.configuration.comparison import Comparisons
+from epsilometer_workflow.configuration import config, functions
 from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
-from epsilometer_workflow.reports import auditors
-from epsilometer_workflow.reports.auditors import Auditor
 
 _OURS = Path(__file__).parents[3] / "config"
 
@@ -68,7 +65,6 @@ class Study:
             raise ConfigError(self.place_of("scale"), "scale", message)
         self.code = [self._folder.parent / folder for folder in self.main.code]
         functions.look_in(folder for folder in self.code if folder.is_dir())
-        self._collections: dict[str, dict[str, Audits]] = {}
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
         self.rates = config.read_entries(self._or_ours("rates.yaml"), config.Rate)
@@ -108,69 +104,17 @@ class Study:
         """The files of audits, by name."""
         configured = self.main.audits
         path = self.file("audits") if configured is None else Path(configured)
-        return self._read_audits(path, explicit=configured is not None)
-
-    def collection(self, name: str) -> dict[str, Audits]:
-        """Return the files of a collection, by their names among all files of audits.
-
-        They are read when they are needed first: the census is large.
-        """
-        if name not in self._collections:
-            files = self._read_audits(self.file(f"audits/{name}"), explicit=False)
-            self._collections[name] = {f"{name}-{file}": files[file] for file in files}
-        return self._collections[name]
-
-    def audits_like(self, name: str) -> dict[str, Audits]:
-        """Return the files of audits, or of a collection, among which a name can be."""
-        collection, dash, _ = name.partition("-")
-        of_collection = dash and collection in paths.COLLECTIONS
-        return self.collection(collection) if of_collection else self.audits
-
-    def _read_audits(self, path: Path, *, explicit: bool) -> dict[str, Audits]:
-        locks = self._folder.parent / "envs/museum"
+        locks = self._folder.parent / self.main.envs
+        explicit = configured is not None
         return read_audits(path, self.scale, self.main.scales, locks, explicit=explicit)
-
-    def locks_like(self, name: str) -> dict[str, Lock]:
-        """Return the locks among which the name of an environment in a path can be."""
-        if name in self.locks:
-            return self.locks
-        files = self.collection("census").values()
-        return self.locks | {key: lock for file in files for key, lock in file.locks.items()}
 
     @cached_property
     def locks(self) -> dict[str, Lock]:
-        """The locks of all environments but the census's, by the names of these in paths."""
-        files = [*self.audits.values(), *self.collection("museum").values()]
-        locks = {key: lock for file in files for key, lock in file.locks.items()}
-        if self.comparisons is not None and self.comparisons.environment is not None:
-            lock = self.lock(self.comparisons.environment)
-            locks[lock.key] = lock
-        return locks
-
-    @cached_property
-    def auditors(self) -> list[Auditor]:
-        """The auditors from outside, by their files."""
-        by_name: dict[str, Auditor] = {}
-        for auditor in map(auditors.read, sorted(self.file("auditors").glob("*.py"))):
-            if auditor.name in by_name:
-                message = f"is also in {by_name[auditor.name].file}"
-                raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
-            by_name[auditor.name] = auditor
-        return list(by_name.values())
-
-    @cached_property
-    def comparisons(self) -> Comparisons | None:
-        """The tasks of the benchmark, if there is one."""
-        file = self.file("benchmark.yaml")
-        return config.read(file, Comparisons) if file.is_file() else None
-
-    def lock(self, name: str) -> Lock:
-        """Return the lock of the benchmark's environment."""
-        try:
-            return find_lock(name, [self._folder.parent / "envs"])
-        except KeyError as error:
-            file = str(self.file("benchmark.yaml"))
-            raise ConfigError(file, "environment", str(error.args[0])) from None
+        """The locks of all environments, by the names of these in paths."""
+        folder = self._folder.parent / self.main.envs
+        own = [find_lock(file.stem, [folder]) for file in sorted(folder.glob("*.txt"))]
+        of_audits = (lock for file in self.audits.values() for lock in file.locks.values())
+        return {lock.key: lock for lock in (*own, *of_audits)}
 
     @property
     def wanted(self) -> list[str]:

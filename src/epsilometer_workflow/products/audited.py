@@ -45,10 +45,10 @@ class Environment(Product, rule="environment", template=paths.ENVIRONMENT):
     environment: str
 
     def check(self) -> None:
-        entry(self.study.locks_like(self.environment), "environment", self.environment)
+        entry(self.study.locks, "environment", self.environment)
 
     def spec(self) -> Spec:
-        requirements = list(self.study.locks_like(self.environment)[self.environment].statements)
+        requirements = list(self.study.locks[self.environment].statements)
         return {"requirements": requirements, "python": platform.python_version()}
 
 
@@ -59,12 +59,12 @@ class _OfFile(Product):
     audits: str
 
     def check(self) -> None:
-        entry(self.study.audits_like(self.audits), "file of audits", self.audits)
+        entry(self.study.audits, "file of audits", self.audits)
 
     @property
     def file_of_audits(self) -> Audits:
         """The file, read."""
-        return self.study.audits_like(self.audits)[self.audits]
+        return self.study.audits[self.audits]
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
         audits = shlex.quote(f"audits={file}")
-        selection = f" {audits}" if self.audits in self.study.audits else ""
-        return f"snakemake --cores 1 --force {self.path} --config {settings}{selection}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings} {audits}"
 
     def load(self) -> Load:
         mechanism, command = self.case.mechanism, str(self.case.mechanism.get("command"))

@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
 from epsilometer_audit.grids.options import ID
 from epsilometer_workflow.configuration import config, paths
-from epsilometer_workflow.configuration.comparison import check_comparisons
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
@@ -48,64 +46,10 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
     _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
-    _check_auditors(study)
-    _check_collections(study)
-    for audits in (*study.audits.values(), *study.collection("museum").values()):
+    for audits in study.audits.values():
         audits.all_cases()
-    if study.comparisons is not None:
-        check_comparisons(study.comparisons, study.file("benchmark.yaml"), study.scale)
-        _ = study.locks
     _check_writable(study)
     return study
-
-
-def _check_auditors(study: Study) -> None:
-    """Check that no auditor from outside has the name of a method that it is compared with."""
-    if not study.auditors:
-        return
-    from epsilometer_workflow.reports.limit.methods import ANYTIME, FIXED, PUBLISHED
-
-    taken = {ANYTIME, FIXED, *PUBLISHED}
-    for report in study.reports.values():
-        for artifact in report.artifacts.values():
-            methods = artifact.table.options.get("methods")
-            taken |= {*methods} if isinstance(methods, dict) else set()
-    for task in study.comparisons.tasks.values() if study.comparisons else ():
-        taken |= {*task.implementations} if task.kind == "audit" else set()
-    for auditor in study.auditors:
-        if auditor.name in taken:
-            message = "is the name of one of ours; give it another"
-            raise ConfigError(auditor.file, f"name: {auditor.name!r}", message)
-
-
-def _check_collections(study: Study) -> None:
-    """Check that exhibits have unique names, and that all that is wanted of collections exists."""
-    exhibits: dict[str, Path] = {}
-    for name, audits in study.audits.items():
-        if audits.file.left_out:
-            message = "is for files of the museum and of the census"
-            raise ConfigError(str(audits.path), "left out", message)
-        collection, dash, _ = name.partition("-")
-        if dash and collection in paths.COLLECTIONS:
-            message = f"cannot be called {name!r}, as a file of the {collection} is"
-            raise ConfigError(str(audits.path), "", message)
-    for audits in study.collection("museum").values():
-        for exhibit in audits.file.audits:
-            if exhibit in exhibits:
-                also = f"is also in {exhibits[exhibit]}"
-                raise ConfigError(str(audits.path), f"audits.{exhibit}", also)
-            exhibits[exhibit] = audits.path
-    for exhibit in study.main.exhibits or ():
-        check_known(study.place_of("exhibits"), "exhibits", "exhibit", exhibit, exhibits)
-    file = study.place_of("census")
-    files = [path.stem for path in study.file("audits/census").glob("*.yaml")]
-    for name in study.main.census or ():
-        stem, _, entry = name.partition("/")
-        check_known(file, "census", "file", stem, files)
-        if entry:
-            entries = study.collection("census")[f"census-{stem}"].file.audits
-            if not any(fnmatchcase(known, entry) for known in entries):
-                check_known(file, "census", f"audit of {stem}", entry, entries)
 
 
 def _check_mechanisms(study: Study) -> None:
@@ -151,7 +95,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    reserved = ("all", "audits", "benchmark", *paths.COLLECTIONS, "provenance")
+    reserved = ("all", "audits", "provenance")
     if name in (*reserved, *(kind.rule for kind in PRODUCT_KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():

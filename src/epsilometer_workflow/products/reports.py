@@ -22,9 +22,7 @@ from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
-from epsilometer_workflow.products.benchmark import Compared, Measured, benchmark_lines
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.exhibition import Exhibition, collection_lines, rows_made
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
 from epsilometer_workflow.products.reductions import (
@@ -108,18 +106,12 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
             spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
         if files := self._files():
             spec["files"] = sources.contents(listed(files))
-        if "auditors" in files:
-            installed = {a.file: a.versions() for a in self.study.auditors}
-            spec |= {"installed": installed}
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def _files(self) -> dict[str, str | list[str]]:
-        """Return the files of options; ``auditors`` are all auditors from outside, if any."""
-        files = self.study.files(self.definition.table.files)
-        if self.study.auditors and "auditors" in (load(self.builder).__kwdefaults__ or ()):
-            files["auditors"] = [auditor.file for auditor in self.study.auditors]
-        return files
+        """Return the files of options."""
+        return self.study.files(self.definition.table.files)
 
     def modules(self) -> list[str]:
         """Return the builder; if it reads draws run by run, also all estimators."""
@@ -269,8 +261,6 @@ PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Figure, Page),
     *AUDITED,
-    Exhibition,
-    *(Measured, Compared),
 )
 
 
@@ -280,25 +270,18 @@ class Rules(SimpleNamespace):
     def __init__(self, study: Study) -> None:
         super().__init__(**{kind.rule: Rule(study, kind) for kind in PRODUCT_KINDS})
         self._study = study
-        self._before: dict[str, list[dict[str, str]]] = {}
-
-    def remember(self) -> None:
-        """Keep the rows of collections as they are before the run, for `result_lines`."""
-        self._before = {name: rows_made(self._study, name) for name in paths.COLLECTIONS}
 
     def result_lines(self) -> str:
-        """Return the lines that tell a user where the results are, and which verdicts changed."""
+        """Return the lines that tell a user where the results are."""
         study = self._study
         results = Path(paths.RESULTS.format(scale=study.scale))
-        kinds = ("tables", "figures", "estimates", "audits", *paths.COLLECTIONS, "benchmark")
+        kinds = ("tables", "figures", "estimates", "audits")
         folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
         pages = [Path(Page(study, report).path) for report in study.reports]
         lines = [f"Done: {folders}"]
         lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
         lines += [line for name in study.audits for line in verdict_lines(study, name)]
-        for name in paths.COLLECTIONS:
-            lines += collection_lines(study, name, self._before.get(name, ()))
-        return "\n".join(lines + benchmark_lines(study))
+        return "\n".join(lines)
 
     def targets(self, report: str) -> list[str]:
         """Return every file of a report."""
@@ -307,16 +290,6 @@ class Rules(SimpleNamespace):
     def audits(self) -> list[str]:
         """Return the tables of all files of audits."""
         return [Conclusion(self._study, name).path for name in self._study.audits]
-
-    def collection(self, name: str) -> list[str]:
-        """Return the table of a collection, if it has any audit at this scale."""
-        exhibition = Exhibition(self._study, name)
-        return [exhibition.path] if exhibition.cases else []
-
-    def benchmark(self) -> list[str]:
-        """Return the table of the benchmark, if there is one at this scale."""
-        compared = Compared(self._study)
-        return [compared.path] if compared.measured else []
 
 
 def all_products(study: Study) -> Iterator[Product]:

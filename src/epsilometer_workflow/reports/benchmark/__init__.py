@@ -1,1 +1,0 @@
-"""The figure of the benchmark."""

@@ -1,1 +1,0 @@
-"""The matrix: every method on every mechanism from the same draws."""

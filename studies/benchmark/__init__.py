@@ -1,0 +1,1 @@
+"""The benchmark: epsilometer and other tools on the same tasks."""

@@ -1,0 +1,146 @@
+"""Collections of audits of released packages: what is wanted of their files, and their lines.
+
+``python -m exhibition.collection TABLE`` fails unless the verdicts of a table are as expected.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from epsilometer.errors import ConfigError, suggest
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.grids.verdicts import LEFT_OUT, MISSING
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.products.audited import Audit, line_of, rows_of
+
+_ORDER = ("violated", "not refuted", None)
+
+
+def wanted(study: Study, collection: str, names: Sequence[str] | None) -> list[Audit]:
+    """Return the audits of a collection: exhibits first, then controls; by package, as in files.
+
+    Without ``names``, all. A name is an entry of any file, or a file, or ``file/entry*``.
+
+    Raises
+    ------
+    ConfigError
+        If two files of the museum have an entry of one name, or nothing has a name.
+    """
+    files = {name.removeprefix(f"{collection}-"): audits for name, audits in study.audits.items()}
+    entries: dict[str, Audits] = {}
+    for audits in files.values() if collection == "museum" else ():
+        for entry in audits.file.audits:
+            if entry in entries:
+                also = f"is also in {entries[entry].path}"
+                raise ConfigError(str(audits.path), f"audits.{entry}", also)
+            entries[entry] = audits
+    for name in names or ():
+        known = [*files, *(f"{stem}/{e}" for stem, f in files.items() for e in f.file.audits)]
+        known += entries
+        if not any(fnmatchcase(one, name) for one in known):
+            raise ConfigError("--config", collection, f"unknown {name!r}{suggest(name, known)}")
+    chosen = [
+        Audit(study, f"{collection}-{stem}", case.entry, case.parameters, case.pairs)
+        for stem, file in files.items()
+        for case in file.all_cases()
+        if names is None
+        or any(fnmatchcase(one, n) for n in names for one in (stem, f"{stem}/{case.entry}"))
+        or (case.entry in entries and case.entry in names)
+    ]
+    return sorted(
+        chosen,
+        key=lambda a: (_ORDER.index(a.case.expected), (a.case.about["package"] or "").lower()),
+    )
+
+
+def left_out(
+    study: Study, collection: str, names: Sequence[str] | None
+) -> list[dict[str, str | None]]:
+    """Return the features that are not audited, each with the reason; of whole files only."""
+    return [
+        {"package": about["package"], "version": about["version"]}
+        | {"feature": feature, "reason": reason}
+        for name, file in study.audits.items()
+        if names is None or name.removeprefix(f"{collection}-") in names
+        for about in [file.all_cases()[0].about]
+        for feature, reason in file.file.left_out.items()
+    ]
+
+
+def spec_of(study: Study, collection: str, names: Sequence[str] | None) -> dict[str, Any]:
+    """Return what the job of the table and the page is told."""
+    audits = wanted(study, collection, names)
+    return {
+        "identity": audits[0].common if audits else {},
+        "collection": collection,
+        "members": [audit.member() for audit in audits],
+        "left_out": left_out(study, collection, names),
+    }
+
+
+def rows_made(table: str) -> list[dict[str, str]]:
+    """Return the rows of a collection's table, if it was made."""
+    try:
+        return rows_of(table)
+    except (OSError, ValueError):
+        return []
+
+
+def lines(collection: str, table: str, before: Sequence[Mapping[str, str]] = ()) -> list[str]:
+    """Return lines about a collection if it was made, and the verdicts to look at.
+
+    ``before`` are its rows before this run: verdicts that changed have a line, too.
+    """
+    page = Path(table).with_suffix(".html")
+    rows = rows_made(table)
+    try:
+        results = [row["as_expected"] for row in rows]
+        counts = Counter(row["verdict"] for row in rows)
+        named = ("violated",) if collection == "census" else ()
+        bad = [
+            line_of(row)
+            for row in rows
+            if row["verdict"] != LEFT_OUT
+            if "no" in row["as_expected"] or row["error"] or row["verdict"] in named
+        ]
+        bad += _changes(before, rows)
+    except KeyError:
+        return []
+    if not rows:
+        return []
+    if collection == "museum":
+        text = f"{results.count('yes')} of {len(rows)} as expected, {results.count('no')} not"
+        text += f", {counts['missing']} missing" if counts["missing"] else ""
+    else:
+        constructs = {(row["package"], row["feature"]) for row in rows}
+        text = f"{len(constructs)} constructs, "
+        text += ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    return [f"  {collection}: {text}: {page}", *bad]
+
+
+def _changes(before: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return a line for each verdict that is another than before, or about another version."""
+    known = {(row["path"], row["claim"]): row for row in before}
+    pairs = [(known.get((row["path"], row["claim"]), row), row) for row in rows]
+    return [
+        f"    was {old['verdict']} ({old['package']} {old['version']}), now ({row['version']}) "
+        + line_of(row).lstrip()
+        for old, row in pairs
+        if old["verdict"] != row["verdict"]
+    ]
+
+
+def is_as_expected(path: Path) -> bool:
+    """Tell whether a table has a verdict, and all are as expected."""
+    rows = rows_of(path)
+    verdicts = {row["verdict"] for row in rows} - {MISSING, LEFT_OUT}
+    return bool(verdicts) and "no" not in {row["as_expected"] for row in rows}
+
+
+if __name__ == "__main__":
+    raise SystemExit(not is_as_expected(Path(sys.argv[1])))

@@ -1,0 +1,1 @@
+"""The matrix: every method on every mechanism, from the same draws."""

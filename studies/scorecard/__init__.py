@@ -1,0 +1,1 @@
+"""The scorecard: numbers that the papers print, beside ours."""
