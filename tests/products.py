@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Conclusion
+from epsilometer_workflow.products.audited import Conclusion, Environment
 from epsilometer_workflow.products.products import Product, everything
 from epsilometer_workflow.products.reports import all_products
 
@@ -15,4 +15,5 @@ def jobs_by_rule(study: Study) -> Counter[str]:
 
 
 def all_audits(study: Study) -> Iterator[Product]:
-    return everything(Conclusion(study, name) for name in study.audits)
+    environments = (Environment(study, key) for key in study.locks)
+    return everything([*environments, *(Conclusion(study, name) for name in study.audits)])

@@ -56,9 +56,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from epsilometer import estimates
+    from importlib import import_module
 
-    return getattr(estimates, name)
+    return getattr(import_module("epsilometer.estimates"), name)
 
 
 def __dir__() -> list[str]:

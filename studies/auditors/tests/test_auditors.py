@@ -180,3 +180,7 @@ def test_recorded_draws_are_used_once_and_in_order():
     assert source.draw(0, 2, 7).tolist() == [0, 1]
     assert source.draw(1, 3, 7).tolist() == [0, -1, -2]
     assert source.draw(0, 2, 7).tolist() == [2, 3]
+
+
+def test_the_page_has_the_example_word_for_word():
+    assert FILE.read_text() in (auditors.METHODS.parent / "README.md").read_text()
