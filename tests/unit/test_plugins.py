@@ -134,9 +134,9 @@ def test_a_report_has_its_builders_and_renderers_and_no_other_code(folder):
             BUILDERS.target("survey", name)
 
 
-def test_a_study_of_it_is_sound_without_museum_benchmark_and_rates(folder):
+def test_a_study_of_it_is_sound_without_audits_locks_and_rates(folder):
     study = checked()
-    assert (study.wanted, study.locks) == (["survey"], {})
+    assert (study.wanted, study.audits, study.locks) == (["survey"], {}, {})
     (folder / "config/reports/survey.yaml").unlink()
     (folder / "config/reports").rmdir()
     for name in ("mechanisms", "estimators"):

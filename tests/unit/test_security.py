@@ -165,9 +165,7 @@ def test_no_pickle_no_shell_no_eval():
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = getattr(node, "module", None) or ""
                 names = {module.split(".")[0], *(alias.name.split(".")[0] for alias in node.names)}
-                if (
-                    file.name != "compiled.py"
-                ):  # machine code, beside .pyc files
+                if file.name != "compiled.py":  # machine code, beside .pyc files
                     assert not names & FORBIDDEN, file
             if isinstance(node, ast.Call):
                 called = getattr(node.func, "attr", getattr(node.func, "id", ""))

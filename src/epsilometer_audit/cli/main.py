@@ -182,7 +182,7 @@ def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) ->
             from epsilometer_audit.explaining.explain import explained
 
             progress(progress.part, "why?")
-            verdict = explained(verdict, source, claim)
+            verdict = explained(verdict, source)
     if tables := _tables(options):
         from epsilometer_audit.serving.digests import sha256
 

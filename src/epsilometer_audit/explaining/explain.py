@@ -1,13 +1,8 @@
-"""The cause of a violation: draws on x and x' with the same noise, compared call by call.
-
-The mechanism is not edited. It runs in another process, a fork for every draw, whose sources of
-randomness are recorded and put into the same states for x and for x'.
-"""
+"""The cause of a violation: draws on x and x' with the same noise, in forks of another process."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,57 +12,33 @@ from epsilometer import checks
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
-from epsilometer_audit.explaining.causes import Cause, Finding, cause_of
-from epsilometer_audit.explaining.traces import Unit
+from epsilometer_audit.explaining.comparing import cause_of
+from epsilometer_audit.explaining.words import Cause, Finding
 from epsilometer_audit.question import source_of
 from epsilometer_audit.serving.replay.replaying import forked, replayed
 from epsilometer_audit.sources.callables import CallableSource
 from epsilometer_audit.sources.worker import PythonWorker, python_replay
-from epsilometer_audit.statistics.claims import (
-    AnyClaim,
-    Concentrated,
-    Gaussian,
-    Pure,
-    Renyi,
-    parts,
-)
 from epsilometer_audit.verdict import Verdict
 
-RUNS = 16
-_SECONDS = 20.0
 _OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
 
 
 def explain(
-    mechanism: Any,
-    pair: tuple[Any, Any],
-    claim: AnyClaim | None = None,
-    *,
-    runs: int = RUNS,
-    seed: int = 0,
-    seconds: float = _SECONDS,
+    mechanism: Any, pair: tuple[Any, Any], *, runs: int = 16, seed: int = 0, seconds: float = 20.0
 ) -> Cause:
     """Find the differences of a mechanism on x and on x' with the same noise.
 
-    It records calls into NumPy's generators and old functions, ``scipy.stats``, Python's ``random``
-    and ``secrets``, and ``os.urandom``; it cannot record noise of compiled code.
+    Noise of compiled code is not seen.
 
     Parameters
     ----------
     mechanism
         As for `audit`: ``file.py:function`` or ``package.module:function``, which another process
-        loads; a source of these; or a callable, in a fork of this process, which cannot record
-        calls of existing NumPy generators.
+        loads; a source of these; or a callable.
     pair
         The inputs, ``(x, x')``.
-    claim
-        The claim; losses beyond it come first.
-    runs
-        With different noise each.
-    seed
-        All noise follows from it.
-    seconds
-        No run begins after these.
+    runs, seed, seconds
+        Each run has other noise, which follows from the seed; none begins after these seconds.
 
     Returns
     -------
@@ -75,10 +46,8 @@ def explain(
 
     Raises
     ------
-    ArgumentError
-        If it is not a Python function.
-    MechanismError
-        If the process that runs it fails.
+    ArgumentError, MechanismError
+        If it is not a Python function; if the process that runs it fails.
     """
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise ArgumentError("pair", f"must be (x, x'), got {pair!r}")
@@ -88,12 +57,12 @@ def explain(
     rng = generator(checks.integer("seed", seed, minimum=0), "explain")
     seeds = rng.choice(2**31, runs, replace=False).tolist()
     if not isinstance(source, CallableSource | PythonWorker):
-        message = "can be explained where it is a Python function: file.py:function"
-        raise ArgumentError("mechanism", message)
+        text = "can be explained where it is a Python function: file.py:function"
+        raise ArgumentError("mechanism", text)
     record = _replayed(source, (pair[0], pair[1]), seeds, seconds)
     if not record.get("runs"):
         raise MechanismError(f"{source.description}: {record.get('failed', 'no run was recorded')}")
-    cause = cause_of(record, claimed_of(claim))
+    cause = cause_of(record)
     if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
         others = other_process(source, pair[0], 0, seeds[0], 1.0)
         if others.result == "failed":
@@ -102,7 +71,7 @@ def explain(
     return cause
 
 
-def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
+def explained(verdict: Verdict, mechanism: Any) -> Verdict:
     """Return a violated or invalid verdict with the cause on its pair; others as they are.
 
     The cause of an invalid one is in its seeds only, as that needs no x'. An error takes the place
@@ -111,7 +80,7 @@ def explained(verdict: Verdict, mechanism: Any, claim: AnyClaim) -> Verdict:
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict
     try:
-        cause = explain(mechanism, verdict.pair, claim, seed=verdict.seed)
+        cause = explain(mechanism, verdict.pair, seed=verdict.seed)
     except EpsilometerError as error:
         lines = [f"could not be looked for: {error}"]
         return replace(verdict, cause={"runs": 0, "words": lines, "findings": []})
@@ -127,9 +96,7 @@ def _replayed(
     if isinstance(source, PythonWorker):
         return python_replay(source.origin, pair, seeds, seconds)
     origin = origin_of(source)
-    with suppress(
-        TypeError, ValueError, EpsilometerError
-    ):  # no JSON, or it is of this process only
+    with suppress(TypeError, ValueError, EpsilometerError):  # no JSON, or of this process only
         if origin is not None and json.loads(json.dumps(pair)) == list(pair):
             return python_replay(origin, pair, seeds, seconds)
     limit = 60 + 4 * seconds
@@ -137,20 +104,3 @@ def _replayed(
         anew(source)
         return forked(lambda: replayed(lambda: anew(source).sampler, pair, seeds, seconds), limit)
     return forked(lambda: replayed(lambda: source.sampler, pair, seeds, seconds), limit)
-
-
-def claimed_of(claim: AnyClaim | None) -> dict[Unit, float]:
-    """Return the epsilon or mu that a claim allows, where it gives one.
-
-    Normal noise with mu has rho = mu^2 / 2, and a Rényi divergence of order a of mu^2 a / 2.
-    """
-    limits: dict[Unit, float] = {}
-    for part in parts(claim) if claim is not None else ():
-        if isinstance(part, Pure) and not part.delta:
-            limits["epsilon"] = part.epsilon
-        elif isinstance(part, Gaussian):
-            limits["mu"] = part.mu
-        elif isinstance(part, Concentrated | Renyi):
-            rho = part.rho if isinstance(part, Concentrated) else part.rho / part.order
-            limits["mu"] = min(math.sqrt(2 * rho), limits.get("mu", math.inf))
-    return limits

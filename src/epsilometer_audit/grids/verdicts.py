@@ -171,7 +171,7 @@ def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterato
                 return verdict
             from epsilometer_audit.explaining.explain import explained
 
-            return explained(verdict, source, claim)
+            return explained(verdict, source)
 
         yield audit_explained
 

@@ -1,4 +1,4 @@
 """One draw with recorded noise. It patches private parts of other libraries: kept apart.
 
-It may import `loading` and the layers below; `answering` and `explain` import it.
+It may import `loading` and the layers below; `answering` and `explaining` import it.
 """

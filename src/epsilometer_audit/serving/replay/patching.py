@@ -1,7 +1,7 @@
 """A recorder between a mechanism and its sources of randomness, all of which get seeds.
 
-The sources are NumPy's generators and its old functions, Python's ``random`` and ``secrets``, the
-system's ``os.urandom`` and, through these, SciPy. Use it only in a separate process.
+These are NumPy's generators and old functions, ``scipy.stats``, Python's ``random`` and
+``secrets``, and ``os.urandom``. Use it only in a separate process.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ class Sources:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._system = _random.Random(0)  # in its place
-        self._kinds: tuple[Any, ...] = (random.Random,)
-        if np is not None:
-            self._kinds += (np.random.Generator, np.random.RandomState)
+        of_numpy = () if np is None else (np.random.Generator, np.random.RandomState)
+        self._kinds: tuple[Any, ...] = (random.Random, *of_numpy)
         self._known: list[Any] = []  # generators
         self._twins: dict[Any, Any] = {}  # a class that is recorded, by the class that is not
         self._replaced: dict[int, tuple[Any, Any]] = {}  # old and new objects, by the old one's id
@@ -91,11 +90,7 @@ class Sources:
                     bits = getattr(value, "bit_generator", None) or value._bit_generator
                     names[name] = self._twins[type(value)](bits)
 
-    # --- Python's own -----------------------------------------------------------------------------
-
     def _bytes(self, size: int) -> bytes:
-        if size < 0:
-            raise ValueError("negative argument not allowed")
         return self._system.getrandbits(8 * size).to_bytes(size, "little") if size else b""
 
     def _patch_system(self) -> None:
@@ -120,21 +115,14 @@ class Sources:
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
-        recorded_seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
-        start = random.Random.__init__
-        recorded_start = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
-
-        def created(source: Any, x: Any = None) -> None:
-            (start if isinstance(source, random.SystemRandom) else recorded_start)(source, x)
-
-        random.Random.seed = recorded_seed  # type: ignore[method-assign]
-        random.Random.__init__ = created  # type: ignore[method-assign,assignment]
+        random_class: Any = random.Random
+        random_class.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
+        start = random_class.__init__
+        random_class.__init__ = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
         for name in list(vars(random)):
             function = vars(random)[name]
             if getattr(function, "__self__", None) is hidden:
                 self._put(random, name, getattr(hidden, name))
-
-    # --- NumPy ------------------------------------------------------------------------------------
 
     def _patch_numpy(self) -> None:
         module, old = np.random, np.random.mtrand._rand
@@ -148,24 +136,16 @@ class Sources:
         def default_rng(seed: Any = None) -> Any:
             return seed if type(seed) is generator else generator(make(seed).bit_generator)
 
-        recorded = self.recorder.wrapped(default_rng, "default_rng", "seed", "seed")
-
-        def default(seed: Any = None) -> Any:
-            kinds = (module.Generator, module.BitGenerator)
-            return (default_rng if isinstance(seed, kinds) else recorded)(seed)
-
         for name in dir(module.mtrand):
             function = getattr(module, name, None)
             owner = getattr(function, "__self__", None)
             if owner is old and name not in _NO_DRAWS:
                 self._put(module, name, getattr(hidden, name))
-        for name in ("sample", "ranf"):
-            function = getattr(module, name)
-            self._put(module, name, self.recorder.wrapped(function, f"np.random.{name}", "size"))
         self._put(module, "seed", hidden.seed)
-        self._put(module, "default_rng", default)
-        self._put(module, "RandomState", state)
-        self._put(module, "Generator", generator)
+        recorded = self.recorder.wrapped(default_rng, "default_rng", "seed", "seed")
+        self._put(module, "default_rng", recorded)
+        for kind in (state, generator):
+            self._put(module, kind.__name__, kind)
         module.mtrand._rand = hidden
 
     def _class(self, base: Any) -> Any:
@@ -189,11 +169,7 @@ class Sources:
 
         def begin(source: Any, seed: Any = None) -> None:
             source.title = ""
-            if isinstance(seed, np.random.BitGenerator):
-                with recorder.paused():
-                    base.__init__(source, seed)
-            else:
-                start(source, seed)
+            start(source, seed)
 
         def reduced(source: Any) -> Any:
             parts = base.__reduce__(source)
@@ -202,29 +178,15 @@ class Sources:
         members.update(__init__=begin, __reduce__=reduced, __module__="numpy.random")
         return Kind(base.__name__, (base,), members)
 
-    # --- SciPy ------------------------------------------------------------------------------------
-
     def _patch_stats(self, module: Any) -> None:
         """Record ``scipy.stats``, which scales NumPy's draws."""
-        plain = module.rv_generic.rvs
 
-        def rvs(source: Any, *arguments: Any, **options: Any) -> Any:
-            return plain(source, *arguments, **options)
+        def parameters(source: Any) -> str:
+            scale = "scale=1.0, " if hasattr(source, "pdf") else ""
+            return f"{source.shapes or ''}, loc=0.0, {scale}size, random_state"
 
-        def call(source: Any, *arguments: Any, **options: Any) -> Any:
-            named = {key: options[key] for key in options if key != "random_state"}
-            with contextlib.suppress(Exception):  # the call itself raises its errors
-                shapes, loc, scale, size = source._parse_args_rvs(*arguments, **named)
-                named = {"loc": loc, "scale": scale, "size": size}
-                for i, key in enumerate((source.shapes or "").replace(",", " ").split()):
-                    named[key] = shapes[i]
-            title = f"stats.{source.name}.rvs"
-            function = self.recorder.wrapped(
-                lambda **_: rvs(source, *arguments, **options), title, "loc scale size"
-            )
-            return function(**named)
-
-        module.rv_generic.rvs = call
+        kind = module.rv_generic
+        kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", parameters)
 
 
 def _titled(name: str) -> Callable[[Any], str]:

@@ -1,107 +1,82 @@
-"""Records of calls into sources of randomness: functions, arguments, lines of the callers."""
+"""Records of a draw: its calls into sources of randomness, and the lines that it ran."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
+import itertools
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..modules import is_library
 from ..optional import np
+from ..outputs import Failure, as_json, plain
 from ..signatures import parameters_of
 
-if TYPE_CHECKING:
-    Record = dict[str, Any]  # values for JSON
-else:
-    Record = dict  # Python 3.8 cannot subscript it
-
-_FOREIGN = frozenset(
-    (
-        *("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "joblib", "threadpoolctl"),
-        *("torch", "jax", "tensorflow", "_distutils_hack", "setuptools", "pkg_resources"),
-    )
+_FOREIGN = (  # packages whose lines are not part of a mechanism that calls them
+    *("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "joblib", "threadpoolctl"),
+    *("torch", "jax", "tensorflow", "_distutils_hack", "setuptools", "pkg_resources"),
 )
-"""Packages whose lines are not part of a mechanism that calls them."""
-
 _TYPED = ("<stdin", "<console", "<ipython", "<python-input", "<doctest")
 _HERE = Path(__file__).parents[1]
 _CALLERS = tuple(str(_HERE / name) for name in ("sampling.py", "loading.py"))  # of mechanisms
 _CALLS = 500  # records of a run
-_ENTRIES = 256  # recorded entries of an array
 _FRAMES = 6
-_NAMES = 24  # of numbers in a frame
-_DETAILED = 100  # calls whose frames have numbers
-_TEXT = 60
+_LONG = 2000  # characters of a value
+_NAMES = 24  # of numbers in a function
+_STEPS = 2000
 
 
 class Recorder:
     """Calls in the order in which they were made; a call within another is part of it."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[Any] = []
         self._inside = 0
-        self._sources = 0
+        self._numbers = itertools.count(1)  # of generators
 
-    def wrapped(
-        self,
-        function: Callable[..., Any],
-        name: str | Callable[[Any], str],
-        parameters: str | None = None,
-        kind: str = "draw",
-    ) -> Callable[..., Any]:
+    def wrapped(self, function: Any, name: Any, parameters: Any = None, kind: str = "draw") -> Any:
         """Return a function or method that also records its calls.
 
-        ``name`` is a text, or a function of the method's object. ``parameters`` are names, with
-        decimal defaults, as in ``loc=0.0, scale=1.0, size=None``; by default those of its
+        ``name`` and ``parameters`` are texts, or functions of the method's object. Parameters have
+        decimal defaults, as in ``loc=0.0, scale=1.0, size=None``; by default they are those of the
         signature. Its ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
         """
-        names = _signature(function) if parameters is None else _read(parameters)
+        signature = _signature(function) if parameters is None else {}
 
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
-            if self._inside:
+            if self._inside or len(self.records) >= _CALLS:
                 return function(*arguments, **options)
-            own, title, source = arguments, name, None
-            if callable(name):
-                title, own, source = name(arguments[0]), arguments[1:], arguments[0]
+            source = arguments[0] if callable(name) else None
             with self.paused():
-                record = self._record(kind, str(title), _bound(names, own, options))
+                frames = frames_of(sys._getframe(1))
+                title, names = (x(source) if callable(x) else x for x in (name, parameters))
+                given = dict(signature) if names is None else _read(names)
+                own = arguments[callable(name) :]
+                others = [f"argument {i + 1}" for i in range(len(given), len(own))]
+                given.update(zip([*given, *others], own), **options)
+                facts = {"kind": kind, "name": title, "frames": frames}
+                record: dict[str, Any] = {**facts, "source": None, "count": 0}
+                record["arguments"] = {key: summary(each) for key, each in given.items()}
+                if frames or (frames == [] and kind == "draw"):
+                    self.records.append(record)
                 value = function(*arguments, **options)
-                if record is not None:
-                    creates = kind == "seed" and value is not None
-                    record["source"] = self._number(value if creates else source)
-                if record is not None and kind == "draw":
-                    record["count"] = _count(value)
-                    record["values"] = summary(value)
+                if kind == "draw":
+                    size = len(value) if isinstance(value, (list, tuple)) else value is not None
+                    record["count"] = int(getattr(value, "size", size))
+                made = value if kind == "seed" and value is not None else source
+                with contextlib.suppress(AttributeError, TypeError):  # it cannot hold a number
+                    record["source"] = vars(made).setdefault("_epsilometer", next(self._numbers))
             return value
 
         return call
-
-    def _record(self, kind: str, name: str, arguments: dict[str, Any]) -> Record | None:
-        """Record a call; return None if it is not kept."""
-        frames = frames_of(sys._getframe(2), detailed=len(self.records) < _DETAILED)
-        if frames is None or (kind == "seed" and not frames):
-            return None  # a call by a library during its import, or by the audit itself
-        if len(self.records) >= _CALLS:
-            return None
-        values = {key: summary(value) for key, value in arguments.items()}
-        record = {"kind": kind, "name": name, "arguments": values, "count": 0, "frames": frames}
-        self.records.append(record)
-        return record
-
-    def _number(self, source: Any) -> int | None:
-        """Return a generator's number; None for objects that cannot hold it."""
-        attributes = getattr(source, "__dict__", None)
-        if type(attributes) is not dict:
-            return None
-        self._sources += 1
-        return int(attributes.setdefault("_epsilometer_number", self._sources))
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -113,107 +88,104 @@ class Recorder:
             self._inside -= 1
 
 
-# --- places ---------------------------------------------------------------------------------------
+@contextlib.contextmanager
+def lines_in(ran: list[Any]) -> Iterator[None]:
+    """Record the lines of a mechanism and its callees that run here, in the order of their end.
+
+    For each its file, its number, and the single numbers in its function, by name, that are not
+    those of the start; for a line that returns also the value, as ``return``.
+    """
+
+    def called(frame: FrameType, *_: Any) -> Any:
+        file = frame.f_code.co_filename
+        if frame.f_trace is not None or not is_of_user(file):
+            return frame.f_trace  # that of a generator, which goes on
+        line, start = 0, _numbers(frame)
+
+        def run(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal line
+            if line and event in ("line", "return") and len(ran) < _STEPS:
+                now = {k: v for k, v in _numbers(frame).items() if k not in start or v != start[k]}
+                if event == "return":
+                    now["return"] = summary(argument)
+                ran.append([file, line, now])
+            line = frame.f_lineno
+            return run
+
+        return run
+
+    sys.settrace(called)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+
+
+def _numbers(frame: FrameType) -> dict[str, Any]:
+    """Return the single numbers in a function, and those of its object."""
+    variables = dict(frame.f_locals) if frame.f_code.co_name != "<module>" else {}
+    attributes = getattr(variables.pop("self", None), "__dict__", None)
+    if type(attributes) is dict:
+        variables.update({f"self.{name}": value for name, value in attributes.items()})
+    numbers: dict[str, Any] = {}
+    for name, value in variables.items():
+        number = value.item() if np is not None and isinstance(value, np.generic) else value
+        if type(number) in (int, float, bool) and len(numbers) < _NAMES and name[:1] != "_":
+            numbers[name] = number
+    return numbers
 
 
 @functools.lru_cache(maxsize=10_000)
 def is_of_user(file: str) -> bool:
     """Tell whether a file belongs to a mechanism or to a library of mechanisms."""
-    if file.startswith("<"):
-        return file.startswith(_TYPED)
     parts = Path(file).parts
-    if _HERE in Path(file).parents:
-        return False
+    if file.startswith("<") or _HERE in Path(file).parents:
+        return file.startswith(_TYPED)
     for folder in ("site-packages", "dist-packages"):
         if folder in parts[:-1]:
             return parts[parts.index(folder) + 1].partition(".")[0] not in _FOREIGN
     return not is_library(file)
 
 
-def frames_of(frame: FrameType | None, *, detailed: bool) -> list[Record] | None:
-    """Return the callers, the innermost first: function, file, line, and its numbers.
+def frames_of(frame: FrameType | None) -> list[Any] | None:
+    """Return the files and lines of the callers, the innermost first.
 
     Return None for calls during an import, of a library, or of any module while draws are made.
     """
-    frames: list[Record] = []
+    frames: list[Any] = []
     imported = False
     while frame is not None and frame.f_code.co_filename not in _CALLERS:
         file = frame.f_code.co_filename
         imported = imported or file.startswith("<frozen importlib")
         if is_of_user(file) and not imported:
-            name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # from 3.11 on
-            record = {"function": name, "file": file, "line": frame.f_lineno}
-            if detailed and name != "<module>":
-                record["numbers"] = _numbers(frame)
             del frames[_FRAMES - 1 :]  # the innermost stay, and the outermost
-            frames.append(record)
+            frames.append([file, frame.f_lineno])
         frame = frame.f_back
     drawing = frame is not None and frame.f_code.co_filename == _CALLERS[0]
     return None if imported and (drawing or not frames) else frames
 
 
-def _numbers(frame: FrameType) -> dict[str, Any]:
-    """Return the single numbers in a function, and those of its object."""
-    numbers: dict[str, Any] = {}
-    variables = dict(frame.f_locals)
-    attributes = getattr(variables.pop("self", None), "__dict__", None)
-    if type(attributes) is dict:
-        variables.update({f"self.{name}": value for name, value in attributes.items()})
-    for name, value in variables.items():
-        if np is not None and isinstance(value, np.generic):
-            value = value.item()  # noqa: PLW2901
-        if type(value) in (int, float, bool) and len(numbers) < _NAMES and name[:1] != "_":
-            numbers[name] = value
-    return numbers
+def summary(value: Any, most: int = _LONG) -> Any:
+    """Return a value in JSON values that are compared part by part, and never read back.
 
-
-# --- values ---------------------------------------------------------------------------------------
-
-
-def summary(value: Any) -> Any:  # noqa: PLR0911
-    """Return a value for JSON; a long one as its digest, with its first entries."""
-    if np is not None and isinstance(value, np.generic):
-        value = value.item()
-    if value is None or type(value) in (bool, int, float):
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        value = value.hex()
-    if isinstance(value, str):
-        long = len(value) > _TEXT
-        return _digested(value.encode(), [len(value)], value[:_TEXT]) if long else value
-    if isinstance(value, (dict, set, frozenset)):
-        parts = sorted(map(repr, value.items() if isinstance(value, dict) else value))
-        return _digested(repr(parts).encode(), [len(value)], type(value).__name__)
-    if isinstance(value, (list, tuple, range)):
-        entries = [summary(entry) for entry in value[:_ENTRIES]]
-        if len(value) <= _ENTRIES and _size(entries) <= _ENTRIES:
-            return entries
-        return _digested(repr(value).encode(), [len(value)], entries[:4])
-    if np is not None and isinstance(value, np.ndarray):
-        if value.size <= _ENTRIES:
-            return summary(value.tolist())
-        data = repr(value.tolist()).encode() if value.dtype.hasobject else value.tobytes()
-        return _digested(data, list(value.shape), summary(value.ravel()[:4].tolist()))
-    return {"type": type(value).__name__}
-
-
-def _size(value: Any) -> int:
-    return sum(map(_size, value)) if isinstance(value, list) else 1
-
-
-def _digested(data: bytes, shape: list[int], first: Any) -> Record:
-    return {"digest": hashlib.sha256(data).hexdigest()[:16], "shape": shape, "first": first}
-
-
-def _count(value: Any) -> int:
-    if np is not None and isinstance(value, np.ndarray):
-        return int(value.size)
-    if isinstance(value, (list, tuple)):
-        return len(value)
-    return 0 if value is None else 1
-
-
-# --- arguments ------------------------------------------------------------------------------------
+    They are those of `as_json`, but where it has more than ``most`` characters, or is of another
+    type or a failure, there is a text about it behind ``$``.
+    """
+    if isinstance(value, Failure):
+        return {"$": value.type_name}
+    with contextlib.suppress(Exception):  # of another type
+        large = np is not None and isinstance(value, np.ndarray) and value.size > most
+        if large and not value.dtype.hasobject:
+            data, text = value.tobytes(), str(value.ravel()[:4].tolist())
+        elif not hasattr(value, "close"):  # as coroutines have
+            known = as_json(plain(value))
+            text = json.dumps(known)
+            if len(text) <= most:
+                return known
+            data = text.encode()
+        digest = hashlib.sha256(data).hexdigest()[:16]
+        return {"$": f"{text[:60]} ...", "digest": digest}
+    return {"$": type(value).__name__}
 
 
 def _read(parameters: str) -> dict[str, Any]:
@@ -222,15 +194,5 @@ def _read(parameters: str) -> dict[str, Any]:
 
 
 def _signature(function: Callable[..., Any]) -> dict[str, Any]:
-    named = [p for p in parameters_of(function) or () if p.name != "self"]
-    named = [p for p in named if p.kind is not p.VAR_KEYWORD]
-    return {p.name: None if p.default is p.empty else p.default for p in named}
-
-
-def _bound(names: dict[str, Any], positional: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments by name, with the defaults of the others."""
-    arguments = dict(names)
-    for i, value in enumerate(positional):
-        arguments[list(names)[i] if i < len(names) else f"argument {i + 1}"] = value
-    arguments.update(options)
-    return arguments
+    named = [p for p in parameters_of(function) or () if p.kind is not p.VAR_KEYWORD]
+    return {p.name: None if p.default is p.empty else p.default for p in named if p.name != "self"}

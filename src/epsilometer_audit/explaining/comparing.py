@@ -1,0 +1,251 @@
+"""Differences of draws on x and x' with the same noise: of calls, lines, and parts of outputs.
+
+They are not necessarily faults, as two inputs may have other outputs. Likely faults come first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, zip_longest
+from typing import Any
+
+from epsilometer_audit.explaining import words
+from epsilometer_audit.explaining.words import Cause, Finding, both, finding_at
+from epsilometer_audit.serving.modules import is_library
+
+Record = Mapping[str, Any]
+"""A call, a draw, or a run (draws on ``x``, ``x_prime`` and x ``again``); see `replayed`."""
+_Ranked = tuple[int, Finding]  # the lowest number first
+
+_CLOSE = 1e-9  # relative difference below which numbers count as the same
+_CHANCE = 1e-3  # of a false finding that noise is kept
+_FEW = 3  # runs that show noise in an output
+_PARTS = 64  # of an output, at each level
+_MOST = 3  # shown
+_SELDOM = 4  # is added to the rank of what few runs show
+_DATA = ("x", "seq", "population", "sequence", "items")  # parameters: what is drawn from
+_SIZES = ("size", "k")
+_MILD = ("loc", "mu", "p", "pvals", "weights")  # parameters that often differ without a fault
+_OF_LINES = ("call", "number")  # kinds that follow from the lines that run, not from numbers
+_MISSING = {"$": "absent"}
+
+
+def cause_of(replay: Record) -> Cause:
+    """Return the cause that a record of `replayed` shows."""
+    runs = len(replay["runs"])
+    found = _findings(replay, replay["runs"])
+    found.sort(key=lambda ranked: ranked[0] + _SELDOM * (0 < 2 * ranked[1].runs < runs))
+    return Cause(tuple(finding for _, finding in found), runs)
+
+
+def _findings(replay: Record, runs: Sequence[Record]) -> list[_Ranked]:
+    every, unseen = len(runs), sum(not run["repeated"] for run in runs)
+    traces = [run[side] for run in runs for side in ("x", "x_prime")]
+    outputs = [
+        [trace[key] for key in ("output", "second") for trace in side if key in trace]
+        for side in (traces[::2], traces[1::2])
+    ]
+    if all("failed" in trace for trace in traces):
+        text = f"it fails on both inputs: {traces[0]['failed']}"
+        return [(0, Finding("failed", text, runs=every))]
+    found = [*_of_seeds(replay, traces), *_of_kept_state(runs)]
+    if not any(map(_draws, traces)):
+        text = "no call was seen: the noise is drawn in compiled code, by another program, or by a "
+        finding = Finding("unseen", f"{text}generator of its own", runs=every)
+        if not unseen and all(map(_all_same, outputs)):
+            text = "no noise is drawn, or it was kept before: the output is always the same, "
+            text += both(outputs[0][0], outputs[1][0])
+            finding = _placed(Finding("no noise", text, runs=every), runs[0])
+        return [*found, (1, finding)]
+    found += _of_calls(runs)
+    if not any(rank == 0 or finding.kind == "seed" for rank, finding in found):
+        found += _without_noise(runs, *outputs) or ([] if unseen else _of_equal_calls(runs))
+    if unseen:
+        text = "a second draw on x with the same states is not the same: some noise is unseen, "
+        text += "drawn in compiled code, by threads or from the time"
+        found.append((7, Finding("unseen", text, runs=unseen)))
+    text = "with the same noise, no call and no output differs: the cause is not known"
+    return found or [(0, Finding("nothing", text, runs=every))]
+
+
+def _of_seeds(replay: Record, traces: Sequence[Record]) -> Iterator[_Ranked]:
+    """Yield seeds that are always the same, and draws and seeds at the load of own files."""
+    calls = [call for trace in traces for call in trace["calls"]]
+    groups: dict[Any, list[Record]] = {}
+    for call in replay["loaded"]:
+        if call["frames"] and not is_library(call["frames"][0][0]):
+            groups["at load", len(groups)] = [call]
+    for call in (call for call in calls if call["kind"] == "seed"):
+        groups.setdefault((call["name"], str(call["frames"][:1])), []).append(call)
+    for (at, _), group in groups.items():
+        first, sources = group[0], {call["source"] for call in group}
+        given = [[a for a in call["arguments"].values() if a is not None] for call in group]
+        used = [call["source"] in sources for call in calls if call["kind"] == "draw"]
+        known = bool(given[0]) and isinstance(given[0][0], int | float | str | list)
+        runs = 0 if at == "at load" else len(replay["runs"])
+        if first["kind"] == "draw":
+            text = f"{first['name']} draws when the file is loaded, once for all outputs"
+            yield 0, finding_at(first["frames"], "drawn once", text)
+        elif known and _all_same(given) and any(used) and (not runs or len(group) >= runs > 1):
+            seed = f"gets the seed {words.value_text(given[0][0])}"
+            text = f"always {seed}" if runs else f"{seed} when the file is loaded"
+            text = f"{first['name']} {text}: its noise is the same each time"
+            yield 0 if all(used) else 5, finding_at(first["frames"], "constant seed", text, runs)
+
+
+def _of_kept_state(runs: Sequence[Record]) -> Iterator[_Ranked]:
+    """Yield noise and other state that a process keeps from draw to draw."""
+    traces = [r["x"] for r in runs if r["repeated"] and "second" in r["x"]]
+    lines = next((_draws(trace)[0]["frames"] for trace in traces[:1] if _draws(trace)), None)
+    results = [trace["output"] for trace in traces]
+    pairs = [same(a, b) for a, b in combinations(results, 2)] or [True]
+    chance = (sum(pairs) / len(pairs)) ** len(traces)
+    if chance < _CHANCE and all(map(same, results, (trace["second"] for trace in traces))):
+        text = "a later draw in the same process gives the first output again: noise is kept, "
+        yield 0, finding_at(lines or [], "kept", f"{text}as in a cache", len(traces))
+    changed = sum(trace.get("changed", False) for trace in traces)
+    if lines is not None and len(traces) >= _FEW and 2 * changed >= len(traces):  # or else unseen
+        text = "two draws in a row with the same noise are not the same: state is kept"
+        yield 1, finding_at(lines, "kept", text, changed)
+
+
+def _without_noise(runs: Sequence[Record], *outputs: Sequence[Any]) -> list[_Ranked]:
+    """Return the first part of outputs that has no noise, but is not the same on x and x'."""
+    sides = [[dict(parts_of(output)) for output in side] for side in outputs]
+    for name in dict.fromkeys(name for side in sides for parts in side for name in parts):
+        x, y = ([parts.get(name, _MISSING) for parts in side] for side in sides)
+        if len(runs) >= _FEW and _all_same(x) and _all_same(y) and not same(x[0], y[0]):
+            verb = "are" if name.startswith("keys") else "is"
+            text = f"{name or 'the output'} {verb} always {both(x[0], y[0])}: without noise"
+            return [(2, _placed(Finding("without noise", text, runs=len(runs)), runs[0]))]
+    return []
+
+
+def _of_calls(runs: Sequence[Record]) -> Iterator[_Ranked]:
+    """Yield the calls that differ in some runs."""
+    found: dict[Any, tuple[int, Finding, Record]] = {}
+    for run in runs:  # skip differences of x and x, and those that are counted already
+        skipped = {key for key, _, _ in differences(run["x"], run["again"])}
+        for key, rank, finding in differences(run["x"], run["x_prime"]):
+            if key not in skipped:
+                skipped.add(key)
+                _, first, its_run = found.get(key, (rank, finding, run))
+                found[key] = rank, replace(first, runs=first.runs + 1), its_run
+    for rank, finding, run in found.values():
+        yield rank, _placed(finding, run) if finding.kind in _OF_LINES else finding
+
+
+def differences(x: Record, x_prime: Record) -> Iterator[tuple[Any, int, Finding]]:
+    """Yield the calls of two draws that are not the same, until their sequences diverge.
+
+    Each is a key, equal in all runs, a rank, and a finding.
+    """
+
+    def found(rank: int, kind: str, call: Record, text: str, detail: str = "") -> Any:
+        key = kind, call["name"], str(call["frames"][:1]), detail
+        return key, rank, finding_at(call["frames"], kind, text)
+
+    for i, (a, b) in enumerate(zip_longest(x["calls"], x_prime["calls"])):
+        if not a or not b or (a["name"], a["frames"][:1]) != (b["name"], b["frames"][:1]):
+            texts = [
+                words.call_text(call) if call else f"none ({trace.get('failed', 'no more calls')})"
+                for call, trace in ((a, x), (b, x_prime))
+            ]
+            text = f"call {i + 1} is {texts[0]} on x, {texts[1]} on x'"
+            yield found(1, "call", a or b, text, str((not a, not b)))
+            return
+        given, title, numbers = a["arguments"], a["name"], a["count"] != b["count"]
+        pairs = _pairs(given, b["arguments"])
+        if names := [name for name in pairs if not (numbers and name in _SIZES)]:
+            name = min(names, key=_MILD.__contains__)  # a scale rather than a location
+            text = f"{title} gets {name} = {both(*pairs[name])}"
+            if a["kind"] == "seed":
+                yield found(1, "seed", a, f"the seed depends on the input: {text}", name)
+                return
+            if name in _DATA or (name == "a" and not isinstance(given.get("a"), int)):
+                yield found(7, "data", a, f"{title} draws from {both(*pairs[name])}", name)
+            else:
+                yield found(3 if name in _MILD else 1, "argument", a, text, name)
+        if numbers:
+            text = f"{title} draws {a['count']} numbers on x, {b['count']} on x'"
+            yield found(1, "number", a, text)
+            return
+
+
+def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
+    """Return the finding of runs with the same calls on x and x', but other outputs."""
+    alike = [run for run in runs if not any(differences(run["x"], run["x_prime"]))]
+    differ = [run for run in alike if not same(run["x"]["output"], run["x_prime"]["output"])]
+    if not differ:
+        return []
+    sides = (dict(parts_of(differ[0][side]["output"])) for side in ("x", "x_prime"))
+    texts = [f"{k} is {both(*pair)}".removeprefix(" is ") for k, pair in _pairs(*sides).items()]
+    texts = texts or [both(differ[0]["x"]["output"], differ[0]["x_prime"]["output"])]
+    texts[_MOST:] = [f"{len(texts) - _MOST} more differ"] if len(texts) > _MOST else []
+    text = f"same calls and noise, another output: {'; '.join(texts)}"
+    return [(4, _placed(Finding("output", text, runs=len(differ)), differ[0]))]
+
+
+def _placed(finding: Finding, run: Record) -> Finding:
+    """Return a finding with the first line that is not the same on x and x', or its numbers."""
+    steps = (run[side]["steps"] for side in ("x", "x_prime", "again"))
+    for (*x, now), (*x_prime, now_prime), (*again, now_again) in zip(*steps, strict=False):
+        if x != again:  # for another reason than the input
+            break
+        unsteady = _pairs(now, now_again)
+        pairs = {k: pair for k, pair in _pairs(now, now_prime).items() if k not in unsteady}
+        if x == x_prime and (not pairs or finding.kind in _OF_LINES):
+            continue
+        texts = [f"{name} = {both(*pair)}" for name, pair in pairs.items() if name != "return"]
+        if x != x_prime:
+            texts = [f"x runs {words.code_at(x)}", f"x' runs {words.code_at(x_prime)}"]
+        if not finding.place:
+            place, _, line = words.code_at(x).partition(": ")
+            finding = replace(finding, place=place, line=line)
+        texts = [text for text in texts if f" {finding.place}:" not in text][:_MOST]
+        return replace(finding, more=(*finding.more, *texts))
+    return finding
+
+
+def _draws(trace: Record) -> list[Record]:
+    return [call for call in trace["calls"] if call["kind"] == "draw"]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tell whether two recorded values are the same up to the rounding of floats."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if float in (type(a), type(b)) and {type(a), type(b)} <= {int, float}:
+        return math.isclose(a, b, rel_tol=_CLOSE) or (math.isnan(a) and math.isnan(b))
+    return type(a) is type(b) and bool(a == b)
+
+
+def _all_same(values: Sequence[Any]) -> bool:
+    return all(same(values[0], value) for value in values)
+
+
+def _pairs(x: Record, x_prime: Record) -> dict[str, tuple[Any, Any]]:
+    """Return what differs, by name."""
+    pairs = {k: (x.get(k, _MISSING), x_prime.get(k, _MISSING)) for k in {**x, **x_prime}}
+    return {name: pair for name, pair in pairs.items() if not same(*pair)}
+
+
+def parts_of(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of an output by name, and their number."""
+    of, start = (f" of {name}", f"{name}, ") if name else ("", "")
+    if isinstance(output, list):
+        yield f"length{of}", len(output)
+        for i, part in enumerate(output[:_PARTS]):
+            yield from parts_of(part, f"{start}entry {i}")
+    elif isinstance(output, dict) and "$" not in output:
+        items = output.get("$items", list(output.items()))
+        keys = ", ".join(sorted(words.value_text(key) for key, _ in items))
+        yield f"keys{of}", {"$": f"{{{keys}}}"}
+        for key, part in items[:_PARTS]:
+            yield from parts_of(part, f"{start}key {words.value_text(key)}")
+    else:
+        yield name, output
