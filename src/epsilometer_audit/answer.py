@@ -70,7 +70,8 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
             reasons = [*result.layout.left_out] or [few]
         elif missed := undetected(question.detect, level):
             name, reasons = "undecided", [missed]
-        if constant := _constant([side for sides in result.outputs for side in sides]):
+        sides = [side for pair_sides in result.outputs for side in pair_sides]
+        if not result.layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
     if bets is not None:

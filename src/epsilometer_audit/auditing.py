@@ -28,7 +28,7 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, seed_of
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import raw
+from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, named_pairs, source_of
 from epsilometer_audit.rendering.progress import Progress, no_progress, shown
 from epsilometer_audit.serving.sampling import globals_kept
@@ -304,7 +304,8 @@ def audit_outputs(
     outputs
         Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
-        random order, and cuts the larger side to the other's size.
+        random order, and cuts the larger side to the other's size. The type of an array or a column
+        is no outcome; nor are those of a list, unless equal numbers in it have several.
     claim, alpha, detect, outcomes, support, lipschitz, as_reals
         As for `audit`.
     method
@@ -340,10 +341,11 @@ def audit_outputs(
         where = f"outputs {name!r}" if name else "outputs"
         if len(sides) != 2:
             raise ArgumentError(where, f"must be two samples, of x and of x', got {len(sides)}")
-        x, x_prime = map(raw, sides)
+        x, x_prime, note = recorded_pair(*sides)
         n = min(len(x), len(x_prime))
         if n < _LEAST_RECORDED:
             raise ArgumentError(where, f"must be {_LEAST_RECORDED} or more a side, got {n}")
+        checks += [Check("outputs", "note", note)] if note else []
         checks += check_recorded(x, x_prime)
         rng = generator(question.seed, "order", name)
         recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))

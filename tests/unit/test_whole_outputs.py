@@ -87,7 +87,6 @@ LEAKS = {  # draws, mechanism
     "zeros": (400, lambda x, size, rng: np.where(rng.random(size) < 0.5, -0.0 if x else 0.0, 1)),
     "type of number": (400, lambda x, rng: 1 if mostly(x, rng) else 1.0),
     "truth or number": (400, lambda x, rng: True if mostly(x, rng) else 1),
-    "type of array": (400, lambda x, size, rng: rng.integers(3, size=size).astype([int, float][x])),
     "message": (400, messages),
     "series": (400, lambda x, rng: pd.Series(histogram(x, rng))),
     "index": (400, lambda x, rng: pd.DataFrame({"n": histogram(x, rng)})),

@@ -16,16 +16,23 @@ from epsilometer_audit.outcomes.reals import (
     NONE,
     Array,
     Values,
-    are_real,
+    are_told,
     are_whole,
     as_numbers,
     both_zeros,
-    floats,
     remainders_of,
     type_of,
     typed,
 )
-from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, listing, parts_of
+from epsilometer_audit.outcomes.shapes import (
+    COLUMNS,
+    PAIRED,
+    TYPE,
+    Part,
+    listing,
+    parts_of,
+    same_shape,
+)
 from epsilometer_audit.outcomes.words import (
     MISSING,
     NUMBER,
@@ -38,8 +45,10 @@ from epsilometer_audit.outcomes.words import (
     text_of,
     whole_ranges,
 )
+from epsilometer_audit.serving.outputs import Own, OwnArray, Plain
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
+_BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
 _HEAD = 4096  # outputs of a batch that are looked at for repeated reals
 
 
@@ -47,7 +56,7 @@ _HEAD = 4096  # outputs of a batch that are looked at for repeated reals
 class Column:
     """A number that is made of an output.
 
-    Kinds: ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
+    Kinds: ``number``; ``rest``, the number less its nearest reals; ``word``, a code; ``length``;
     ``present``, 1 or 0.
     """
 
@@ -58,6 +67,7 @@ class Column:
     whole: bool = True  # or missing
     optional: bool = False  # whether some outputs lack it
     signed: bool = False  # whether -0.0 differs from 0.0
+    level: int = 1  # of a rest: the number of reals that are subtracted
 
     @property
     def outcomes(self) -> list[str]:
@@ -141,7 +151,8 @@ def kind_and_columns(
     batches: list[Values], as_reals: bool
 ) -> tuple[str, tuple[Column, ...], tuple[str, ...]]:
     """Return the kind of outputs for a reader, their columns, and notes on what these leave out."""
-    numbers = _same_shape(batches)
+    own = not as_reals and any(map(_own, batches))
+    numbers = _numbers_of(batches, own)
     if numbers is not None:
         whole = numbers[0].dtype == np.int64
         paths = [tuple(("entry", i) for i in at) for at in np.ndindex(numbers[0].shape[1:])]
@@ -157,7 +168,9 @@ def kind_and_columns(
     values = batches[0] if len(batches) == 1 else [v for batch in batches for v in listing(batch)]
     parts = parts_of(values, 0)
     cut: list[str] = []
-    candidates = list(_candidates(parts, (), len(values), len(values), as_reals, cut))
+    candidates = list(
+        _candidates(parts, (), len(values), len(values), as_reals=as_reals, own=own, cut=cut)
+    )
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return kind, (Column("type", "word", words=(parts[0].word,)),), ()
@@ -169,6 +182,18 @@ def kind_and_columns(
         cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
     cut += _unpaired(sum(column.kind != "word" for column in chosen))
     return kind, tuple(chosen), tuple(dict.fromkeys(cut))
+
+
+def _own(batch: Values) -> bool:
+    """Tell whether the types of outputs are those of each, not of an array or a column."""
+    if isinstance(batch, np.ndarray):
+        return isinstance(batch, OwnArray)
+    return isinstance(batch, Own) or not isinstance(batch, Plain)
+
+
+def _of_columns(values: Values) -> bool:
+    """Tell whether numbers are of columns of several types, of which some have no -0.0."""
+    return not isinstance(values, np.ndarray) and len(set(map(type_of, set(map(type, values))))) > 1
 
 
 def _unpaired(entries: int) -> tuple[str, ...]:
@@ -192,13 +217,15 @@ def _candidates(
     path: tuple[Step, ...],
     beside: int,
     total: int,
+    *,
     as_reals: bool,
+    own: bool,
     cut: list[str],
 ) -> Iterator[_Candidate]:
     """Yield the columns of outputs, or of a part of them, by form.
 
-    ``beside`` counts the values that may have this part, and ``total`` all outputs. Notes on what
-    the columns leave out are added to ``cut``.
+    ``beside`` counts the values that may have this part, and ``total`` all outputs. ``own`` tells
+    whether numbers have types of their own. Notes on what columns leave out are added to ``cut``.
     """
     place, count = name_of(path), sum(part.size for part in parts)
     if path and path[-1][0] == "member":
@@ -208,16 +235,9 @@ def _candidates(
     optional = absent or len(parts) > 1
     for part in parts:
         if part.form == "number":
-            numbers, rest = part.numbers
-            whole = numbers.dtype == np.int64
-            bits = whole and _bits(numbers)
-            signed = not as_reals and bool(both_zeros([numbers]))
-            column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
-            yield _Candidate(column, part.size, bits=bits)
-            if remainders_of(numbers, rest) is not None:
-                name = f"{place} less its nearest real"
-                column = Column(name, "rest", path, whole=False, optional=optional)
-                yield _Candidate(column, part.size)
+            yield from _of_numbers(part, path, optional, as_reals=as_reals, own=own)
+            if path[-1:] not in _BESIDE and not are_told(part.values):
+                cut.append(f"numbers of {place} beyond the range of reals are not told apart")
     mixed = len(parts) > 1
     if mixed or parts[0].form == "word":
         forms = [part.word for part in parts if part.form != "word"]
@@ -241,11 +261,29 @@ def _candidates(
         return
     for part in parts:
         steps = part.steps(place, cut)
-        if part.form == "number" and not as_reals and typed(part.values):
+        if part.form == "number" and own and typed(part.values):
             steps.append(TYPE)
         for step in steps:
             if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                yield from _candidates(inner, (*path, step), part.size, total, as_reals, cut)
+                yield from _candidates(
+                    inner, (*path, step), part.size, total, as_reals=as_reals, own=own, cut=cut
+                )
+
+
+def _of_numbers(
+    part: Part, path: tuple[Step, ...], optional: bool, *, as_reals: bool, own: bool
+) -> Iterator[_Candidate]:
+    """Yield the columns of numbers: their nearest reals, and their remainders."""
+    place, (numbers, rest) = name_of(path), part.numbers
+    whole = numbers.dtype == np.int64
+    signed = (own or not (as_reals or _of_columns(part.values))) and bool(both_zeros([numbers]))
+    column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
+    yield _Candidate(column, part.size, bits=whole and _bits(numbers))
+    remainders = remainders_of(numbers, rest)
+    for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
+        name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
+        column = Column(name, "rest", path, whole=False, optional=optional, level=level)
+        yield _Candidate(column, part.size)
 
 
 def _chosen(candidates: list[_Candidate]) -> list[Column]:
@@ -304,16 +342,9 @@ def _repeats(arrays: list[Array]) -> bool:
     return times(7) > 0 or times(1) > rising.size / 100
 
 
-def _same_shape(raw: list[Values]) -> list[Array] | None:
-    """Return arrays of one type if outputs are arrays of numbers of one shape."""
-    arrays = [batch for batch in raw if isinstance(batch, np.ndarray) and are_real(batch)]
-    if len(arrays) < len(raw) or len({array.shape[1:] for array in arrays}) > 1:
+def _numbers_of(batches: list[Values], own: bool) -> list[Array] | None:
+    """Return whole numbers or reals of one shape, if that is what batches are; None otherwise."""
+    numbers = [as_numbers(array) for array in same_shape(batches, own=own) or ()]
+    if not numbers or any(rest is not None for _, rest in numbers):
         return None
-    if len({type_of(array.dtype.type) for array in arrays}) > 1:
-        return None
-    numbers = [as_numbers(array) for array in arrays]
-    if len({array.dtype for array, _ in numbers}) == 1 and all(rest is None for _, rest in numbers):
-        return [array for array, _ in numbers]
-    if any(remainders_of(*pair) is not None for pair in numbers):
-        return None
-    return [floats(array) for array, _ in numbers]
+    return same_shape([array for array, _ in numbers])

@@ -7,8 +7,9 @@ these numbers is a fixed set of outputs.
 
 - Numbers are one column, of whole numbers or reals. Words are codes, the most frequent first; the
   last code is for any other word. Where both occur there is a column of each. Where zeros of both
-  signs occur, -0.0 differs from 0.0; where equal numbers of several types occur, there is a column
-  of types.
+  signs occur, -0.0 differs from 0.0. What a batch, a column or a file has in common is no outcome:
+  there is a column of types only where single draws carry them, in calls of one draw, and where
+  equal numbers of several types occur within a list.
 - Sequences of equal length have a column for each entry. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
   lengths, also the last entries. Records and tables are dictionaries by label, with their types
@@ -16,13 +17,13 @@ these numbers is a fixed set of outputs.
 - Of many different words, the parts are looked at, too (`texts`): length, first and last
   characters, numbers within, JSON, bytes as numbers, dates as times; of failures, the message.
 - Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
-  have another column for their remainder.
+  have further columns, of remainders.
 
-Some different outputs have equal columns: a list, a tuple and an array with equal entries;
-numbers of different width, and numbers beyond 1.8e308 or 106 bits; values under a mask are
-not looked at. Beyond 256 columns, 8 levels of nesting and 4096 words, for rare words and keys among
-many, and in objects of unknown types, `Layout.left_out` reports that more could differ (arrays of
-numbers of one shape have all their columns).
+Some different outputs have equal columns: a list, a tuple and an array with equal entries; numbers
+of different width. Values under a mask are not looked at. Beyond 256 columns, 8 levels of nesting,
+4096 words and the range of reals, for rare words and keys among many, and in objects of unknown
+types, `Layout.left_out` reports that more could differ (arrays of numbers of one shape have all
+their columns).
 """
 
 from __future__ import annotations
@@ -249,7 +250,9 @@ def _numbers(  # noqa: PLR0911
     numbers, rest = part.numbers
     if column.kind == "rest":
         remainders = remainders_of(numbers, rest)
-        return 0.0 if remainders is None else remainders
+        if remainders is None or column.level > remainders.shape[1]:
+            return 0.0
+        return remainders[:, column.level - 1]
     if whole:
         return as_whole(numbers, rest)
     return with_signs(floats(numbers)) if column.signed else floats(numbers)

@@ -1,13 +1,15 @@
 """Numbers as arrays of whole numbers, or of reals and their remainders.
 
-A remainder is the difference between a number and its nearest real: 1 for 2^60 + 1.
+A remainder is the nearest real of the difference between a number and the reals before: 1 for
+2^60 + 1. Further ones follow until all together tell the number from others of so many digits.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -26,12 +28,20 @@ NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""
 BELOW = -5e-324
 """The code for -0.0 in signed columns."""
+_LARGE = 2**1000  # whole numbers up to here are held by reals
+_DOUBLE = 8  # bytes
+_REALS = 21  # that hold any whole number below 2^1024
+_DECIMALS = 400  # places of a decimal's first digit
+_LONG = 4000  # digits, of which Python makes an integer
 _FEW = 16
 _HEAD = 1 << 16  # outputs of a batch that are searched for zeros
 
 
 def as_numbers(values: Values) -> tuple[Array, Array | None]:
-    """Return whole numbers (int64), or reals (float64) and their remainders, if not all are 0."""
+    """Return whole numbers (int64), or reals (float64) and their remainders, if not all are 0.
+
+    Remainders have the shape of the reals, and a last axis.
+    """
     if isinstance(values, np.ndarray):
         return _of_array(values)
     kinds = set(map(type, values))
@@ -50,8 +60,22 @@ def as_numbers(values: Values) -> tuple[Array, Array | None]:
                 return reals, None
         except OverflowError:
             pass
-    pairs = np.array([_split(value) for value in values])
-    return pairs[:, 0], pairs[:, 1] if pairs[:, 1].any() else None
+    rows = [_split(value)[0] for value in values]
+    table = np.array(list(itertools.zip_longest(*rows, fillvalue=0.0))).T
+    return table[:, 0], table[:, 1:] if table[:, 1:].any() else None
+
+
+def are_told(values: Values) -> bool:
+    """Tell whether numbers and their remainders tell each of them from others."""
+    if isinstance(values, np.ndarray):
+        with np.errstate(all="ignore"):
+            beyond = values.dtype.itemsize > _DOUBLE and np.isinf(values.astype(np.float64))
+            return not np.any(beyond & np.isfinite(values))
+    if all(issubclass(kind, (float, np.generic)) for kind in set(map(type, values))):
+        return True
+    if are_whole(values) and max(map(abs, values)) < _LARGE:
+        return True
+    return all(_split(value)[1] for value in values)
 
 
 def are_real(values: Array) -> bool:
@@ -116,29 +140,56 @@ def _of_array(values: Array) -> tuple[Array, Array | None]:
             rest = np.where(np.isfinite(reals), values - reals, 0).astype(np.float64)
     else:
         return values.astype(np.float64, copy=False), None
-    return reals, rest if rest.any() else None
+    return reals, rest[..., None] if rest.any() else None
 
 
-def _split(value: Any) -> tuple[float, float]:
-    """Return the nearest real, and the remainder."""
+def _split(value: Any) -> tuple[list[float], bool]:
+    """Return reals that add up to a number, and whether they tell it from others."""
     try:
         real = float(value)
     except OverflowError:
-        return math.copysign(math.inf, value > 0 or -1), 0.0
+        return [math.copysign(math.inf, value > 0 or -1)], False
     except (ValueError, TypeError, ArithmeticError):  # a signalling NaN
-        return math.nan, 0.0
-    rest = 0.0
-    if not math.isfinite(real) or isinstance(value, (float, np.float32, np.float16)):
-        pass
-    elif isinstance(value, np.longdouble):
-        rest = float(value - np.longdouble(real))
-    elif isinstance(value, (int, np.integer, np.bool_)):
-        rest = float(int(value) - int(real))
-    elif isinstance(value, Fraction) or (
-        isinstance(value, Decimal) and abs(value.adjusted()) < 400  # no huge fractions
-    ):
-        rest = float(Fraction(value) - Fraction(real))
-    return real, rest
+        return [math.nan], True
+    left: Any = 0  # what the reals do not hold
+    unit: Any = 0  # two such numbers differ by more
+    if isinstance(value, np.longdouble):
+        told = math.isfinite(real) or value == real or math.isnan(real)
+        return [real, *([float(value - np.longdouble(real))] if math.isfinite(real) else [])], told
+    if isinstance(value, (int, np.integer, np.bool_)):
+        left = int(value) - int(real)
+    elif isinstance(value, Fraction):
+        left, unit = value - Fraction(real), Fraction(1, 2 * value.denominator**2)
+    elif isinstance(value, Decimal) and value.is_finite():
+        if not math.isfinite(real) or abs(value.adjusted()) > _DECIMALS:  # no huge fractions
+            return [real], not value
+        exponent = min(int(value.as_tuple().exponent), 0)
+        left, unit = Fraction(value) - Fraction(real), Fraction(1, 2 * 10**-exponent)
+    reals = [real]
+    while left and (abs(left) >= unit or len(reals) == 1) and len(reals) < _REALS:
+        reals.append(float(left))
+        left -= Fraction(reals[-1]) if unit else int(reals[-1])
+    return reals, abs(left) <= unit
+
+
+def number_of(text: str) -> int | float | Decimal:
+    """Return the number that a text spells: a decimal if its nearest real has other digits.
+
+    Raise `ValueError` if it is none.
+    """
+    if text.strip().lstrip("+-").isdigit() and len(text) < _LONG:
+        return int(text)
+    real = float(text)
+    if text == repr(real) or not any(map(str.isdigit, text)):
+        return real
+    try:
+        exact = Decimal(text.strip())
+    except InvalidOperation:  # of an exponent that no decimal has
+        return real
+    digits = len(exact.as_tuple().digits)
+    if math.isfinite(real) and exact in (Decimal(repr(real)), Decimal(f"{real:.{digits - 1}e}")):
+        return real
+    return exact
 
 
 def floats(numbers: Array) -> Floats:
@@ -155,7 +206,7 @@ def remainders_of(numbers: Array, rest: Array | None) -> Array | None:
     reals = floats(numbers)
     below = np.minimum(reals, 2.0**63 - 1024)
     rest = (numbers - below.astype(np.int64)).astype(np.float64) - (reals - below)
-    return rest if rest.any() else None
+    return rest[..., None] if rest.any() else None
 
 
 def as_whole(numbers: Array, rest: Array | None) -> Counts:
@@ -166,8 +217,9 @@ def as_whole(numbers: Array, rest: Array | None) -> Counts:
     inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
     whole[inside] = numbers[inside].astype(np.int64)
     whole[numbers >= 2.0**63] = _LIMITS.max
-    for i in np.flatnonzero(0.0 if rest is None else rest).tolist():
-        number, remainder = float(numbers.flat[i]), rest.flat[i]  # type: ignore[union-attr]
+    first = np.zeros(0) if rest is None else rest[..., 0]
+    for i in np.flatnonzero(first).tolist():
+        number, remainder = float(numbers.flat[i]), float(first.flat[i])
         exact = remainder.is_integer() and number.is_integer()
         total = int(number) + int(remainder) if exact else NONE
         whole.flat[i] = min(max(total, NONE), _LIMITS.max)

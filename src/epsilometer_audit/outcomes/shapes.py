@@ -16,7 +16,16 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.outcomes.reals import EXACT, Array, Values, are_real, as_numbers, type_of
+from epsilometer_audit.outcomes.reals import (
+    EXACT,
+    Array,
+    Values,
+    are_real,
+    as_numbers,
+    floats,
+    remainders_of,
+    type_of,
+)
 from epsilometer_audit.outcomes.texts import MANY, as_text, feature, features
 from epsilometer_audit.outcomes.words import (
     DEPTH,
@@ -30,7 +39,17 @@ from epsilometer_audit.outcomes.words import (
     word_of,
 )
 from epsilometer_audit.serving.errors import Broken
-from epsilometer_audit.serving.outputs import Failure, Plain, compact, plain, rows
+from epsilometer_audit.serving.outputs import (
+    Failure,
+    Own,
+    OwnArray,
+    Plain,
+    compact,
+    owned,
+    plain,
+    rows,
+    several_types,
+)
 
 COLUMNS = 256
 PAIRED = 1024  # entries among which pairs are searched for dependence
@@ -42,6 +61,7 @@ _FEW = 64  # entries, of which a list is as fast as an array
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
 _ATOMS = {float, int, bool, str, bytes, type(None)}
+_ARRAYS = (np.ndarray, OwnArray)
 _WORDS = (str, bytes, type(None), Failure, Other, type, *PRINTED)
 
 
@@ -52,34 +72,84 @@ def raw(outputs: object) -> Values:
     """
     if isinstance(outputs, Plain):
         return outputs
-    if type(outputs) is np.ndarray and outputs.ndim and are_real(outputs):
+    if (
+        isinstance(outputs, np.ndarray)
+        and type(outputs) in _ARRAYS
+        and outputs.ndim
+        and are_real(outputs)
+    ):
         return outputs
     if isinstance(outputs, list) and _ATOMS.issuperset(map(type, outputs)):
         return outputs
     try:
-        outputs = rows(outputs, index=False)
+        table, outputs = outputs, rows(outputs, index=False)
         if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
             outputs = np.asarray(outputs)
             if outputs.ndim and are_real(outputs):
                 return outputs
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
-            return Plain(plain(output) for output in outputs)
+            kind = Own if outputs is table else Plain
+            return kind(plain(output) for output in outputs)
     except (Broken, RuntimeError) as error:
         message = str(error).replace("returned", "must be plain, got", 1)
         raise ArgumentError("outputs", message) from None
     raise ArgumentError("outputs", f"must be many, got one {type(outputs).__name__}")
 
 
+def recorded_pair(x: object, x_prime: object) -> tuple[Values, Values, str]:
+    """Return recorded outputs of both sides in raw form, and a note on what they are compared as.
+
+    The types of a list's numbers count if equal numbers in it have several. Reals of two widths are
+    compared at the lesser.
+    """
+    sides = [raw(outputs) for outputs in (x, x_prime)]
+    sides = [
+        Plain(side) if isinstance(side, list) and not several_types(side) else side
+        for side in sides
+    ]
+    kinds = {
+        side.dtype for side in sides if isinstance(side, np.ndarray) and side.dtype.kind == "f"
+    }
+    if len(kinds) < len(sides):
+        return sides[0], sides[1], ""
+    kind = min(kinds, key=lambda each: each.itemsize)
+    with np.errstate(over="ignore"):
+        first, second = (np.asarray(side).astype(kind) for side in sides)
+    return first, second, f"one side holds {kind} only, so both are compared as {kind}"
+
+
 def joined(batches: Sequence[Any]) -> Any:
     """Return raw outputs of several calls as those of one."""
     if len(batches) == 1:
         return batches[0]
-    arrays = [batch for batch in batches if isinstance(batch, np.ndarray)]
-    kinds = {(array.dtype, array.shape[1:]) for array in arrays}
-    if len(arrays) == len(batches) and len(kinds) == 1:
-        return np.concatenate(arrays)
-    return compact([value for batch in batches for value in listing(batch)])
+    own = any(isinstance(batch, (Own, OwnArray)) for batch in batches)
+    if (arrays := same_shape(batches, own=own)) is not None:
+        array = np.concatenate(arrays)
+        return owned(array) if own else array
+    return compact([value for batch in batches for value in listing(batch)], own=own)
+
+
+def same_shape(batches: Sequence[Any], *, own: bool = False) -> list[Array] | None:
+    """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise.
+
+    None also where types are their ``own`` and differ. Where those of arrays differ, integers have
+    no -0.0, so others have none either.
+    """
+    arrays = [batch for batch in batches if isinstance(batch, np.ndarray) and are_real(batch)]
+    if len(arrays) < len(batches) or len({array.shape[1:] for array in arrays}) > 1:
+        return None
+    if len({array.dtype for array in arrays}) == 1:
+        return arrays
+    if own and len({type_of(array.dtype.type) for array in arrays}) > 1:
+        return None
+    numbers = [as_numbers(array) for array in arrays]
+    if all(rest is None and array.dtype == np.int64 for array, rest in numbers):
+        return [array for array, _ in numbers]
+    if any(remainders_of(*pair) is not None for pair in numbers):
+        return None
+    whole = any(array.dtype == np.int64 for array, _ in numbers)
+    return [floats(array) + 0.0 if whole else floats(array) for array, _ in numbers]
 
 
 def listing(values: Values) -> list[Any]:
@@ -260,7 +330,7 @@ def parts_of(values: Values, depth: int) -> list[Part]:
     parts = []
     for i, (form, name) in enumerate(different):
         at = np.flatnonzero(codes == i)
-        some = [values[j] for j in at.tolist()]
+        some = list(compress(values, (codes == i).tolist()))
         parts.append(Part(form, name, at, _stacked(some, depth, form)))
     return parts
 

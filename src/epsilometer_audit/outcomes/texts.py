@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.outcomes.words import TIMES, Other, Step, Word
 
 MANY = 64
@@ -87,8 +88,12 @@ def _pattern(text: str) -> str:
     )
 
 
-def _numbers(text: str) -> tuple[int | float, ...]:
-    return tuple(float(m[0]) if m[2] or m[3] else int(m[0]) for m in _NUMBER.finditer(text))
+def _numbers(text: str) -> tuple[Any, ...]:
+    return tuple(number_of(match[0]) for match in _NUMBER.finditer(text))
+
+
+def _value(text: str) -> Any:
+    return json.loads(text, parse_float=number_of)
 
 
 def _time(value: Any) -> int:
@@ -116,7 +121,7 @@ _PARTS: dict[Any, Callable[[Any], Any]] = {
     "numbers": _numbers,
     "first number": lambda text: _numbers(text)[0],
     "last number": lambda text: _numbers(text)[-1],
-    "value": json.loads,
+    "value": _value,
     "message": lambda failure: failure.message,
     "time": _time,
     **{name: _of_bytes(kind) for name, kind in _BINARY.items()},

@@ -46,7 +46,26 @@ class Failure:
 
 
 class Plain(list):  # type: ignore[type-arg]
-    """A list of plain values; see `compact`."""
+    """A list of plain values; see `compact`. The types of its numbers may be those of a column."""
+
+    def __getitem__(self, at: Any) -> Any:
+        values = super().__getitem__(at)
+        return type(self)(values) if isinstance(at, slice) else values
+
+
+class Own(Plain):
+    """Plain values of which each has a type of its own, which is a part of the output."""
+
+
+if np is not None:
+
+    class OwnArray(np.ndarray):
+        """Numbers that happen to have one type, where each has its own; see `Own`."""
+
+
+def owned(outputs: Any) -> Any:
+    """Return an array or a list of outputs, with their types as their own."""
+    return Own(outputs) if isinstance(outputs, list) else outputs.view(OwnArray)
 
 
 def of_array(array: Any) -> Any:
@@ -62,12 +81,13 @@ def of_array(array: Any) -> Any:
     return array if array.dtype.kind in "biuf" else compact(array.tolist())
 
 
-def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
+def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = False) -> Any:
     """Return outputs as an array where that loses nothing, as a list of plain values otherwise.
 
     Plain are numbers, texts, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
     dates and other values of the standard library that differ in their text. Values of the types
-    ``done`` are plain already.
+    ``done`` are plain already. What outputs of a call have in common is no outcome: their types are
+    kept where each has its ``own``, from a call of its own, or where they differ within the call.
     """
     if np is not None and values and all(type(value) is np.ndarray for value in values):
         shapes = {(value.shape, value.dtype) for value in values}
@@ -77,6 +97,10 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
     if not kinds <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
         kinds = {type(value) for value in values}
+    if own:
+        return owned(compact(values, done))
+    if several_types(values):
+        return Own(values)
     if np is None or not values:
         return Plain(values)
     if kinds == {tuple}:
@@ -86,6 +110,13 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
             return Plain(values) if flat is None else flat.reshape(len(values), -1)
     array = _numbers(values)
     return Plain(values) if array is None else array
+
+
+def several_types(values: list[Any]) -> bool:
+    """Tell whether equal numbers among values are of several of Python's types."""
+    kinds = {type(value) for value in values} & {float, int, bool}
+    numbers = [{value for value in values if type(value) is kind} for kind in kinds]
+    return any(not a.isdisjoint(b) for a, b in itertools.combinations(numbers, 2))
 
 
 def _numbers(values: list[Any]) -> Any:

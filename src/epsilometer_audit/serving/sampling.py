@@ -165,7 +165,7 @@ class Sampler:
                 array = np is not None and type(value) is np.ndarray and not value.dtype.hasobject
                 value = value.copy() if array else plain(value)
             values.append(value)
-        return compact(values, (*ATOMS, tuple, dict, frozenset))
+        return compact(values, (*ATOMS, tuple, dict, frozenset), own=True)
 
 
 class ObjectFactory:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.arrays import Floats
 from epsilometer.errors import MechanismError, one_line
+from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
 
@@ -30,6 +32,7 @@ _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
 _BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DIGITS = 15  # that a real holds
 _ERROR = re.compile(rb'\{\s*"error"\s*:')
 _LINE = 1 << 24  # bytes of the longest line
 
@@ -342,7 +345,7 @@ class Reply:
     def _value(self, line: bytes, number: int) -> Any:
         text = line.strip()
         try:
-            value = json.loads(text, object_hook=from_json)
+            value = json.loads(text, object_hook=from_json, parse_float=number_of)
         except (ValueError, RecursionError):
             value = _unusual(text, f"line {number} of {self.size} is")
         if type(value) is dict and (error := _error(text)):
@@ -377,16 +380,27 @@ def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None
         if not left.translate(None, b".eE+nafiNIty"):
             if not mixed and any(map(bytes.isdigit, fields)):  # 1 is not 1.0
                 return None
-            return np.array(fields).astype(np.float64)
+            numbers = np.array(fields).astype(np.float64)
+            return numbers if _exact(fields, numbers) else None
     except (ValueError, OverflowError):  # no numbers after all, or large ones
         pass
     return None
 
 
+def _exact(fields: Sequence[bytes], numbers: Floats) -> bool:
+    """Tell whether reals hold the digits of the fields that spell them."""
+    long = [i for i, field in enumerate(fields) if len(field) > _DIGITS or b"e" in field.lower()]
+    texts = [fields[i].decode() for i in long]
+    return all(
+        text == repr(number) or type(number_of(text)) is float
+        for text, number in zip(texts, numbers[long].tolist(), strict=True)
+    )
+
+
 def _unusual(text: bytes, subject: str) -> Any:
     """Return an output as C or awk prints it, but not JSON: .5, nan, [inf, 1]."""
     if _NUMBER.fullmatch(text):
-        return int(text) if text.lstrip(b"+-").isdigit() else float(text)
+        return number_of(text.decode())
     if b'"' not in text:
         spellings = {"nan": "NaN", "inf": "Infinity"}
 
@@ -395,7 +409,7 @@ def _unusual(text: bytes, subject: str) -> Any:
             return word if word == "NaN" else match[1].replace("+", "") + word
 
         with suppress(ValueError, RecursionError):
-            return json.loads(_BARE.sub(as_json, text.decode()))
+            return json.loads(_BARE.sub(as_json, text.decode()), parse_float=number_of)
     if not text:
         raise MechanismError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
-from epsilometer_audit.outcomes.reals import EXACT
+from epsilometer_audit.outcomes.reals import EXACT, number_of
+from epsilometer_audit.outcomes.shapes import same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
-from epsilometer_audit.serving.outputs import compact, of_array
+from epsilometer_audit.serving.outputs import Plain, compact, of_array
 from epsilometer_audit.sources.callables import Outputs
 
 if TYPE_CHECKING:
@@ -26,24 +29,33 @@ _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
 )
 _INDEX = re.compile(r"__index_level_\d+__")
+_PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
+_DIGITS = 15  # that a real holds
+_TRUTHS = {"true": True, "false": False, "True": True, "False": False}
 _SHOWN = 12
+
+Column = Any
+"""A column of a table, or an array of outputs."""
 
 
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the outputs on x and on x' that files hold.
 
     They are one file with two columns (npy: two rows or two columns), or two files with a column
-    each, or with several: vectors, in columns of equal names. A CSV file has a header or none; a
-    missing field is NaN among numbers and None among texts. ``columns`` names the two columns of
-    one file, or those to take from each of two. Raise `ArgumentError` if a file cannot be read or
-    has other columns.
+    each, or with several: vectors, in columns of equal names. A CSV file has a header or none.
+    ``columns`` names the two columns of one file, or those to take from each of two. Raise
+    `ArgumentError` if a file cannot be read or has other columns.
+
+    Both sides of a column are read alike: a missing field is NaN if both hold nothing but numbers,
+    None otherwise. Numbers are read to the last digit, by their values: 1 and 1.0 are one number.
+    A number with leading zeros is a text, unless all are filled up to one width.
     """
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     if len(paths) == 1:
         pair = _two(paths[0], columns, " of a single file", sides=True)
         if len(pair) == 2:
-            on_x, on_x_prime = pair.values()
+            on_x, on_x_prime = _values(list(pair.values()), paths[0])
             return on_x, on_x_prime
         hint = "name a second file" if len(pair) == 1 else "choose two of them"
         if len(pair) == 1 and ";" in next(iter(pair)):
@@ -61,7 +73,9 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         for other in (name for name in x_prime if name not in x):
             raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
-    return _joined(list(x.values())), _joined(list(x_prime.values()))
+    pairs = [_values(list(pair), first) for pair in zip(x.values(), x_prime.values(), strict=True)]
+    on_x, on_x_prime = map(_joined, zip(*pairs, strict=True))
+    return on_x, on_x_prime
 
 
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
@@ -71,10 +85,10 @@ def table(path: str) -> tuple[dict[str, str], list[Any]]:
     """
     if Path(path).suffix == ".npy":
         raise ArgumentError(path, "must be a table, in CSV or Parquet")
-    columns = {
-        name: values if isinstance(values, np.ndarray) else np.fromiter(values, object)
-        for name, values in _columns(path, None).items()
-    }
+    columns = {}
+    for name, column in _columns(path, None).items():
+        values = _values([column], path)[0]
+        columns[name] = values if isinstance(values, np.ndarray) else np.fromiter(values, object)
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     return {name: values.dtype.name for name, values in columns.items()}, [list(r) for r in rows]
 
@@ -86,7 +100,7 @@ def digest(paths: Sequence[str]) -> dict[str, str]:
 
 def _two(
     path: str, names: Sequence[str] | None, which: str, *, sides: bool = False
-) -> dict[str, Outputs]:
+) -> dict[str, Column]:
     """Return columns by name: of a table the named ones, or all; an array has two."""
     if names is not None and len(names) != 2:
         raise ArgumentError("columns", f"must be two{which}, got {len(names)}")
@@ -115,7 +129,7 @@ def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Output
     if len(pair) != 2:
         message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
         raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
-    scores, included = pair.values()
+    scores, included = (_values([column], path)[0] for column in pair.values())
     return scores, included
 
 
@@ -141,7 +155,7 @@ def _file(path: str) -> Path:
     return file
 
 
-def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Outputs]:
+def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Column]:
     """Return the columns of a file by name; of an npy file by number."""
     file = _file(path)
     if file.suffix == ".npy":
@@ -168,7 +182,7 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
     chosen = list(names) if names is not None else known
     if sides and len(chosen) == 2:
         _check_ends(path, {name: table.column(name) for name in chosen})
-    return {name: _values(table.column(name), path) for name in chosen}
+    return {name: table.column(name) for name in chosen}
 
 
 def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
@@ -184,14 +198,14 @@ def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
             )
 
 
-def _joined(columns: list[Outputs]) -> Outputs:
+def _joined(columns: Sequence[Outputs]) -> Outputs:
     """Return one column, or vectors of the entries of several."""
     if len(columns) == 1:
         return columns[0]
-    if all(isinstance(c, np.ndarray) and c.dtype.kind in "iuf" for c in columns):
-        return np.column_stack(columns)
+    if (arrays := same_shape(columns)) is not None:
+        return np.column_stack(arrays)
     plain = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
-    return list(zip(*plain, strict=True))
+    return Plain(zip(*plain, strict=True))
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -211,12 +225,14 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
     first = next(csv.reader(io.StringIO(text, newline="")), [])
     if not first:
         raise ArgumentError(path, "is empty" if not text.strip() else "has an empty first line")
+    unnamed = [f"f{i}" for i in range(len(first))]  # as PyArrow calls them
     convert = reader.ConvertOptions(
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         check_utf8=False,
         timestamp_parsers=[],
+        column_types=dict.fromkeys(first, pa.string()) | dict.fromkeys(unnamed, pa.string()),
     )
     parse = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(first) > 1)
 
@@ -244,8 +260,7 @@ def _is_header(first: list[str], table: pa.Table) -> bool:
         return False
     below = [column.slice(1) for column in table.columns]
     return not any(
-        str(column.type) == "string" and text in set(column.to_pylist())
-        for text, column in zip(first, below, strict=True)
+        text in set(column.to_pylist()) for text, column in zip(first, below, strict=True)
     )
 
 
@@ -264,32 +279,116 @@ def _parquet(file: Path, path: str) -> pa.Table:
         raise ArgumentError(path, f"cannot be read: {message}") from None
 
 
-def _values(column: pa.ChunkedArray, path: str) -> Outputs:
-    """Return a column's values: an array of numbers, or a list of texts, numbers and None."""
+def _values(columns: Sequence[Any], path: str) -> list[Outputs]:
+    """Return the values of columns that are compared: arrays of numbers, or plain values.
+
+    They are read alike, as what a column has in common is no outcome.
+    """
     import pyarrow as pa
 
-    kind = column.type
-    if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and column.null_count == 0):
-        return np.asarray(column.to_numpy())
-    if pa.types.is_null(kind):
+    read = [_simple(each) if isinstance(each, pa.ChunkedArray) else each for each in columns]
+    tables = [each for each in read if isinstance(each, pa.ChunkedArray)]
+    texts = [each for each in tables if each.type == pa.string()]
+    if any(each.null_count == len(each) and not pa.types.is_floating(each.type) for each in tables):
         raise ArgumentError(path, "has a column of nothing but missing fields")
-    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind):
-        column = column.cast(pa.string())
-    values = column.to_pylist()
-    if pa.types.is_integer(kind):
-        exact = all(value is None or abs(value) <= EXACT for value in values)
-        number = float if exact else int
-        values = [float("nan") if value is None else number(value) for value in values]
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values = [_text_or_number(value) for value in values]
-    return compact(values)  # type: ignore[no-any-return]
+    convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
+    if texts and len(texts) == len(tables) and all(map(_are_truths, texts)):
+        convert = _truths
+    elif all(map(_are_numbers, tables)) and not _are_padded(texts, path):
+        convert = _numbers
+    return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
 
 
-def _text_or_number(value: str | None) -> str | int | float | None:
-    """Return a number among texts as a number: an output may be either."""
-    if value is None or not _is_number(value):
+def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column without its categories; dates, times and decimals as texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return column.cast(kind.value_type)
+    if pa.types.is_temporal(kind):  # in units that are those of the column
+        return pc.replace_substring_regex(column.cast(pa.string()), r"(\.\d*?)0+$", r"\1")
+    if pa.types.is_decimal(kind) or pa.types.is_large_string(kind):
+        return column.cast(pa.string())
+    return column
+
+
+def _are_truths(texts: pa.ChunkedArray) -> bool:
+    return set(texts.unique().to_pylist()) <= {*_TRUTHS, None}
+
+
+def _are_numbers(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    if column.type == pa.string():
+        return _all(column, rf"(?i)^\s*({_NUMBER.pattern})\s*$")
+    complete = pa.types.is_boolean(column.type) and column.null_count == 0
+    return bool(complete or pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
+def _all(texts: pa.ChunkedArray, pattern: str) -> bool:
+    """Tell whether all texts match a pattern."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _are_padded(columns: Sequence[pa.ChunkedArray], path: str) -> bool:
+    """Tell whether there are leading zeros that are not those of a format of all columns."""
+    if all(_all(column, _PLAIN) for column in columns):
+        return False
+    sides = [set(column.drop_null().unique().to_pylist()) for column in columns]
+    if _is_filled(set().union(*sides)):
+        return False
+    if all(map(_is_filled, sides)):
+        message = "has numbers with leading zeros of which a side has others; write both alike"
+        raise ArgumentError(path, message)
+    return True
+
+
+def _is_filled(texts: set[str]) -> bool:
+    """Tell whether numbers are filled up with zeros to one width, or not at all."""
+    widths = {len(text) for text in texts if not re.match(_PLAIN, text)}
+    return not widths or max(widths) == min(map(len, texts))
+
+
+def _truths(texts: pa.ChunkedArray) -> Outputs:
+    return compact([_TRUTHS.get(text) for text in texts.to_pylist()])  # type: ignore[no-any-return]
+
+
+def _numbers(column: pa.ChunkedArray) -> Outputs:
+    """Return numbers: an array where that loses nothing. A missing one is NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type == pa.string():
+        whole = column.null_count == 0 and _all(column, r"^[+-]?\d+$")
+        short = pc.max(pc.utf8_length(column)).as_py() <= _DIGITS and not whole
+        with suppress(pa.ArrowInvalid):
+            if whole or (short and _all(column, r"^[^eE]*$")):
+                return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
+        values = [math.nan if text is None else number_of(text) for text in column.to_pylist()]
+    elif pa.types.is_integer(column.type) and column.null_count > 0:
+        values = [math.nan if value is None else value for value in column.to_pylist()]
+    else:
+        return np.asarray(column.to_numpy())
+    exact = all(type(v) is float or (type(v) is int and abs(v) <= EXACT) for v in values)
+    return np.array(values, np.float64) if exact else Plain(values)
+
+
+def _mixed(column: pa.ChunkedArray) -> Outputs:
+    """Return texts, numbers and None: an output may be any."""
+    values = [_text_or_number(each) for each in column.to_pylist()]
+    compacted = compact(values)
+    return Plain(compacted) if isinstance(compacted, list) else compacted  # not types of their own
+
+
+def _text_or_number(value: Any) -> Any:
+    """Return a text as a number if it is one, without leading zeros."""
+    if not isinstance(value, str) or not _is_number(value) or not re.match(_PLAIN, value):
         return value
-    return int(value) if value.strip().lstrip("+-").isdigit() else float(value)
+    return number_of(value)
 
 
 # --- arrays ---------------------------------------------------------------------------------------

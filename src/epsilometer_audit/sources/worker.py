@@ -20,7 +20,7 @@ from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, shortened
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.serving.outputs import Failure, compact
+from epsilometer_audit.serving.outputs import Failure, compact, owned
 from epsilometer_audit.serving.signatures import distinct_seeds, folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 from epsilometer_audit.sources.processes import EndedError, Process, Reply
@@ -91,7 +91,8 @@ class WorkerSource:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         input_text = _json(x)
         if not self._one_draw:
-            return self._batch(input_text, size, folded(seed) if self._folds else seed)
+            outputs = self._batch(input_text, size, folded(seed) if self._folds else seed)
+            return outputs if self.many else owned(outputs)
         values: list[Any] = []
         for draw_seed in distinct_seeds(seed, size):
             try:
@@ -100,7 +101,7 @@ class WorkerSource:
                 if not self._failures:
                     raise
                 values.append(Failure(error.reason))
-        return compact(values)  # type: ignore[no-any-return]
+        return compact(values, own=True)  # type: ignore[no-any-return]
 
     def _batch(self, text: str, size: int, seed: int) -> Outputs:
         """Return the outputs of one run, or of one request to the worker."""

@@ -237,7 +237,10 @@ def _best(
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
     """Return recorded outputs in random order, in which they are exchangeable like fresh draws."""
     order = rng.permutation(len(outputs))
-    return outputs[order] if isinstance(outputs, np.ndarray) else [outputs[i] for i in order]
+    if isinstance(outputs, np.ndarray):
+        return outputs[order]
+    values = list(outputs)
+    return type(outputs)([values[i] for i in order.tolist()])  # type: ignore[call-arg]
 
 
 def successive(recorded: Sequence[tuple[Any, Any]]) -> Draw:
