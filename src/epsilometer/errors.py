@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 class EpsilometerError(Exception):
@@ -79,4 +79,18 @@ def suggest(name: str, choices: Iterable[str]) -> str:
 
 def one_line(text: object) -> str:
     """Fold any message into a single line."""
-    return " ".join(str(text).split())
+    return " ".join(text_of(text).split())
+
+
+def text_of(value: object, form: Callable[[object], str] = str) -> str:
+    """Return the text of a value of the user; "..." where there is none."""
+    try:
+        return form(value)
+    except Exception:  # as of a whole number of more than 4300 digits
+        return "..."
+
+
+def shown(value: object, most: int = 60) -> str:
+    """Return a value in a message, in ``most`` letters or fewer."""
+    text = text_of(value, repr)
+    return text if len(text) <= most else f"{text[: most - 3]}..."

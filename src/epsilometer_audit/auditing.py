@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
+from epsilometer.processes import OverdueError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import (
     FALSE_ALARMS,
@@ -22,7 +22,7 @@ from epsilometer_audit.answer import (
     make_verdict,
     verdict_of,
 )
-from epsilometer_audit.budgets import CHECKED, LEAST, NO_TIME, TRIED, Budget
+from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED, Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
@@ -158,10 +158,23 @@ def audit(
         started=started,
     )
     with shown(progress) as tell:
-        return _run(question, source, checked, tell)
+        return _answer(question, source, checked, tell)
 
 
 @globals_kept()
+def _answer(
+    question: Question,
+    source: Source,
+    checked: Sequence[Check] | None,
+    progress: Progress,
+) -> Verdict:
+    """Answer a question about a source, undecided if a call does not return within its budget."""
+    try:
+        return _run(question, source, checked, progress)
+    except OverdueError:
+        return make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
+
+
 def _run(
     question: Question,
     source: Source,
@@ -173,9 +186,10 @@ def _run(
     checks, jobs = list(checked or ()), question.jobs
     if isinstance(question.pairs, Candidates):
         progress(0.0, "which inputs does it take?")
-        accepted_pairs, refused = accepted(
-            source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
-        )
+        with clock.limit():
+            accepted_pairs, refused = accepted(
+                source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
+            )
         question = replace(question, pairs=accepted_pairs)
         checks = [*refused, *checks]
     if question.budget is None:
@@ -191,8 +205,8 @@ def _run(
         if not question.check_sampler or checked is not None:
             return []
         progress(0.0, "is it a sampler?")
-        x, left = question.inputs[0] if question.inputs else (), partial(clock.left, CHECKED)
-        return check_source(source, x, draws, question.seed, question.alpha, left)
+        x = question.inputs[0] if question.inputs else ()
+        return check_source(source, x, draws, question.seed, question.alpha, clock)
 
     # draws are dear where an audit stops: checks take a part of those that it took
     late = question.stop and question.budget is None and jobs == 1
@@ -210,7 +224,8 @@ def _run(
     if fitting is None:
         return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
-    with closing(Drawing(source, question, n, jobs, clock.over, progress)) as drawing:
+    drawing = Drawing(source, question, n, jobs, clock.over, clock.limit, progress)
+    with closing(drawing):
         if question.method == "exact":
             verdict = _exact(drawing.together, n, question, checks, progress)
         else:
@@ -240,18 +255,20 @@ def check_source(
     samples: int,
     seed: int,
     alpha: float = 0.05,
-    left: Callable[[], float] = lambda: math.inf,
+    clock: Budget | None = None,
 ) -> list[Check]:
     """Check whether a source is a sampler, for an audit of ``samples`` draws a side.
 
     The probability that any check fails on a sampler is `FALSE_ALARMS` of alpha at most. With few
-    draws, or no seconds ``left``, a note takes the place of the checks.
+    draws, or no time on the ``clock``, a note takes the place of the checks.
     """
+    clock = clock or Budget(None, 0.0)
 
     def draw(x: Any, size: int, call_seed: int) -> Any:
-        if left() < 0:
+        if clock.left(CHECKED) < 0:
             raise _LateError
-        return source.draw(x, size, call_seed)
+        with clock.limit():
+            return source.draw(x, size, call_seed)
 
     draws, share = min(samples // 10, _CHECKED), FALSE_ALARMS * alpha
     text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
@@ -270,7 +287,8 @@ def check_source(
             unseeded = checks and checks[0].result != "passed"
             if unseeded and all(check.result != "failed" for check in checks):
                 other = seed_of(seed, "other process")
-                checks.append(other_process(source, inputs[0], draws, other, share))
+                with clock.limit():
+                    checks.append(other_process(source, inputs[0], draws, other, share))
     if constant := getattr(source, "constant", ""):
         text = f"{constant} unless it is given, as here: calls without it may get constant noise"
         checks.append(Check("default seed", "note", text))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from timeit import timeit
 from typing import Any
 
 from epsilometer import checks
+from epsilometer.processes import ends_after
 from epsilometer.seeds import generator
 from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
@@ -22,18 +24,20 @@ TRIED, CHECKED, _DRAWN = 0.1, 0.5, 0.9  # largest used shares of a budget after 
 _TIMED = {True: 0.3, False: 0.15}  # the same after timed calls, of many draws or of one
 _CHECKING = 0.2  # largest share for the checks of the sampler
 _SIZES = (1, 1, *(4**i for i in range(1, 9)))  # of timed calls
+_ENDED, _SPARED = 1.5, 1.0  # used share, and more seconds, after which a call is ended
 _FEW, _MANY = 64, 16384  # draws of a side for a timed verdict
 _MOST = 10_000_000  # draws of a side
 
 LEAST = 40  # draws of an input for the checks of the sampler, a tenth of all draws
 NO_TIME = "the time was over before the draws that are needed"
+NO_RETURN = "the time was over before a call of the mechanism returned"
 
 
 class Budget:
     """Seconds for all of an audit; without a number, they are unlimited."""
 
     def __init__(self, seconds: float | None, started: float) -> None:
-        self.seconds = math.inf if seconds is None else checks.positive("budget", seconds)
+        self.seconds = math.inf if seconds is None else checks.seconds("budget", seconds)
         self._started, self._end = started, started + self.seconds
         self._call = self._draw = 0.0  # seconds of a call, and for each draw
         self._verdict = self._look = 0.0  # seconds of a verdict, and for each draw of a side
@@ -43,6 +47,13 @@ class Budget:
         if math.isinf(self.seconds):
             return math.inf
         return self._started + share * (self._end - self._started) - time.perf_counter()
+
+    def limit(self) -> AbstractContextManager[None]:
+        """Return the limit of a call, which raises `OverdueError` long after the end of the time.
+
+        An earlier end would let the time of a call decide whether its draws count.
+        """
+        return ends_after(max(self.left(_ENDED), 0.0) + _SPARED)
 
     def measure(
         self, source: Source, plan: Question, make: Callable[[Question, Any, Any], object]
@@ -66,7 +77,8 @@ class Budget:
             for side, x in enumerate(inputs):
                 start = time.perf_counter()
                 seed = generator(plan.seed, "audit", "speed", i, side).integers(2**31)
-                sides.append(source.draw(x, size, int(seed)))
+                with self.limit():
+                    sides.append(source.draw(x, size, int(seed)))
                 times.append(time.perf_counter() - start)
             seconds = sum(times) / 2 if i else times[1]  # the first may load something
             if size == 1:

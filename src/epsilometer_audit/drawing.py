@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
@@ -29,6 +30,7 @@ from epsilometer_audit.sources.callables import Source
 _CALLS = {True: 8, False: 128}  # for the draws of a side, of many draws each or of one
 _PATIENCE = 2.0  # seconds for the end of a process
 _EVERY = 1.0  # seconds between two lines of progress
+_exit = os._exit  # which is another while a mechanism runs
 
 Call = tuple[int, int, int, int]
 """A pair, a side, how many draws, and their seed."""
@@ -37,8 +39,8 @@ Call = tuple[int, int, int, int]
 class Drawing:
     """Draws on the inputs of a plan's pairs, ``samples`` a side in all.
 
-    ``over`` tells, after so many draws of both sides together, whether they must end; ``progress``
-    gets the share of the draws that is done.
+    ``over`` tells, after so many draws of both sides together, whether they must end; ``limit``
+    ends a call that does not return; ``progress`` gets the share of the draws that is done.
     """
 
     def __init__(
@@ -48,10 +50,11 @@ class Drawing:
         samples: int,
         jobs: int,
         over: Callable[[int], bool],
+        limit: Callable[[], AbstractContextManager[None]],
         progress: Callable[[float, str], None],
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
-        self._samples, self._over, self._drawn = samples, over, 0
+        self._samples, self._over, self._limit, self._drawn = samples, over, limit, 0
         self._requests = [[0, 0] for _ in plan.names]
         self._jobs = jobs if hasattr(os, "fork") else 1
         self._pool: ProcessPoolExecutor | None = None
@@ -85,7 +88,8 @@ class Drawing:
         def end() -> None:
             (pair, _, size, _), result = running.popleft()
             try:
-                batches.append(result())
+                with self._limit():
+                    batches.append(result())
             except MechanismError as error:
                 raise named_error(error, self._plan.names[pair]) from error.__cause__
             self._drawn += size
@@ -136,8 +140,9 @@ class Drawing:
             self._pool.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.terminate()
+            until = time.monotonic() + _PATIENCE
             for process in processes:
-                process.join(_PATIENCE)
+                process.join(max(until - time.monotonic(), 0.0))
                 process.kill()
             self._pool = None
 
@@ -150,7 +155,7 @@ def _enter(source: Any, inputs: Sequence[Any]) -> None:
 
     def leave(*_: object) -> None:
         source.close()
-        os._exit(0)
+        _exit(0)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
     signal.signal(signal.SIGTERM, leave)

@@ -25,6 +25,9 @@ from epsilometer_audit.statistics.upper import Outcomes, Smooth
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 
+MOST_DRAWS = 10**9  # of a side, which are kept in memory
+MOST_JOBS = 256
+MOST_CANARIES = 1_000_000
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
@@ -37,7 +40,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "guesses": ("one_run", "canaries"),
     "probability": ("one_run", "canaries"),
     "canaries": ("source", "command"),
-    "timeout": ("command", "python"),
+    "timeout": ("source", "command"),
     "lipschitz": ("support",),
     "support": ("lipschitz",),
 }
@@ -121,11 +124,11 @@ class Question:
         if not isinstance(self.as_reals, bool):
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
-            checks.integer("samples", self.samples)
+            checks.integer("samples", self.samples, maximum=MOST_DRAWS)
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
-            "jobs": checks.integer("jobs", self.jobs),
+            "jobs": checks.integer("jobs", self.jobs, maximum=MOST_JOBS),
             "detect": self._checked_detect(),
             "method": method,
             "as_reals": self.as_reals or isinstance(self.known, Smooth),
@@ -151,10 +154,7 @@ class Question:
         first, *others = parts(self.claim)
         if others:
             raise ArgumentError("detect", "needs a claim of one order")
-        if (detect := checks.real("detect", self.detect)) <= first.level:
-            message = f"must be above the claim, {first.level:g}, got {detect:g}"
-            raise ArgumentError("detect", message)
-        return detect
+        return claims.checked_detect(self.detect, first)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
 def source_of(
     mechanism: Any,
     failures: bool = False,
-    timeout: float = 60.0,
+    timeout: float | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Source:
     """Return the source of a mechanism: a source itself, a callable, a text or a mapping.
@@ -217,10 +217,11 @@ def source_of(
         mechanism = {"function": mechanism}
     if isinstance(mechanism, Mapping):
         if "command" not in mechanism and "python" not in mechanism:
-            return load(mechanism["function"], failures=failures, parameters=parameters)
+            options: dict[str, Any] = {"failures": failures, "timeout": timeout}
+            return load(mechanism["function"], parameters=parameters, **options)
         from epsilometer_audit.sources.worker import WorkerSource, python_worker
 
-        options: dict[str, Any] = {"failures": failures, "timeout": timeout}
+        options = {"failures": failures} | ({} if timeout is None else {"timeout": timeout})
         if "command" in mechanism:
             return WorkerSource(mechanism["command"], **options)
         python, spec = mechanism["python"], mechanism["function"]

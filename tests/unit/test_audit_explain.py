@@ -646,7 +646,7 @@ def test_another_interpreter_need_not_have_numpy(tmp_path, written):
     ("code", "message"),
     [
         ("time.sleep(60)", "hangs for"),
-        ("os._exit(3)", "ended before it answered"),
+        ("os._exit(3)", "called os._exit(3)"),
         ("os.kill(os.getpid(), 9)", "ended before it answered"),
     ],
 )

@@ -124,7 +124,7 @@ WORKERS = [
     (f"--command '' {PAIR} {CLAIM}", 2, "--command: names no program"),
     (f"--command '{PYTHON} dies.py' {PAIR} {CLAIM}", 4, "its last words: no licence"),
     (f"--command '{PYTHON} hangs.py' --timeout .2 {PAIR} {CLAIM}", 4, "hangs after 0 of"),
-    (f"{OK} {CLAIM} --timeout 3", 2, "--timeout: needs --command or --python"),
+    (f"--outputs a.csv {CLAIM} --timeout 3", 2, "--timeout: needs SOURCE or --command"),
     (f"--command '{PYTHON} hangs.py' --timeout 0 {PAIR} {CLAIM}", 2, "--timeout: must be positive"),
 ]
 OPTIONS = [

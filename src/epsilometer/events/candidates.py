@@ -412,14 +412,16 @@ def _after(values: Sample) -> Sample:
     """Return the next larger numbers."""
     if np.issubdtype(values.dtype, np.integer):
         return np.asarray(values + (values < np.iinfo(values.dtype).max), values.dtype)
-    return np.asarray(np.nextafter(values, np.inf))
+    with np.errstate(over="ignore"):  # it may be infinite
+        return np.asarray(np.nextafter(values, np.inf))
 
 
 def _before(value: Any) -> Any:
     """Return the next smaller number."""
     if np.issubdtype(value.dtype, np.integer):
         return value - 1
-    return np.nextafter(value, -np.inf)
+    with np.errstate(over="ignore"):  # it may be infinite
+        return np.nextafter(value, -np.inf)
 
 
 class _Values(Cells):

@@ -28,7 +28,7 @@ from epsilometer_audit.canaries.guessing import (
     requested_rules,
 )
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.question import Question
+from epsilometer_audit.question import MOST_CANARIES, Question
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics.claims import AnyClaim, Gaussian, Pure
 from epsilometer_audit.verdict import Bound, Verdict, VerdictName
@@ -124,7 +124,7 @@ def draw_canaries(
     its output is a score for each of them, of shape ``(canaries,)``. Coins and run follow from
     ``seed``. Raise `MechanismError` if it fails, or returns no such scores.
     """
-    m = checks.integer("canaries", canaries, minimum=_LEAST)
+    m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=MOST_CANARIES)
     rng = generator(seed, "one run", "coins")
     fair = checks.between_0_and_1("probability", probability) == 0.5
     coins = rng.integers(0, 2, m) if fair else (rng.random(m) < probability).astype(np.int64)

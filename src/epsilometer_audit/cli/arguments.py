@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from epsilometer.errors import ArgumentError, one_line
+from epsilometer.errors import ArgumentError, one_line, shown
 
 if TYPE_CHECKING:
     from epsilometer_audit.sources.callables import Source
@@ -54,7 +54,7 @@ the mechanism
 --python INTERPRETER | run SOURCE in another Python, such as ../venv/bin/python
 --command PROGRAM | any program: a worker that answers requests (docs/worker.md), or one that is \
 run with {{input}}, {{size}} and {{seed}} filled in
---timeout SECONDS | wait at most this long for a batch of draws of a program (default 60)
+--timeout SECONDS | wait at most this long for a batch of draws (of a program: default 60)
 --failures | count an exception, or an exit code other than 0, as an output
 --outputs FILE... | recorded outputs: a file for x and one for x', or one file with two columns \
 (.csv, .parquet, .npy)
@@ -136,11 +136,18 @@ _ARGUMENTS = {  # options of arguments with another name in errors
     "mu": "--gdp",
     "rho": "--zcdp",
 }
-_MOST_DRAWS = 1_000_000_000
+
+
+class HelpError(Exception):
+    """The text that --help asks for, in place of a command."""
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser of options with errors of one line."""
+
+    def print_help(self, file: Any = None) -> NoReturn:
+        """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
+        raise HelpError(self.format_help())
 
     def __init__(self, table: str, usage: str, epilog: str = "") -> None:
         shape = argparse.RawDescriptionHelpFormatter
@@ -234,7 +241,7 @@ def _real(text: str) -> float:
         return float(text)
     except ValueError:
         hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number{hint}") from None
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number{hint}") from None
 
 
 def _whole(text: str) -> int:
@@ -242,23 +249,14 @@ def _whole(text: str) -> int:
         return int(text)
     number = _real(text)  # as in 1e6
     if not number.is_integer():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number")
     return int(number)
-
-
-def _draws(text: str) -> int:
-    number = _whole(text)
-    if number > _MOST_DRAWS:
-        raise argparse.ArgumentTypeError(
-            f"must be at most {_MOST_DRAWS}, all of which are kept in memory, got {text}"
-        )
-    return number
 
 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write 60, 60s, 5m or 1h")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -300,25 +298,14 @@ def _order(text: str) -> tuple[float, float]:
     return _real(order), _real(epsilon)
 
 
-_REALS = (
-    "epsilon",
-    "delta",
-    "gdp",
-    "zcdp",
-    "alpha",
-    "detect",
-    "power",
-    "event",
-    "support",
-    "lipschitz",
-    "probability",
-)
-_WHOLES = ("patterns", "canaries", "guesses", "seed", "outcomes", "pairs", "jobs")
+_CLAIMS = ("epsilon", "delta", "gdp", "zcdp")
+_REALS = (*_CLAIMS, "alpha", "detect", "power", "event", "support", "lipschitz", "probability")
+_WHOLES = ("patterns", "canaries", "guesses", "seed", "outcomes", "pairs", "jobs", "samples")
 _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(_REALS, _real),
     **dict.fromkeys(_WHOLES, _whole),
     **dict.fromkeys(("timeout", "budget"), _seconds),
-    **{"renyi": _order, "set": _parameter, "pair": _json, "domain": _declared, "samples": _draws},
+    **{"renyi": _order, "set": _parameter, "pair": _json, "domain": _declared},
 }
 
 # --- the objects of options -----------------------------------------------------------------------

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
+from epsilometer.processes import OverdueError, answered
 from epsilometer_audit.cli.arguments import (
+    HelpError,
     check_options,
     chosen,
     claim_of,
@@ -162,13 +164,18 @@ def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
 
 def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
     from epsilometer_audit.auditing import audit
+    from epsilometer_audit.budgets import Budget
 
-    began = time.monotonic()
-    pairs = pairs_of(options)
-    with contextlib.closing(source_of(options)) as source:
+    clock = Budget(options.budget, time.perf_counter())
+    try:
+        with clock.limit():
+            pairs, opened = pairs_of(options), source_of(options)
+    except OverdueError:
+        raise MechanismError("inputs and mechanism do not load within --budget") from None
+    with contextlib.closing(opened) as source:
         settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
         if options.budget:  # a worker may have been started
-            settings["budget"] -= min(time.monotonic() - began, options.budget / 2)
+            settings["budget"] -= min(options.budget - clock.left(), options.budget / 2)
         verdict = audit(
             source,
             pairs,
@@ -239,16 +246,18 @@ def _audits(argv: Sequence[str]) -> int:
     options = parser_of("audits").parsed(argv, "files", most=sys.maxsize)
     if not options.files:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
-    if options.jobs is not None and options.jobs < 1:
-        raise ArgumentError("jobs", f"must be at least 1, got {options.jobs}")
     try:
         from epsilometer_audit.grids import running, summary
     except ImportError as error:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
+    from epsilometer import checks
+    from epsilometer_audit.question import MOST_JOBS
     from epsilometer_audit.rendering.files import target, write
     from epsilometer_audit.rendering.junit import xml_of_suites
 
+    cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
+    jobs = checks.integer("jobs", options.jobs or cores, maximum=MOST_JOBS)
     named = chosen(options, "junit", "markdown")
     targets = {option: target(option, name, options.files) for option, name in named.items()}
     if len({*targets.values()}) < len(targets):
@@ -264,7 +273,6 @@ def _audits(argv: Sequence[str]) -> int:
             command += [f"--{name}", str(value)]
         progress = _Progress(bool(options.quiet))
         try:
-            jobs = options.jobs or getattr(os, "process_cpu_count", os.cpu_count)() or 1
             audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
         finally:
             progress.end()
@@ -313,8 +321,20 @@ def _new(argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code; see docs/audit.md."""
+    """Run a command and return its exit code; see docs/audit.md.
+
+    Without arguments they are those of the process, and an audit runs in a child process: whatever
+    a mechanism does to it, the exit code is that of a verdict, or says that there is none.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and arguments[:1] == ["audit"]:
+        code = answered(lambda: _answer(arguments))
+        return code if isinstance(code, int) else _print_error(code, FAILED)
+    return _answer(arguments)
+
+
+def _answer(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each kind of error
+    """Run a command; return its exit code, also of its errors."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -329,7 +349,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _print_error(text, WRONG_USE, error)
     except (EpsilometerError, ImportError) as error:
         return _print_error(str(error), WRONG_USE)
-    except Exception as error:
+    except (MemoryError, RecursionError) as error:
+        deep = "an input, an output or an option is nested too deeply"
+        small = "the memory is not enough; fewer draws, or smaller outputs, need less"
+        return _print_error(deep if isinstance(error, RecursionError) else small, FAILED)
+    except (Exception, SystemExit) as error:
         traceback.print_exc()
         return _print_error(
             f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
@@ -352,9 +376,9 @@ def _command(argv: Sequence[str]) -> int:
         if name in ("-h", "--help"):
             _print(_HELP)
             return 0
-    except SystemExit as end:  # after --help
-        _print("")
-        return int(end.code or 0)
+    except HelpError as help_text:
+        _print(str(help_text))
+        return 0
     if name == "--version":
         from epsilometer import __version__
 

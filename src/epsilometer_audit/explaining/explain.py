@@ -14,12 +14,14 @@ from epsilometer.seeds import generator
 from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
 from epsilometer_audit.explaining.comparing import cause_of
 from epsilometer_audit.explaining.words import Cause, Finding
+from epsilometer_audit.formats import input_text
 from epsilometer_audit.question import source_of
 from epsilometer_audit.serving.replay.replaying import forked, replayed
 from epsilometer_audit.sources.callables import CallableSource
 from epsilometer_audit.sources.worker import PythonWorker, python_replay
 from epsilometer_audit.verdict import Verdict
 
+_MOST_RUNS = 10_000
 _OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
 
 
@@ -50,9 +52,9 @@ def explain(
         If it is not a Python function; if the process that runs it fails.
     """
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise ArgumentError("pair", f"must be (x, x'), got {pair!r}")
-    checks.integer("runs", runs, minimum=1)
-    checks.positive("seconds", seconds)
+        raise ArgumentError("pair", f"must be (x, x'), got {input_text(pair)}")
+    checks.integer("runs", runs, maximum=_MOST_RUNS)
+    checks.seconds("seconds", seconds)
     source = source_of(mechanism, failures=False)
     rng = generator(checks.integer("seed", seed, minimum=0), "explain")
     seeds = rng.choice(2**31, runs, replace=False).tolist()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from epsilometer_audit.statistics.upper import Smooth
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
+_MOST_VERDICTS = 10_000  # of a file
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
@@ -129,6 +131,10 @@ class Audits:
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
         """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
         self._check(entry)
+        number = math.prod(map(len, entry.parameters.values())) * len(entry.claims or [0])
+        if number > _MOST_VERDICTS:
+            message = f"ask for {number} verdicts; at most {_MOST_VERDICTS} in a file"
+            raise ArgumentError("parameters", message)
         sets = _sets(entry, self._samples(name, entry))
         cases: dict[str, dict[str, Case]] = {}
         for point in product(*entry.parameters.values()):
@@ -151,7 +157,11 @@ class Audits:
     @cached_property
     def verdicts(self) -> int:
         """The number of verdicts, among which alpha is split evenly."""
-        return sum(len(case.claims) for case in self.all_cases())
+        number = sum(len(case.claims) for case in self.all_cases())
+        if number > _MOST_VERDICTS:
+            message = f"ask for {number} verdicts; at most {_MOST_VERDICTS} in a file"
+            raise ConfigError(str(self.path), "audits", message)
+        return number
 
     @property
     def locks(self) -> dict[str, Any]:

@@ -16,8 +16,11 @@ from pydantic import (
     model_validator,
 )
 
+from epsilometer.checks import LONGEST
 from epsilometer_audit.grids.options import Fractional, Id, Model
-from epsilometer_audit.question import check_claim
+from epsilometer_audit.inputs.neighbours import LONGEST_PATTERN, MOST_PAIRS
+from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
+from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 _SOME = Field(min_length=1)
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
@@ -103,10 +106,13 @@ Mechanism = Annotated[
 ]
 
 
+Limit = Annotated[int, Field(ge=1, le=MOST_PAIRS)]
+
+
 class Patterns(Model):
     """The ten patterns of askin2022, each a list of this many answers."""
 
-    patterns: Annotated[int, Field(ge=2)]
+    patterns: Annotated[int, Field(ge=2, le=LONGEST_PATTERN)]
 
 
 class Rows(Model):
@@ -114,7 +120,7 @@ class Rows(Model):
 
     remove: Annotated[str | None, Field(alias="remove a row")] = None
     replace: Annotated[str | None, Field(alias="replace a row")] = None
-    limit: PositiveInt = 100
+    limit: Limit = 100
 
     @model_validator(mode="after")
     def _has_one_table(self) -> Rows:
@@ -134,7 +140,7 @@ class Domain(Model):
     """Inputs of a declared domain: at most ``limit`` pairs of neighbours."""
 
     domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
-    limit: PositiveInt | None = None
+    limit: Limit | None = None
 
 
 JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
@@ -186,8 +192,9 @@ class ClaimEntry(Model):
         return self
 
 
+Draws = Annotated[int, Field(ge=1, le=MOST_DRAWS)]
 Sizes = Annotated[
-    Annotated[PositiveInt, Tag("one")] | Annotated[dict[Id, PositiveInt], _SOME, Tag("by scale")],
+    Annotated[Draws, Tag("one")] | Annotated[dict[Id, Draws], _SOME, Tag("by scale")],
     Discriminator(lambda value: "by scale" if isinstance(value, dict) else "one"),
 ]
 
@@ -219,7 +226,7 @@ class AuditEntry(Model):
     mechanism: Mechanism
     parameters: dict[Name, Values] = Field(default_factory=dict)
     pairs: Pairs | None = None
-    canaries: Annotated[int, Field(ge=10)] | None = None
+    canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
     guesses: Guesses | None = None
     claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
@@ -227,9 +234,9 @@ class AuditEntry(Model):
     method: Literal["anytime", "exact"] | None = None
     failures: bool = False
     as_reals: bool = False
-    timeout: Annotated[float, Field(gt=0)] = 60.0
+    timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
-    outcomes: Annotated[int, Field(ge=2)] | None = None
+    outcomes: Annotated[int, Field(ge=2, le=MOST_OUTCOMES)] | None = None
     support: tuple[float, float] | None = Field(default=None, strict=False)
     lipschitz: Annotated[float, Field(gt=0)] | None = None
     about: About = About()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from epsilometer.errors import ConfigError, one_line, suggest
+from epsilometer.errors import ConfigError, one_line, shown, suggest
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._=-]*$"  # safe as a part of a path and of a shell word
 
@@ -68,7 +68,7 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
     texts = [re.sub(r"a valid dictionary or .*", "a mapping of keys", text) for text in texts]
     alternatives = [text.removeprefix("must be ") for text in list(dict.fromkeys(texts))[1:]]
     message = " or ".join([texts[0], *alternatives])
-    return f"{message}, got {first['input']!r}"[:240]
+    return f"{message}, got {shown(first['input'], 180)}"[:240]
 
 
 def _keys(model: type[BaseModel]) -> set[str]:

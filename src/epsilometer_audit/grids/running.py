@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer.processes import ONE_THREAD, cause_of
+from epsilometer.processes import ONE_THREAD, cause_of, watched
 from epsilometer_audit.formats import as_plain
 from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import FAILED, Row, as_expected, audited, without
@@ -23,6 +23,7 @@ from epsilometer_audit.verdict import EXIT_CODES, Verdict
 _LOADED = ("epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__)
 CaseSpec = tuple[Case, Mapping[str, Any]]
 _WORST_FIRST = (1, 4, 3, 0)
+_PATIENCE = 5.0  # seconds for the end of a process that has answered
 
 
 @dataclass(frozen=True)
@@ -100,31 +101,34 @@ def run(
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     rows: dict[str, list[Row]] = {}
-    waiting, running = list(cases), dict[str, tuple[Connection, Any]]()
+    waiting, running = list(cases), dict[str, tuple[Connection, Connection, Any]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 name = waiting.pop(0)
-                reader, writer = context.Pipe(duplex=False)
-                process = context.Process(target=_work, args=(writer, cases[name][1], folder))
+                (reader, writer), (words, last) = context.Pipe(False), context.Pipe(False)
+                args = (writer, last, cases[name][1], folder)
+                process = context.Process(target=_work, args=args)
                 process.start()
                 writer.close()
-                running[name] = reader, process
-            wait(
-                [end for reader, process in running.values() for end in (reader, process.sentinel)]
-            )
-            for name, (reader, process) in list(running.items()):
+                last.close()
+                running[name] = reader, words, process
+            wait([e for reader, _, process in running.values() for e in (reader, process.sentinel)])
+            for name, (reader, words, process) in list(running.items()):
                 message = _received(reader, process)
                 if isinstance(message, str):
                     progress(len(rows) / len(cases), f"{name}: {message}")
                 elif message is not None:
+                    process.join(_PATIENCE)
+                    process.kill()  # it may have closed the pipe and live on
                     process.join()
-                    cause = cause_of(process.exitcode)
+                    told = os.read(words.fileno(), 1 << 16) if words.poll() else b""
+                    cause = cause_of(process.exitcode, told)
                     rows[name] = message or without(cases[name][1], cause, FAILED)
                     del running[name]
                     progress(len(rows) / len(cases), f"{len(rows)} of {len(cases)} cases")
     finally:
-        for _, process in running.values():
+        for _, _, process in running.values():
             process.kill()
     return [
         Audited(case, replace(verdict, replay=f"{command} --only {name}"), word or verdict.verdict)
@@ -145,8 +149,9 @@ def _received(reader: Connection, process: Any) -> str | list[Row] | None:
         return []
 
 
-def _work(writer: Connection, spec: Mapping[str, Any], folder: str) -> None:
-    """Audit a case; what it prints goes to standard error."""
+def _work(writer: Connection, last: Connection, spec: Mapping[str, Any], folder: str) -> None:
+    """Audit a case; what it prints goes to standard error, and its last words through ``last``."""
+    watched(last.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
     os.dup2(2, 1)
     rows = audited(spec, folder, writer.send)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Integral
@@ -16,17 +17,22 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.inputs.designs import Counts, Table
 from epsilometer_audit.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
-from epsilometer_audit.inputs.neighbours import patterns
+from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
 from epsilometer_audit.outcomes.words import listed
 from epsilometer_audit.serving.errors import shortened
 
 _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one", "any"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
+_WIDEST = 1000  # entries of a row
+_LARGEST = 100_000_000  # entries of all inputs, which are kept in memory
+_FINEST = 1e-15  # step, as a part of an interval
+_FARTHEST = 1e100  # number: sums and products are finite
 _KEYS = {  # further keys of each kind
     "values": ("whole", "clipped", "distance", "step", "missing"),
     "choices": (),
@@ -94,9 +100,12 @@ def domain(
     declared = _mapping("domain", declaration)
     own = {key: value for key, value in declared.items() if key not in ("limit", "seed")}
     most = declared.get("limit", _MOST) if limit is None else limit
-    most = checks.integer("domain.limit", most)
+    most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
     seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
-    pairs, entries = _top("domain", own)
+    pairs, entries, size = _top("domain", own)
+    if most * size > _LARGEST:
+        message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
+        raise ArgumentError("domain.limit", message)
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
     chosen: dict[str, tuple[Any, Any]] = {}
     known = set()
@@ -122,20 +131,23 @@ def domain(
 # --- declarations ---------------------------------------------------------------------------------
 
 
-def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry]]:
-    """Return the generator of pairs of a domain, and the entries of its inputs."""
+def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry], int]:
+    """Return the generator of pairs of a domain, the entries of its inputs, and their size."""
     kind = _kind(where, declared, DOMAIN_KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
-        return (lambda _: iter(patterns(size))), ()
+        return (lambda _: iter(patterns(size))), (), size
     if kind == "rows":
         table = _table(where, declared)
-        return _framed(where, declared, table.pairs, _types(table)), _columns(table.rows)
+        columns = _columns(table.rows)
+        size = table.longest * table.most * _width(columns)
+        return _framed(where, declared, table.pairs, _types(table)), columns, size
     if kind == "counts":
         counts = _counts(where, declared)
-        return _framed(where, declared, counts.pairs, {"key": 4, "count": 1}), ()
+        types = {"key": 4, "count": 1}
+        return _framed(where, declared, counts.pairs, types), (), len(counts.keys)
     entry = _entry(where, declared)
-    return entry.pairs, (entry,)
+    return entry.pairs, (entry,), _width([entry])
 
 
 def _table(where: str, declared: Mapping[str, Any]) -> Table:
@@ -163,7 +175,9 @@ def _table(where: str, declared: Mapping[str, Any]) -> Table:
         if not isinstance(user, str) or not user or names is None or user in names:
             _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
         _size(f"{where}.per user", most * high)
-    return Table(rows, low, high, kind == _REPLACE, user, most)
+    if (width := _width(_columns(rows))) > _WIDEST:
+        raise ArgumentError(f"{where}.rows", f"must have {_WIDEST} entries at most, got {width}")
+    return Table(rows, low, high, kind == _REPLACE, user, most if user is not None else 1)
 
 
 def _types(table: Table) -> dict[str, int]:
@@ -223,9 +237,9 @@ def _entry(where: str, declared: Any) -> Entry:
             texts = [json.dumps(option, allow_nan=False) for option in options]
         except (TypeError, ValueError):
             _refuse(f"{where}.choices", "values as JSON has them", options)
-        for i, text in enumerate(texts):
-            if text in texts[:i]:
-                raise ArgumentError(f"{where}.choices", f"has {text} twice")
+        if len({*texts}) < len(texts):
+            text = max(texts, key=Counter(texts).__getitem__)
+            raise ArgumentError(f"{where}.choices", f"has {shortened(text)} twice")
         return Choices(list(options))
     if kind == "bits":
         size = _size(f"{where}.bits", declared["bits"], minimum=1)
@@ -237,7 +251,7 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
     whole, clipped = (
         checks.flag(f"{where}.{key}", declared.get(key, False)) for key in ("whole", "clipped")
     )
-    number = _whole if whole else checks.real
+    number = _whole if whole else _real
     low, high = _ends(f"{where}.values", declared["values"], number)
     if not low < high:
         _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
@@ -247,8 +261,9 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
         if not 0 < distance <= high - low:
             _refuse(f"{where}.distance", f"above 0, and {high - low:g} at most", distance)
     step = declared.get("step")
-    if step is not None and not 0 < checks.real(f"{where}.step", step) <= high - low:
-        _refuse(f"{where}.step", f"above 0, and {high - low:g} at most", step)
+    width = high - low
+    if step is not None and not _FINEST * width < checks.real(f"{where}.step", step) <= width:
+        _refuse(f"{where}.step", f"above 0, and {width:g} at most", step)
     missing = declared.get("missing", False)
     chosen = {True: ("None" if whole else "NaN"), False: "", "NaN": "NaN", "None": "None"}
     if not isinstance(missing, bool | str) or missing not in chosen:
@@ -305,6 +320,10 @@ def _columns(rows: Entry) -> Sequence[Entry]:
     return rows.columns if isinstance(rows, Columns) else [rows]
 
 
+def _width(columns: Sequence[Entry]) -> int:
+    return sum(column.size if isinstance(column, Bits) else 1 for column in columns)
+
+
 def _mapping(where: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         _refuse(where, """a mapping, as {"values": [0, 1]}""", value)
@@ -324,9 +343,14 @@ def _ends(where: str, value: Any, number: Callable[[str, Any], Any]) -> tuple[An
     return low, high
 
 
+def _real(where: str, value: Any) -> float:
+    return checks.within(where, value, -_FARTHEST, _FARTHEST)
+
+
 def _whole(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
         _refuse(where, "a whole number", value)
+    _real(where, value)
     return int(value)
 
 
@@ -338,4 +362,4 @@ def _size(where: str, value: Any, *, minimum: int = 0) -> int:
 
 
 def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    raise ArgumentError(where, f"must be {wanted}, got {shortened(repr(value))}")
+    raise ArgumentError(where, f"must be {wanted}, got {shown_value(value)}")

@@ -11,6 +11,8 @@ from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit.inputs.entries import Named
 from epsilometer_audit.sources import recorded
 
+MOST_PAIRS = 1000  # of declared inputs
+LONGEST_PATTERN = 1_000_000  # pattern
 _CHANGES = ("remove a row", "replace a row")
 
 
@@ -22,7 +24,7 @@ def patterns(length: int) -> list[Named]:
     >>> patterns(4)[4]
     ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
     """
-    n = checks.integer("length of the patterns", length, minimum=2)
+    n = checks.integer("length of the patterns", length, minimum=2, maximum=LONGEST_PATTERN)
     ones, half = [1] * n, n // 2
     first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
     return [
@@ -50,7 +52,7 @@ def neighbours(
     ``replace a row``: by another row, not equal to it, that follows from ``seed``. At most
     ``limit`` rows, evenly spaced, are changed.
     """
-    checks.integer("limit", limit)
+    checks.integer("limit", limit, maximum=MOST_PAIRS)
     chosen = next((known for known in _CHANGES if kind in (known, known.split()[0])), None)
     if chosen is None:
         raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, _CHANGES)}")

@@ -37,6 +37,7 @@ _FEW = 16
 _HEAD = 1 << 16  # outputs of a batch that are searched for zeros
 
 
+@np.errstate(over="ignore")  # a long double may be too large for a double
 def as_numbers(values: Values) -> tuple[Array, Array | None]:
     """Return whole numbers (int64), or reals (float64) and their remainders, if not all are 0.
 

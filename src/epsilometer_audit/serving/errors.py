@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .containing import ProcessExit
 from .modules import is_library
 
 _HERE = str(Path(__file__).parent)
@@ -35,13 +36,15 @@ def in_serving(frame: traceback.FrameSummary) -> bool:
 def error_text(error: BaseException) -> str:
     """Return an exception in one line: type, message, file and line in the user's code."""
     if isinstance(error, SystemExit):
-        text = f"called sys.exit({error.code!r})"
+        function = "os._exit" if isinstance(error, ProcessExit) else "sys.exit"
+        text = f"called {function}({shortened(text_of(error.code, repr))})"
     else:
-        message = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+        message = text_of(error.msg if isinstance(error, SyntaxError) else error)
+        message = " ".join(message.split())
         text = type(error).__name__ + (f": {shortened(message, 200)}" if message else "")
         if isinstance(error, AttributeError) and "'list' object" in message:
             text += "; a list it is, unless the parameter is annotated as np.ndarray"
-    if isinstance(error, SyntaxError) and error.filename:
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         return f"{text} ({Path(error.filename).name}:{error.lineno})"
     frames = [
         frame
@@ -52,6 +55,14 @@ def error_text(error: BaseException) -> str:
     for frame in (own or frames)[-1:]:
         text += f" ({Path(frame.filename).name}:{frame.lineno})"
     return text
+
+
+def text_of(value: Any, form: Callable[[Any], str] = str) -> str:
+    """Return the text of a value of the user; "..." where there is none."""
+    try:
+        return form(value)
+    except Exception:  # as of a whole number of more than 4300 digits
+        return "..."
 
 
 def shortened(text: str, length: int = 60) -> str:

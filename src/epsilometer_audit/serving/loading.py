@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .containing import contained
 from .errors import Misuse, error_text, shortened
 from .modules import ModuleFolder
 from .sampling import ObjectFactory, Sampler, bind
@@ -53,7 +54,7 @@ def load(
     object. Raise `Misuse` if it cannot be found, loaded or sampled.
     """
     function, name, home = find(spec, folder, parameters)
-    with home.entered(), contextlib.redirect_stdout(sys.stderr):
+    with home.entered(), contextlib.redirect_stdout(sys.stderr), contained():
         function = bind(function, parameters, name)
         return Sampler(function, name, failures=failures, home=home)
 
@@ -73,7 +74,7 @@ def find(
         check_file(path, module_name)
     home = ModuleFolder(path.resolve().parent if is_file else base, private=is_file)
     importlib.invalidate_caches()
-    with home.entered(), contextlib.redirect_stdout(sys.stderr):
+    with home.entered(), contextlib.redirect_stdout(sys.stderr), contained():
         try:
             module = _from_file(path) if is_file else importlib.import_module(module_name)
         except KeyboardInterrupt:

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
-from numbers import Number
+from numbers import Number, Rational
 from pathlib import PurePath
 from typing import Any
 
@@ -21,6 +21,7 @@ from .errors import Broken, type_text
 from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
+_MOST_BITS = 14_284  # fewer than any number of 4301 digits has
 FACTS = "$"  # the key in a mapping for the type of its record or table
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
@@ -97,10 +98,8 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
     if not kinds <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
         kinds = {type(value) for value in values}
-    if own:
-        return owned(compact(values, done))
-    if several_types(values):
-        return Own(values)
+    if own or several_types(values):
+        return owned(compact(values, done)) if own else Own(values)
     if np is None or not values:
         return Plain(values)
     if kinds == {tuple}:
@@ -108,8 +107,9 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         if lengths != {0} and len(lengths) == 1:
             flat = _numbers(list(itertools.chain.from_iterable(values)))
             return Plain(values) if flat is None else flat.reshape(len(values), -1)
-    array = _numbers(values)
-    return Plain(values) if array is None else array
+    if (array := _numbers(values)) is not None:
+        return array
+    return Plain(printable(value) if type(value) is int else value for value in values)
 
 
 def several_types(values: list[Any]) -> bool:
@@ -129,13 +129,20 @@ def _numbers(values: list[Any]) -> Any:
     return None
 
 
+def printable(value: Any) -> Any:
+    """Return a rational number; raise `Broken` if Python prints no number of so many digits."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+        raise Broken("returned a number of more than 4300 digits; return it as a text")
+    return value
+
+
 def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     """Return one output as numbers, texts, None, tuples, sets and dictionaries of these.
 
     A value with labels becomes a dictionary from these, with its type under the key ``$``.
     """
     if type(value) in ATOMS or isinstance(value, Failure):
-        return value
+        return value if type(value) is not int else printable(value)
     if type(value) is complex:
         return value.real, value.imag
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
@@ -159,7 +166,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         if not any(hasattr(value, name) for name in _LABELS):
             return plain(np.asarray(value))
     elif isinstance(value, _VALUES):
-        return value
+        return printable(value) if isinstance(value, Rational) else value
     if isinstance(value, Iterator):
         raise Broken("returned a generator as one output; with a parameter 'size' it may yield all")
     if inspect.iscoroutine(value):

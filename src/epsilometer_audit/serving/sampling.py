@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .containing import contained
 from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
 from .modules import ModuleFolder
 from .optional import np
@@ -92,7 +93,7 @@ class Sampler:
             return executor.submit(waited).result()
 
     def _drawn(self, x: Any, size: int, seed: int) -> Any:
-        with self.home.entered(), contextlib.redirect_stdout(self.printed):
+        with self.home.entered(), contextlib.redirect_stdout(self.printed), contained():
             try:
                 x = self.signature.converted(x)
                 if not self.signature.many:

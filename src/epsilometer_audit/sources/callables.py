@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import json
+import math
 import os
 import platform
 import sys
@@ -17,7 +18,9 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from epsilometer.checks import seconds
 from epsilometer.errors import ArgumentError, MechanismError, suggest
+from epsilometer.processes import OverdueError, ends_after
 from epsilometer_audit.serving import loading
 from epsilometer_audit.serving.digests import file_digests, sha256, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse
@@ -69,9 +72,14 @@ class CallableSource:
     seeds_globals = True
 
     def __init__(
-        self, sampler: Sampler, digests: Callable[[], dict[str, str]], origin: Origin | None = None
+        self,
+        sampler: Sampler,
+        digests: Callable[[], dict[str, str]],
+        origin: Origin | None = None,
+        timeout: float | None = None,
     ) -> None:
         self.sampler = sampler
+        self._timeout = math.inf if timeout is None else seconds("timeout", timeout)
         self.origin = origin
         self._digests = digests
         self.description = sampler.description
@@ -81,7 +89,13 @@ class CallableSource:
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         try:
-            return self.sampler.draw(x, size, seed)  # type: ignore[no-any-return]
+            with ends_after(self._timeout):
+                return self.sampler.draw(x, size, seed)  # type: ignore[no-any-return]
+        except OverdueError as error:
+            if error.args != (self._timeout,):  # the limit of another
+                raise
+            text = f"{self.sampler.name}: does not return within {self._timeout:g} s a batch"
+            raise MechanismError(text) from None
         except Broken as error:
             failure = MechanismError(f"{self.sampler.name}: {error}")
             for line in self.sampler.printed.last:
@@ -133,19 +147,20 @@ def load(
     failures: bool = False,
     folder: str | os.PathLike[str] = ".",
     parameters: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
 ) -> CallableSource:
     """Return the source named ``file.py:function`` or ``package.module:function``.
 
     The name may have dots: the method of an object, or of a class that needs no arguments. A file
     can import from its folder; these modules are its own. Modules are looked for in ``folder``
-    first. The function gets ``parameters`` by name, at every call. Raise `ArgumentError` if it
-    cannot be found, loaded or sampled.
+    first. The function gets ``parameters`` by name, at every call. A batch of draws may take
+    ``timeout`` seconds. Raise `ArgumentError` if it cannot be found, loaded or sampled.
     """
     with argument_errors():
         sampler = loading.load(spec, folder, failures=failures, parameters=parameters)
     options = {"parameters": json.dumps(parameters, sort_keys=True)} if parameters else {}
     origin = Origin(spec, folder, parameters)
-    return CallableSource(sampler, lambda: digests(spec, folder=folder) | options, origin)
+    return CallableSource(sampler, lambda: digests(spec, folder=folder) | options, origin, timeout)
 
 
 def digests(spec: str, *, folder: str | os.PathLike[str] = ".") -> dict[str, str]:

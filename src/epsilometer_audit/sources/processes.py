@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.arrays import Floats
-from epsilometer.errors import MechanismError, one_line
+from epsilometer.errors import MechanismError, one_line, shown
 from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
@@ -35,6 +35,8 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DIGITS = 15  # that a real holds
 _ERROR = re.compile(rb'\{\s*"error"\s*:')
 _LINE = 1 << 24  # bytes of the longest line
+_REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
+_COLUMNS = 1_000_000  # of raw outputs
 
 
 class EndedError(MechanismError):
@@ -254,6 +256,7 @@ class Reply:
     def feed(self, chunk: bytes) -> None:
         """Append bytes, or raise `MechanismError` if they are no part of a reply."""
         start = len(self.data)
+        self._check_size(start + len(chunk))
         self.data += chunk
         if self._raw is None:
             self._lines += chunk.count(b"\n")
@@ -285,11 +288,18 @@ class Reply:
                 return
             columns, kind = header.get("columns", 0), header["raw"]
             if kind not in ("float64", "int64"):
-                raise MechanismError(f"announces raw {_shown(kind)}; known are float64 and int64")
-            if type(columns) is not int or ("columns" in header and columns < 1):
-                raise MechanismError(f"announces {_shown(columns)} columns")
+                raise MechanismError(f"announces raw {shown(kind)}; known are float64 and int64")
+            if "columns" in header and not (type(columns) is int and 1 <= columns <= _COLUMNS):
+                text = f"announces {shown(columns)} columns; known are 1 to {_COLUMNS}"
+                raise MechanismError(text)
             self._raw = np.dtype(f"<{kind[0]}8"), columns
             self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
+            self._check_size(self._needed)
+
+    def _check_size(self, size: int) -> None:
+        if size > _REPLY:
+            text = f"sends more than {_REPLY >> 30} GB for {counted(self.size, 'output')}"
+            raise MechanismError(f"{text}; fewer draws need less")
 
     def _check_lines(self) -> None:
         start = self.data.rfind(b"\n", 0, max(0, self._last - 1)) + 1

@@ -68,7 +68,7 @@ class WorkerSource:
     ) -> None:
         self._argv = _split(command)
         self.name = name or _name(self._argv)
-        self._timeout = checks.positive("timeout", timeout)
+        self._timeout = checks.seconds("timeout", timeout)
         self._failures = failures
         self._folder = Path(folder or ".")
         if not self._folder.is_dir():

@@ -344,6 +344,15 @@ def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:
     return parts(claim)
 
 
+def checked_detect(detect: object, claim: Claim) -> float:
+    """Return a level to be detected, which must exceed the claim."""
+    level = checks.real("detect", detect)
+    if level <= claim.level:
+        raise ArgumentError("detect", f"must be above the claim, {claim.level:g}, got {level:g}")
+    _check_range("detect", level)
+    return level
+
+
 def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
     if not 0 <= checks.real(name, value) <= most:
         raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")

@@ -27,7 +27,15 @@ from epsilometer.seeds import generator
 from epsilometer_audit.projections.draws import least_draws
 from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.bets import initial_wealth, stakes
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi, parts
+from epsilometer_audit.statistics.claims import (
+    AnyClaim,
+    Claim,
+    EventClaim,
+    Pure,
+    Renyi,
+    checked_detect,
+    parts,
+)
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import Prediction
 from epsilometer_audit.statistics.rounds import Evidence, gather
@@ -36,6 +44,7 @@ from epsilometer_audit.statistics.wealth import EARLY
 
 POWER = 0.9
 _MOST_SAMPLES = 10**12
+_MOST_DECLARED = 1_000_000  # pairs
 _MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of a simulated audit
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
 _RISE = 2.4  # of the normal quantile of power, for e times as many draws
@@ -299,7 +308,7 @@ def samples_needed(
     """
     goal = checks.between_0_and_1("power", power)
     checks.between_0_and_1("alpha", alpha)
-    checks.integer("pairs", pairs)
+    checks.integer("pairs", pairs, maximum=_MOST_DECLARED)
     if event is not None:
         checks.between_0_and_1("event", event)
     single = _single(claim, detect)
@@ -370,8 +379,7 @@ def _single(claim: AnyClaim, detect: float) -> Claim:
     if len(claims) > 1:
         raise ArgumentError("claim", "must be of one order: name the one that is to be found")
     (single,) = claims
-    if not checks.real("detect", detect) > single.level:
-        raise ArgumentError("detect", f"must be above the claim, {single.level:g}, got {detect:g}")
+    checked_detect(detect, single)
     return single
 
 

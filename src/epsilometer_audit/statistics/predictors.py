@@ -219,7 +219,9 @@ def spikes(x: Points, x_prime: Points) -> Prediction | None:
     enough = min(points.values.size for points in others) >= _FEWEST
     rest = families(*others) if enough else None
     rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
-    edges = np.unique(np.concatenate([rest.edges, np.nextafter(atoms, -math.inf), atoms]))
+    with np.errstate(over="ignore"):  # one may be infinite
+        below = np.nextafter(atoms, -math.inf)
+    edges = np.unique(np.concatenate([rest.edges, below, atoms]))
     ends = np.append(edges, math.inf)
     cells, wide = np.searchsorted(atoms[:-1], ends), np.searchsorted(rest.edges, ends)
     repeats = atoms[cells] == ends

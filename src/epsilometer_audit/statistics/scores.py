@@ -158,6 +158,7 @@ def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | No
     )
 
 
+@np.errstate(over="ignore")  # a spread may be infinite
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
     """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
     columns = np.where(np.isfinite(columns), columns, np.nan)

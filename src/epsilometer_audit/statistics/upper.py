@@ -36,6 +36,8 @@ from epsilometer.events.events import codes_of
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 
+MOST_OUTCOMES = 1_000_000  # outcomes: more would need far more draws than an audit can make
+_LARGE = 1e100  # squares, products and quotients are finite
 _EARLY = 0.1  # of alpha, for audits that stop early
 
 
@@ -46,7 +48,7 @@ class Outcomes:
     number: int
 
     def __post_init__(self) -> None:
-        checks.integer("outcomes", self.number, minimum=2)
+        checks.integer("outcomes", self.number, minimum=2, maximum=MOST_OUTCOMES)
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,9 @@ class Smooth:
     lipschitz: float
 
     def __post_init__(self) -> None:
-        checks.interval("support", *self.support)
-        checks.positive("lipschitz", self.lipschitz)
+        low, high = checks.interval("support", *self.support)
+        checks.within("support", max(-low, high, 1 / (high - low)), 0.0, _LARGE)
+        checks.within("lipschitz", self.lipschitz, 1 / _LARGE, _LARGE)
 
 
 def share_of_rounds(ends: int, rounds: int, stopped: bool) -> float:

@@ -1,0 +1,208 @@
+"""Numbers of users, files and workers have ranges, which are checked first."""
+
+import json
+import shlex
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
+from epsilometer_audit.canaries.one_run import draw_canaries
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.explaining.explain import explain
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.inputs.neighbours import neighbours, patterns
+from epsilometer_audit.sources.callables import callable_source
+from epsilometer_audit.sources.processes import Reply
+
+HUGE = {"10**12": 10**12, "10**400": 10**400, "10**5000": 10**5000}  # some cannot be printed
+
+
+def zero(x, size):
+    return np.zeros(size)
+
+
+OPTIONS = [
+    ("--jobs 100000", "--jobs: must be at most 256, got 100000"),
+    ("--jobs 0", "--jobs: must be at least 1, got 0"),
+    ("--outcomes 1000000000", "--outcomes: must be at most 1000000, got 1000000000"),
+    ("--samples 1e12", "--samples: must be at most 1000000000, got 1000000000000"),
+    ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
+    ("--timeout 100000000000", "--timeout: must be at most 1e+08 seconds, got 100000000000.0"),
+    ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
+    ("--detect 301", "--detect: must lie in [0, 300], got 301"),
+    ("--alpha 1e-400", "--alpha: must lie strictly between 0 and 1, got 0.0"),
+    ("--support 0 1e101 --lipschitz 1", "--support: must lie in [0.0, 1e+100], got 1e+101"),
+    ("--support 0 1 --lipschitz 1e101", "--lipschitz: must lie in [1e-100, 1e+100], got 1e+101"),
+    ("--patterns 1000000000", "--patterns: must be at most 1000000, got 1000000000"),
+    ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), OPTIONS)
+def test_options(words, message, tmp_path, monkeypatch, capsys):
+    (tmp_path / "m.py").write_text("def zero(x, size):\n    return [0] * size\n")
+    monkeypatch.chdir(tmp_path)
+    assert (
+        main(["audit", "m.py:zero", "--pair", "0", "1", "--epsilon", "1", *shlex.split(words)]) == 2
+    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"epsilometer: {message}")
+
+
+@pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize(
+    "option", ["samples", "jobs", "alpha", "seed", "detect", "outcomes", "budget", "lipschitz"]
+)
+def test_options_of_python(option, number):
+    if option == "seed" and number < 2**63:
+        pytest.skip("is a seed")
+    others = {"support": (0, 1)} if option == "lipschitz" else {}
+    if option == "lipschitz" and number < 1e100:
+        pytest.skip("is a constant")
+    with pytest.raises(ArgumentError, match=option):
+        ea.audit(zero, [(0, 1)], ea.pure(1.0), **{option: number}, **others)
+
+
+CALLS = {
+    "patterns": patterns,
+    "limit": lambda n: neighbours("t.csv", "remove", limit=n),
+    "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
+    "domain.rows.values": lambda n: ea.domain({"rows": {"values": [0, 10**90 * n]}, "length": 3}),
+    "domain.length": lambda n: ea.domain({"rows": {"bits": 2}, "length": [0, n]}),
+    "domain.rows": lambda _: ea.domain({"rows": {"bits": 2000}, "length": 3}),
+    "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),
+    "domain.step": lambda n: ea.domain({"values": [0, 1], "step": 1 / min(n**2, 10**300)}),
+    "canaries": lambda n: draw_canaries(callable_source(zero), n, 0),
+    "runs": lambda n: explain(zero, (0, 1), runs=n),
+    "pairs": lambda n: ea.samples_needed(ea.pure(1.0), detect=2.0, pairs=n),
+    "epsilon": ea.pure,
+    "order": lambda n: ea.renyi({10**305 * n: 1}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
+def test_arguments(name, number):
+    with pytest.raises(ArgumentError, match=name):
+        CALLS[name](number)
+
+
+def test_the_inputs_of_a_domain_fit_into_memory():
+    table = {"rows": [{"values": [0, 1]}] * 1000, "length": 10_000}
+    with pytest.raises(ArgumentError, match="limit must be at most 10 for inputs of 10000000"):
+        ea.domain(table)
+
+
+def test_many_choices_take_a_moment():
+    began = time.monotonic()
+    ea.domain({"choices": list(range(50_000))}, limit=2)
+    assert time.monotonic() < began + 10
+
+
+# --- files of audits ------------------------------------------------------------------------------
+
+GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
+KEYS = [
+    ({"samples": 10**10}, "samples: must be less than or equal to 1000000000"),
+    ({"timeout": 1e9}, "timeout: must be less than or equal to 100000000"),
+    ({"outcomes": 10**9}, "outcomes: must be less than or equal to 1000000"),
+    ({"canaries": 10**9, "pairs": None}, "canaries: must be less than or equal to 1000000"),
+    ({"pairs": {"patterns": 10**9}}, "patterns: must be less than or equal to 1000000"),
+    (
+        {"pairs": {"domain": {"bits": 3}, "limit": 10**9}},
+        "limit: must be less than or equal to 1000",
+    ),
+    ({"parameters": {"a": list(range(200_000))}}, "parameters: ask for 200000 verdicts"),
+    (
+        {"parameters": {name: list(range(100)) for name in "abcde"}},
+        "parameters: ask for 10000000000 verdicts; at most 10000 in a file",
+    ),
+]
+
+
+@pytest.mark.parametrize(("own", "message"), KEYS)
+def test_keys_of_files(own, message, tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps({"audits": {"a": {**GOOD, **own}}}))
+    began = time.monotonic()
+    with pytest.raises(EpsilometerError, match=message):
+        Audits(path, "").all_cases()
+    assert time.monotonic() < began + 20
+
+
+def test_all_entries_of_a_file_share_a_largest_number_of_verdicts(tmp_path):
+    path = tmp_path / "a.yaml"
+    entry = {**GOOD, "parameters": {"a": list(range(6000))}}
+    path.write_text(json.dumps({"audits": {"a": entry, "b": entry}}))
+    with pytest.raises(EpsilometerError, match="audits: ask for 12000 verdicts; at most 10000"):
+        _ = Audits(path, "").verdicts
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "\n".join(
+                f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" if i else "a0: &a0 [1, 2]"
+                for i in range(10)
+            ),
+            "holds more than 1000000 values, with its aliases",
+        ),
+        ("a: &a [*a]", "holds more than 1000000 values, with its aliases"),
+        ("[" * 100_000, "nested too deeply"),
+        ("? [a, b]\n: 1", "a key is a list or a mapping, in line 1"),
+        (f"a: {'1' * 5000}", "holds no such value"),
+        (
+            f"audits: {{a: {{mechanism: 'm.py:f', samples: 0x{10**5000:x}}}}}",
+            "samples: must be .* got",
+        ),
+    ],
+    ids=range(6),
+)
+def test_yaml(text, message, tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    began = time.monotonic()
+    with pytest.raises(EpsilometerError, match=message):
+        Audits(path, "")
+    assert time.monotonic() < began + 10
+
+
+def test_aliases_of_a_reasonable_file_are_read(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(yaml.safe_dump({"audits": {"a": GOOD, "b": GOOD}}))
+    assert "*id" in path.read_text()
+    assert len(Audits(path, "").all_cases()) == 2
+
+
+# --- workers --------------------------------------------------------------------------------------
+
+ANSWERS = [
+    (b'{"raw": "float64", "columns": 2000000}', "announces 2000000 columns; known are 1 to"),
+    (b'{"raw": "float64", "columns": 1' + b"0" * 4000 + b"}", "announces 1000.* columns"),
+    (b'{"raw": "float64", "columns": 1000000}', "sends more than 2 GB for 1000 outputs"),
+    (b"9" * 5000 + b"\n0" * 999, "line 1 of 1000 is a number of more than 4300 digits"),
+]
+
+
+@pytest.mark.parametrize(("answer", "message"), ANSWERS, ids=range(len(ANSWERS)))
+def test_answers_of_workers(answer, message):
+    reply = Reply(1000, failures=False)
+
+    def outputs():
+        reply.feed(answer + b"\n")
+        return reply.outputs()
+
+    with pytest.raises(MechanismError, match=message):
+        outputs()
+
+
+def test_an_answer_without_an_end_ends(monkeypatch):
+    monkeypatch.setattr("epsilometer_audit.sources.processes._REPLY", 1 << 20)
+    reply, lines = Reply(1000, failures=False), [b"[" + b"0, " * 2000 + b"0]\n"] * 1000
+    with pytest.raises(MechanismError, match="sends more than"):
+        list(map(reply.feed, lines))

@@ -1,0 +1,493 @@
+"""Whatever users give, in options, files and outputs: a verdict, or one line; no internal error."""
+
+import enum
+import json
+import math
+import random
+import shlex
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import epsilometer_audit as ea
+from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_audit.cli import arguments
+from epsilometer_audit.cli.main import INTERNAL_ERROR, main
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.sources.processes import Reply
+
+MECHANISM = """
+def coin(x, size, rng):
+    return (rng.random(size) < (0.7 if x else 0.3)) * 1
+"""
+MANY = settings(
+    max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
+SOME = settings(MANY, max_examples=40)
+NUMBERS = st.sampled_from(
+    "0 1 -1 2 0.5 -0.5 1.5 300 301 1e-300 5e-324 1e300 1e999 -1e999 nan inf -Infinity 1e-17 .05 "
+    f"1_000 0x10 ١ 1000 1e6 1000001 1e9 1000000001 1e15 9223372036854775808 {'9' * 5000} 1e100 "
+    "1e101 -0.0 0.9999999999999999 12.5 600 2=0.5 1.0000000001=1 1e308=1 2=1e300 x=1 5m 1e5h "
+    "1s true None [] {} '' abc a.py:f".split()
+)
+NONE = (None, True, "", "a", "0", "\ud800", "\x00", "$", "$items", "error", "é", "\n", "x" * 300)
+LARGE = (2**63, 2**64, -(2**63) - 1, 10**400, 1e308, 5e-324, math.nan, math.inf, -math.inf, -0.0)
+PLAIN = st.recursive(
+    st.sampled_from((*NONE, *LARGE, "values", "limit", "rows", "bits", "choices"))
+    | st.integers(-3, 10**6)
+    | st.floats(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=12,
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder of one's own, with a mechanism."""
+    (tmp_path / "m.py").write_text(MECHANISM)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@contextmanager
+def in_one_line():
+    """Let an error for users pass, if it is one line."""
+    try:
+        yield
+    except EpsilometerError as error:
+        lines = [line for line in str(error).splitlines() if not isinstance(error, ConfigError)]
+        assert len(lines) <= 1, lines
+
+
+def ends_in_one_line(capsys, argv):
+    """Run a command; fail unless it gives a verdict, or an error in one line."""
+    code = main(argv)
+    out, err = capsys.readouterr()
+    assert code != INTERNAL_ERROR, (argv, err)
+    if code in (2, 4):
+        assert "Traceback" not in err
+        assert out or len(err.splitlines()) == 1, (argv, out, err)
+    return code
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+def with_values():
+    """The options of an audit, and how many values each takes."""
+    table = arguments._OF_AN_AUDIT.splitlines()
+    lines = [line.partition(" | ")[0] for line in table if " | " in line]
+    heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
+    left_out = ("--json", "--junit", "--output", "--evidence", "--python", "--command")
+    return [(name, len(values)) for name, *values in heads if name not in left_out]
+
+
+USUAL = "m.py:coin --pair 0 1 --epsilon 1 --samples 60 --no-checks --quiet"
+
+
+@SOME
+@given(
+    st.lists(
+        st.sampled_from(with_values()).flatmap(
+            lambda option: st.tuples(
+                st.just(option[0]),
+                st.lists(NUMBERS | PLAIN.map(json.dumps), min_size=option[1], max_size=option[1]),
+            )
+        ),
+        min_size=1,
+        max_size=2,
+    )
+)
+def test_options_of_an_audit(capsys, options):
+    given_names = [name for name, _ in options]
+    words = shlex.split(USUAL)
+    for name, values in (("--pair", 2), ("--epsilon", 1)):
+        if name in given_names and name in words:
+            at = words.index(name)
+            del words[at : at + values + 1]
+    large = ("--samples", "--canaries", "--budget")  # these are possible, and take long
+    rest = [(name, values) for name, values in options if name not in large]
+    argv = ["audit", *words, *(word for name, values in rest for word in (name, *values))]
+    ends_in_one_line(capsys, argv)
+
+
+@SOME
+@given(
+    st.dictionaries(
+        st.sampled_from(["--power", "--alpha", "--pairs", "--event", "--delta"]), NUMBERS
+    ),
+    NUMBERS,
+    st.sampled_from(["--epsilon", "--gdp", "--zcdp", "--renyi"]),
+    NUMBERS,
+)
+def test_options_of_samples_needed(capsys, options, level, notion, detect):
+    words = [word for name, value in options.items() for word in (name, value)]
+    ends_in_one_line(capsys, ["samples-needed", notion, level, "--detect", detect, *words])
+
+
+@MANY
+@given(PLAIN, PLAIN)
+def test_inputs(capsys, x, y):
+    words = ["--epsilon", "1", "--samples", "60", "--no-checks", "--quiet"]
+    pair = [json.dumps(x), json.dumps(y)]
+    ends_in_one_line(capsys, ["audit", "m.py:coin", "--pair", *pair, *words])
+
+
+KEYS = st.sampled_from(
+    [
+        "values",
+        "whole",
+        "clipped",
+        "distance",
+        "step",
+        "missing",
+        "choices",
+        "bits",
+        "rows",
+        "length",
+        "neighbours",
+        "user",
+        "per_user",
+        "frame",
+        "counts",
+        "keys",
+        "changed",
+        "patterns",
+        "limit",
+        "seed",
+    ]
+).map(lambda key: key.replace("_", " "))
+DECLARED = st.dictionaries(
+    KEYS,
+    PLAIN
+    | st.lists(
+        st.sampled_from([0, 1, 5, 1e100, -1e100, 1e-300, 2**70, 1e16]), min_size=2, max_size=2
+    )
+    | st.sampled_from([3, 100, 10_000, "pandas", "any", {"bits": 9}, {"values": [0, 1]}]),
+    min_size=1,
+    max_size=4,
+)
+
+
+@MANY
+@given(DECLARED | st.fixed_dictionaries({"rows": DECLARED, "length": st.sampled_from([3, [0, 9]])}))
+def test_domains(declaration):
+    with in_one_line():
+        assert json.dumps(dict(ea.domain({"limit": 3, **declaration})))
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+AUDIT_KEYS = st.sampled_from(
+    [
+        "mechanism",
+        "parameters",
+        "pairs",
+        "canaries",
+        "guesses",
+        "claims",
+        "samples",
+        "reads",
+        "method",
+        "failures",
+        "as_reals",
+        "timeout",
+        "explain",
+        "outcomes",
+        "support",
+        "lipschitz",
+        "about",
+        "expected",
+        "stability",
+    ]
+)
+GOOD = {"mechanism": "m.py:coin", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
+YAML_TEXTS = st.sampled_from(
+    [
+        "? [a, b]\n: 1",
+        "? {a: b}\n: 1",
+        "a: &a [*a]",
+        "a: &a {b: *a}",
+        "audits: !!python/object:os.system {}",
+        "a: 2020-02-31",
+        "a: 2020-13-45 99:99:99",
+        f"a: {'1' * 5000}",
+        f"0x{'f' * 5000}: 1",
+        f"audits: 0x{'f' * 5000}",
+        "[" * 3000,
+        "{a: " * 3000,
+        "- " * 5000,
+        "a: !!binary x",
+        "a: !!float x",
+        "a: !!int x",
+        "a: !!set [a]",
+        "<<: 1",
+        "a: {<<: [1]}",
+        "%YAML 9.9\n---\na",
+        "---\na\n---\nb",
+        "\x00",
+        "&a a: *b",
+        "a: 1:60:99",
+        "a: .inf\nb: .nan",
+        "? \n: \n",
+        "a: !!timestamp x",
+    ]
+)
+
+
+def read_in_one_line(path):
+    with in_one_line():
+        audits = Audits(path, "")
+        for case in audits.all_cases():
+            json.dumps(audits.spec(case, "a", 0))
+
+
+@MANY
+@given(
+    st.dictionaries(AUDIT_KEYS, PLAIN, max_size=3), st.dictionaries(st.text(), PLAIN, max_size=2)
+)
+def test_files_of_audits(tmp_path, own, top):
+    path = tmp_path / "a.yaml"
+    try:
+        text = yaml.safe_dump({"audits": {"a": {**GOOD, **own}}, **top}, allow_unicode=True)
+        path.write_text(text, encoding="utf-8")
+    except (yaml.YAMLError, UnicodeError):
+        return
+    read_in_one_line(path)
+
+
+@MANY
+@given(YAML_TEXTS | st.text(alphabet="ab01:-[]{}&*!?|>'\"#%@,.\n <", max_size=40), st.booleans())
+def test_texts_of_yaml(tmp_path, text, inside):
+    path = tmp_path / "a.yaml"
+    path.write_text(f"audits:\n  a:\n    parameters: {text}" if inside else text)
+    read_in_one_line(path)
+
+
+@SOME
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ["", "0", "1", "-1", "0.5", "nan", "inf", "1e999", "9" * 5000, "a", '"']
+            )
+            | st.text(max_size=3),
+            min_size=1,
+            max_size=3,
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(["--outputs", "--one-run", "--remove-a-row"]),
+)
+def test_tables(capsys, tmp_path, rows, option):
+    path = tmp_path / "t.csv"
+    text = "x,y\n" + "".join(",".join(row) + "\n" for row in rows * 30)
+    path.write_text(text, encoding="utf-8", errors="replace")
+    words = ["m.py:coin", "--samples", "60"] if option == "--remove-a-row" else []
+    ends_in_one_line(capsys, ["audit", *words, option, "t.csv", "--epsilon", "1", "--quiet"])
+
+
+@MANY
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b"1",
+                b"0.5",
+                b"nan",
+                b"[1, 2]",
+                b'"a"',
+                b"9" * 5000,
+                b"[" + b"9" * 5000 + b"]",
+                b"-" + b"9" * 5000,
+                b"[" * 5000,
+                b'{"a":' * 3000,
+                b'{"raw": "float64"}',
+                b'{"raw": "int64", "columns": 1' + b"0" * 4000 + b"}",
+                b'{"raw": 1, "columns": -1}',
+                b'{"raw": [1' + b"0" * 5000 + b"]}",
+                b'{"error": 1}',
+                b'{"error": {"a": []}, "fatal": "x"}',
+                b'{"$set": 1}',
+                b'{"$set": [[{}]]}',
+                b'{"$items": [[[], 1], [{}, 2]]}',
+                b'{"$bytes": "zz"}',
+                b'{"$bytes": 1}',
+                b'{"$": {"$": 1}}',
+                b"1e999",
+                b"1e99999999",
+                b"\xff\xfe",
+                b"\x00",
+                b"",
+            ]
+        )
+        | st.binary(max_size=6),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_answers_of_workers(lines, size, failures):
+    reply = Reply(size, failures)
+    with in_one_line():
+        for line in lines:
+            reply.feed(line + b"\n")
+            assert reply.missing(1.0)
+            assert reply.so_far()
+            if reply.complete:
+                reply.outputs()
+                break
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+class SilentError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Odd:
+    __hash__ = None
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+def deep(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+ODD = {  # by names, as some cannot be printed
+    "10**5000": lambda: 10**5000,
+    "-10**5000": lambda: -(10**5000),
+    "10**400": lambda: 10**400,
+    "a small fraction": lambda: Fraction(1, 10**5000),
+    "a third": lambda: Fraction(1, 3),
+    "a large decimal": lambda: Decimal("1e99999"),
+    "sNaN": lambda: Decimal("sNaN"),
+    "complex": lambda: complex(math.nan, math.inf),
+    "float16": lambda: np.float16(6e4),
+    "float32": lambda: np.float32(1e38),
+    "longdouble": lambda: np.longdouble("1e4000"),
+    "NaT": lambda: np.datetime64("NaT"),
+    "timedelta": lambda: np.timedelta64(1),
+    "uint64": lambda: np.uint64(2**64 - 1),
+    "int8": lambda: np.int8(-128),
+    "bool": lambda: np.bool_(True),
+    "array of none": lambda: np.array([]),
+    "array without dimension": lambda: np.array(1),
+    "array of inf": lambda: np.array([[math.inf]]),
+    "array of words": lambda: np.array(["a"]),
+    "array of objects": lambda: np.array([None, 10**5000]),
+    "bytes": lambda: b"\xff",
+    "bytearray": lambda: bytearray(b"a"),
+    "memoryview": lambda: memoryview(b"a"),
+    "date": lambda: date(1, 1, 1),
+    "enum": lambda: Colour.RED,
+    "type": lambda: int,
+    "object": object,
+    "object without a text": Odd,
+    "exception": lambda: SilentError("a"),
+    "ellipsis": lambda: ...,
+    "function": lambda: print,
+    "iterator": lambda: iter("a"),
+    "range": lambda: range(3),
+    "2000 deep": lambda: deep(2000),
+    "300 deep": lambda: deep(300),
+    "50 deep": lambda: deep(50),
+    "set": lambda: {1, "a"},
+    "odd keys": lambda: {(): 1, "": 2, None: 3, math.nan: 4},
+    "large key": lambda: {10**5000: 1},
+    "facts": lambda: {"$": 1},
+}
+OUTPUTS = st.recursive(
+    PLAIN | st.sampled_from(sorted(ODD)),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=4,
+)
+
+
+def built(value):
+    """A value, with the odd one for each of their names."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(built, value))
+    return ODD[value]() if isinstance(value, str) and value in ODD else value
+
+
+def answered_in_one_line(function, **options):
+    with in_one_line():
+        verdict = ea.audit(function, [(0, 1)], ea.pure(1.0), details=False, **options)
+        assert str(verdict)
+        assert json.loads(verdict.to_json())
+
+
+@MANY
+@given(st.lists(OUTPUTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([20, 120]))
+def test_outputs(outputs, as_reals, samples):
+    def mechanism(x, seed):
+        return built(random.Random(seed).choice(outputs))
+
+    answered_in_one_line(mechanism, samples=samples, as_reals=as_reals, check_sampler=False)
+
+
+@SOME
+@given(st.lists(OUTPUTS, min_size=1, max_size=3))
+def test_outputs_of_many_draws(outputs):
+    def mechanism(x, size, rng):
+        return [built(outputs[i]) for i in rng.integers(0, len(outputs), size)]
+
+    answered_in_one_line(mechanism, samples=400)
+
+
+@SOME
+@given(st.lists(st.floats(), min_size=1, max_size=4), st.sampled_from("efdg"), st.integers(1, 3))
+def test_arrays(values, kind, columns):
+    with np.errstate(over="ignore"):
+        some = np.array(values).astype(kind)
+
+    def mechanism(x, size, rng):
+        outputs = some[rng.integers(0, some.size, (size, columns))]
+        return outputs[:, 0] if columns == 1 else outputs
+
+    answered_in_one_line(mechanism, samples=120, check_sampler=False)
+
+
+EXCEPTIONS = {
+    "no text": lambda: SilentError("a"),
+    "object": lambda: KeyError(Odd()),
+    "syntax": SyntaxError,
+    "syntax in": lambda: SyntaxError("a", (1, 2, 3, 4)),
+    "number": lambda: OSError(10**5000),
+    "exit": lambda: SystemExit(10**5000),
+    "exit of object": lambda: SystemExit(Odd()),
+    "generator": GeneratorExit,
+    "stop": lambda: StopIteration(10**5000),
+    "own": lambda: ConfigError("a", "b", "c\nd"),
+    "lines": lambda: ValueError("a\n\x1b[1m\nb"),
+}
+
+
+@pytest.mark.parametrize("failures", [False, True])
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_exceptions(name, failures):
+    def mechanism(x):
+        raise EXCEPTIONS[name]()
+
+    answered_in_one_line(mechanism, samples=40, failures=failures)
