@@ -22,6 +22,7 @@ from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts,
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.schedule import Step
 from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
+from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
@@ -35,11 +36,13 @@ class Result:
     violated: bool
     pair: int  # the number of the pair with most evidence
     claim: Claim  # the part of the claim that this evidence concerns
-    round: Round | None  # the bets of its last round
+    round: Round | None  # the bet on events that won most at the claimed level
+    witness: Found | None
     steps: Sequence[Step]
     draws: int  # of a side over all pairs
     layout: Layout  # of the outputs of ``pair``
     outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
+    calls: Sequence[Sequence[int]]  # sizes of the calls of ``pair``, by side; empty if unknown
     p_value: float | None = None
     stopped: bool = False  # whether the draws ended early because of their results
     evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
@@ -49,7 +52,9 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
     """Return the verdict on a question, from checks of the sampler and the result of the draws."""
     pair, bets = result.pair, result.round
     if question.check_sampler:
-        last = check_drawn(*result.outputs[pair], alpha=FALSE_ALARMS * question.alpha)
+        last = check_drawn(
+            *result.outputs[pair], alpha=FALSE_ALARMS * question.alpha, calls=result.calls
+        )
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
@@ -74,9 +79,12 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         if not result.layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
-    if bets is not None:
+    if bets is not None or result.witness is not None:
         names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
-        direction = " against ".join(names[::-1] if bets.bet.swapped else names)
+        swapped = (
+            result.witness.swapped if result.witness else bets is not None and bets.bet.swapped
+        )
+        direction = " against ".join(names[::-1] if swapped else names)
     return make_verdict(
         question,
         checks,
@@ -86,7 +94,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         pair=inputs,
         name=question.names[pair] or None,
         direction=direction,
-        witness=_witness(bets, result.violated),
+        witness=_witness(result.witness, result.violated),
         detectable=level,
         draws=result.draws,
         outputs=result.layout.kind,
@@ -156,21 +164,27 @@ def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
     return make_verdict(question, checks, verdict="invalid", reasons=failed, pair=inputs)
 
 
-def _witness(bets: Round | None, violated: bool) -> Witness | None:
-    event = bets.bet.event() if bets is not None else None
-    if bets is None or event is None or bets.layout is None:
+def _witness(found: Found | None, violated: bool) -> Witness | None:
+    if found is None:
         return None
-    bet = bets.bet
-    inside = bet.phi > 0 if bet.inside is None else bet.inside
-    counts, counts_prime = (side.sum(axis=0) for side in (bets.counts, bets.counts_prime))
+    event, whole, layout = found.event, found.whole or found.event, found.layout
+    number = layout.number_of(whole)
+    scored = whole.view.kind in ("score", "learned")
+    rests = f"bets on predicted distributions of {number}" if found.predicted else number * scored
+    if found.whole is not None:
+        rests += " (JSON: witness.score); the witness has its strongest terms"
+    elif scored:
+        rests += " (JSON: witness.ranges); no event of a few entries differs as much"
     return Witness(
-        bets.layout.text(event),
-        int(counts[inside].sum()),
-        int(counts.sum()),
-        int(counts_prime[inside].sum()),
-        int(counts_prime.sum()),
-        bets.layout.plain(event),
+        layout.text(event),
+        found.hits[0],
+        found.draws[0],
+        found.hits[1],
+        found.draws[1],
+        layout.plain(event),
         LOW_BITS if violated and event.view.kind == "low bit" else None,
+        rests or None,
+        layout.plain(found.whole) if found.whole else None,
     )
 
 

@@ -37,6 +37,7 @@ from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
 from epsilometer_audit.statistics.rounds import Draw, Evidence, gather, shuffled, successive
 from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
+from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
 Sample = NDArray[Any]
@@ -102,7 +103,9 @@ def audit(
         Processes that draw, forks of this one; the verdict does not depend on their number. There
         is only one where the system has no forks, or where draws do not follow the seed.
     alpha
-        The largest probability of "violated" where the claim holds.
+        The largest probability of "violated" where the claim holds and draws are independent. This
+        is an assumption, also about the draws of one call: the checks find most violations of it,
+        but noise that draws share a little may go unseen, and then alpha does not hold.
     seed
         All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
@@ -227,11 +230,13 @@ def _run(
     drawing = Drawing(source, question, n, jobs, clock.over, clock.limit, progress)
     with closing(drawing):
         if question.method == "exact":
-            verdict = _exact(drawing.together, n, question, checks, progress)
+            verdict = _exact(drawing.together, n, question, checks, progress, drawing.calls)
         else:
             steps = schedule(n, len(question.pairs))
             later = check_sampler if late else None
-            verdict = _anytime(drawing.together, steps, question, checks, progress, later)
+            verdict = _anytime(
+                drawing.together, steps, question, checks, progress, later, drawing.calls
+            )
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -399,6 +404,7 @@ def _anytime(
     checks: Sequence[Check],
     progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
+    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
 ) -> Verdict:
     total = sum(step.pairs * step.draws for step in steps)
 
@@ -423,18 +429,20 @@ def _anytime(
     lower = evidence.bounds()
     bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
-    wealth = evidence.wealths[worst]
+    wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     result = Result(
         claim=worst,
         bounds=bounds,
         violated=evidence.violated(lower),
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
-        round=evidence.witness(worst),
+        round=bet,
+        witness=evidence.witness(worst, lower[worst], bet),
         steps=done,
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
+        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
         stopped=len(done) < len(steps),
         evidence=[
             {"share": look / total, "log10 e-value": value / math.log(10)}
@@ -450,6 +458,7 @@ def _exact(
     question: Question,
     checks: Sequence[Check],
     progress: Progress = no_progress,
+    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
@@ -475,8 +484,13 @@ def _exact(
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
-    counted = fixed.count(bets, (layout.encode(later[0]), layout.encode(later[1])), layout)
+    fresh = layout.encode(later[0]), layout.encode(later[1])
+    counted = fixed.count(bets, fresh, layout)
     lower, best = fixed.largest_bound(counted, claim, question.alpha)
+    event = None if best is None else best.bet.event()
+    witness = None
+    if best is not None and event is not None:
+        witness = found(event, layout, past[pair], fresh, claim, swapped=best.bet.swapped)
     bounds = [bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same = Delta(claim.epsilon, claim.delta)
@@ -489,9 +503,11 @@ def _exact(
         violated=lower > claim.level,
         pair=pair,
         round=best,
+        witness=first_visible([witness]),
         steps=[Step(pairs, first, rest), Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,
+        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
     )
     return verdict_of(question, checks, result)

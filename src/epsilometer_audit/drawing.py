@@ -7,11 +7,12 @@ A budget of time ends them between two calls.
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -41,6 +42,7 @@ class Drawing:
 
     ``over`` tells, after so many draws of both sides together, whether they must end; ``limit``
     ends a call that does not return; ``progress`` gets the share of the draws that is done.
+    ``calls`` has the sizes of all calls so far, by pair and side.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Drawing:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._over, self._limit, self._drawn = samples, over, limit, 0
         self._requests = [[0, 0] for _ in plan.names]
+        self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._jobs = jobs if hasattr(os, "fork") else 1
         self._pool: ProcessPoolExecutor | None = None
         self._progress, self._reported = progress, time.monotonic()
@@ -78,6 +81,8 @@ class Drawing:
                 seed = seed_of(self._plan.seed, "draws", *call)
                 planned.append((pair, side, size // number + (i < size % number), seed))
         batches = self._batches(planned, len(sides))
+        for of, batch in zip(itertools.cycle(sides), batches, strict=False):
+            self.calls[of].append(len(batch))
         return [joined(batches[i :: len(sides)]) for i in range(len(sides))]
 
     def _batches(self, calls: Sequence[Call], turn: int) -> list[Any]:

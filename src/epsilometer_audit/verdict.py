@@ -40,7 +40,9 @@ class Witness:
     ``count`` of ``draws`` are of the side where the event is too likely for the claim,
     ``count_prime`` of ``draws_prime`` of the other; none of them chose the event. ``ranges`` is the
     whole event as numbers, of which the text may leave out some (see `Event.to_plain`), and the
-    outcomes of codes. ``note`` is a warning, if any.
+    outcomes of codes. ``note`` is a warning, if any. ``rests_on`` says what the bound rests on, if
+    it is not the event itself; if that is a score, the event has its strongest terms, and ``score``
+    is the event of the whole score, like ``ranges``.
     """
 
     event: str
@@ -50,6 +52,8 @@ class Witness:
     draws_prime: int
     ranges: Mapping[str, Any] = field(default_factory=dict)
     note: str | None = None
+    rests_on: str | None = None
+    score: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -206,13 +210,7 @@ class Verdict:
             upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
             text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
-        if (event := self.witness) is not None:
-            rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
-            rows.append(("witness", f"{event.event}{rest}"))
-            counts = f"{event.count} of {event.draws} against {event.count_prime} of "
-            rows.append(("counts", f"{counts}{event.draws_prime} fresh draws"))
-            if event.note:
-                rows.append(("note", event.note))
+        rows += self._witness_rows()
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)
         if self.direction:
@@ -233,7 +231,8 @@ class Verdict:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
             rows.append(("draws", f"{text}; {self.seconds:.1f} s, seed {self.seed}"))
         if self.source:
-            rows.append(("source", self.source))
+            many, assumed = "many draws a call", ", assumed independent"
+            rows.append(("source", self.source.replace(many, many + assumed)))
         rows += [
             (check["result"], check["words"])
             for check in self.checks
@@ -247,6 +246,24 @@ class Verdict:
             note = "" if follows else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
+
+    def _witness_rows(self) -> list[tuple[str, str]]:
+        event = self.witness
+        if event is None:
+            told = self.draws and self.guesses is None and self.verdict != "invalid"
+            text = "none: the counts of no event differ clearly"
+            if self.verdict == "violated":
+                text += "; the bound rests on bets on predicted distributions"
+            return [("witness", text)] if told else []
+        rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
+        counts = f"{event.count} of {event.draws} against {event.count_prime} of "
+        rows = [
+            ("witness", f"{event.event}{rest}"),
+            ("counts", f"{counts}{event.draws_prime} fresh draws"),
+            ("rests on", event.rests_on),
+            ("note", event.note),
+        ]
+        return [(name, text) for name, text in rows if text]
 
 
 def _figures() -> Any:

@@ -539,10 +539,10 @@ def test_words_of_scores_and_rows():
     vectors = learn(np.eye(3, dtype=int))
     scores = (((1,), (0.0, 1.0), 0.0),) * 3
     assert vectors.text(Event(((1.2, None),), view=View("score", scores=scores))) == (
-        "score of all entries >= 1.2 (a sum of scores of all entries)"
+        "score of 3 entries >= 1.2"
     )
     bits = Event(((None, 1.5),), view=View("score", scores=scores))
-    assert learn([1, 5]).text(bits) == ("score of all bits <= 1.5 (a sum of scores of all bits)")
+    assert learn([1, 5]).text(bits) == ("score of 3 bits <= 1.5")
 
     def rows(layout, *chosen):
         return layout.text(Event(((1, 1),), view=View("row", rows=chosen)))

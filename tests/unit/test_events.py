@@ -30,10 +30,7 @@ def test_ranges_are_closed_and_open_ends_have_none():
     assert event.holds(draws).tolist() == [1, 1, 0, 1, 1, 1, 0, 0, 1]
     assert text(event) == "output <= -1.0 or 0.5 <= output <= 2.0"
     assert text(Event(((3, 3), (7, None)))) == "output = 3 or output >= 7"
-    assert text(Event(((0.18899999999999997, 0.5), (0.7, 0.7123456789)))) == (
-        "0.188999 <= output <= 0.5 or 0.7 <= output <= 0.712346"
-    )
-    close = Event(((None, 0.12345671), (0.12345678, None)))  # six digits would not do
+    close = Event(((None, 0.12345671), (0.12345678, None)))
     assert text(close) == "output <= 0.12345671 or output >= 0.12345678"
     assert Event(((None, None),)).holds(draws[:7]).all()
 

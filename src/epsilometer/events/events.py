@@ -2,7 +2,8 @@
 
 An event looks at outputs through a view, which makes one number of each output: the output itself,
 one entry of a vector, one bit of a whole number, the lowest bit of a real as a computer holds it,
-a remainder, a difference of entries, a score of several entries, or membership in a set of rows.
+a remainder, a difference of entries, a score of several entries, membership in a set of rows, or
+whether it lies in several other events.
 The event holds the outputs whose number lies in one of its closed ranges; an open end is None. It
 may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 """
@@ -12,8 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -30,11 +29,13 @@ _FEW = 8  # ranges that outputs are compared with one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
+MINUS_ZERO = -5e-324
+"""Stands for -0.0 where it differs from 0.0."""
 SPAN = 4096
 """Difference between the codes of a lowest bit in one range of outputs and in the next range."""
 
 Kind = Literal[
-    "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference"
+    "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference", "all"
 ]
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
@@ -59,7 +60,8 @@ class View:
         ``score``, the sum over the entries of numbers that depend on each; ``row``, 1 for the
         given rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
         by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
-        ``difference`` of an entry and ``factor`` times the ``other``.
+        ``difference`` of an entry and ``factor`` times the ``other``; ``all``, 1 for outputs in
+        all ``parts``.
     entry
         The number of the entry or bit.
     scores
@@ -83,11 +85,15 @@ class View:
     modulus: Number = 1
     other: int = 0
     factor: Number = 1
+    parts: tuple[Event, ...] = ()
 
     def of(self, sample: Sample) -> Sample:  # noqa: PLR0911
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
         if self.kind in ("entry", "low bit", "remainder") and sample.ndim > 1:
             sample = np.ascontiguousarray(sample[:, self.entry])
+        if self.kind == "all":
+            inside = np.array([part.holds(sample) for part in self.parts])
+            return np.asarray(inside.all(axis=0), np.int64)
         if self.kind == "bit":
             return (sample >> self.entry) & 1
         if self.kind == "score":
@@ -123,7 +129,7 @@ class View:
     def text(self, names: Sequence[str]) -> str:
         """Name a remainder, a difference or a learned score, by the names of the entries."""
         if self.formula is not None:
-            return f"score of a logistic regression over {len(self.formula.entries)} entries"
+            return f"score of {len(self.formula.entries)} entries"
         if self.kind == "remainder":
             return f"{names[self.entry]} modulo {self.modulus!r}"
         times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
@@ -222,6 +228,8 @@ class Event:
             plain["scores"] = [[list(s), list(a), m] for s, a, m in view.scores]
         if view.kind == "row":
             plain["rows"] = [list(row) for row in view.rows]
+        if view.parts:
+            plain["parts"] = [part.to_plain() for part in view.parts]
         if view.starts:
             plain["starts"] = list(view.starts)
         if view.formula is not None:
@@ -237,7 +245,10 @@ class Event:
         formula = Formula.from_plain(plain["formula"]) if "formula" in plain else None
         starts = tuple(plain.get("starts", ()))
         numbers = {name: plain[name] for name in _NUMBERS.get(kind, ()) if name in plain}
-        view = View(kind, scores=scores, rows=rows, starts=starts, formula=formula, **numbers)
+        parts = tuple(map(cls.from_plain, plain.get("parts", ())))
+        view = View(
+            kind, scores=scores, rows=rows, starts=starts, formula=formula, parts=parts, **numbers
+        )
         ranges = tuple((_end(first), _end(last)) for first, last in plain["ranges"])
         return cls(ranges, plain.get("missing", False), view)
 
@@ -252,27 +263,12 @@ def _end(plain: Number | str | None) -> Number | None:
 
 
 def range_texts(name: str, ranges: Ranges) -> list[str]:
-    """Return a text for each range, such as ``x <= 3``, its ends in six digits if these differ.
+    """Return a text for each range.
 
-    Ends are rounded outwards: the numbers of a range satisfy its text.
-
-    >>> range_texts("x", [(None, -204.24082415904678), (0.3, 0.18899999999999997 + 0.2)])
-    ['x <= -204.24', '0.3 <= x <= 0.389']
+    >>> range_texts("x", [(None, -204.2), (0.3, 0.389), (2, None)])
+    ['x <= -204.2', '0.3 <= x <= 0.389', 'x >= 2']
     """
-    short = [
-        (first, last) if first == last else (_six(first, ROUND_FLOOR), _six(last, ROUND_CEILING))
-        for first, last in ranges
-    ]
-    gaps = [(a, b) for (_, a), (b, _) in pairwise(short) if a is not None and b is not None]
-    apart = all(a < b for a, b in gaps)
-    return [_range_text(name, *ends) for ends in (short if apart else ranges)]
-
-
-def _six(end: Number | None, rounding: str) -> Number | None:
-    """Return an end in six digits; whole and huge ones unchanged."""
-    if not isinstance(end, float) or not abs(end) < 1e300 or end == round(end):
-        return end
-    return float(Context(prec=6, rounding=rounding).create_decimal(repr(float(end))))
+    return [_range_text(name, *ends) for ends in ranges]
 
 
 def _range_text(name: str, first: Number | None, last: Number | None) -> str:
@@ -322,7 +318,7 @@ def lowest_bits(numbers: Sample) -> Counts:
     significands &= -significands  # the lowest bit alone: as a real, its exponent is its position
     lowest = significands.astype(np.float64).view(np.int64) >> 52
     lowest += np.maximum(exponents, 1) - (1023 + 1075)
-    lowest[significands == 0] = ZERO
+    lowest[(significands == 0) | (numbers == MINUS_ZERO)] = ZERO
     lowest[exponents == 2047] = NOT_FINITE
     return lowest
 
@@ -334,7 +330,8 @@ def remainders(numbers: Sample, modulus: Number) -> Sample:
     [53, 1, 0]
     """
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.mod(numbers, modulus))
+        rest = np.mod(numbers, modulus)
+    return np.asarray(np.where(rest == modulus, 0, rest), rest.dtype)  # of tiny numbers below 0
 
 
 def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:

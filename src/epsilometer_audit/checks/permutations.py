@@ -9,6 +9,8 @@
   clustered, as in a Dirichlet-multinomial distribution, are a third test martingale.
 - Sums of scores over a group that was fixed before the draws: it is a sample without replacement,
   for which Bennett's inequality holds (Hoeffding 1963, Section 6).
+- So are sums of scores over pieces of calls, equally many draws each: permutations of the pieces
+  show by how much the means of calls differ by chance.
 - Other statistics: draws are cut into pieces, each of which is compared with 199 permutations of
   itself. The p-values of pieces are independent and are combined by Fisher's method.
 """
@@ -34,6 +36,8 @@ _ODDS = (2.0, 10.0, 1000.0)  # of bets on an equal output, beside a bet of the w
 _CLUSTERED = (0.1, 1.0, 10.0)  # overdispersion of the counts in calls
 _VALUES = 4096  # the most frequent values
 _STRETCHES = 12  # of all rows
+_PARTS = 128  # of all draws, which calls are cut into
+_AT_ONCE = 1000  # permutations
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,55 @@ def by_time(scores: Floats) -> float:
     sizes = np.concatenate([sizes, ends[1:][several]])
     p_values = _bennett(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
     return float(p_values.min()) * p_values.size
+
+
+def calls_p(
+    scores: Sequence[Sequence[Floats]],
+    calls: Sequence[Sequence[int]],
+    rng: np.random.Generator,
+    limit: float,
+) -> float:
+    """Return the p-value of differences between calls, or 1 above the ``limit``.
+
+    Each side has scores of all draws, each ``(n,)``, and the sizes of its calls. The statistic is
+    the sum, over sides and scores, of the variance between calls.
+    """
+    sides = []
+    for of_side, sizes in zip(scores, calls, strict=True):
+        ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
+        starts = [
+            np.arange(end - size, end - piece + 1, piece)
+            for size, end in zip(sizes, ends.tolist(), strict=True)
+            if size >= piece
+        ]
+        if of_side and len(starts) > 1 and ends[-1] == len(of_side[0]):
+            table = np.column_stack([score / score.std() for score in of_side])
+            sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
+            first = np.concatenate(starts)
+            parts = sums[first + piece] - sums[first]
+            numbers = np.array([start.size for start in starts])
+            sides.append((parts - parts.mean(axis=0), numbers))
+
+    def statistic(orders: Sequence[Counts]) -> Floats:
+        total = np.zeros(len(orders[0]))
+        for (parts, numbers), order in zip(sides, orders, strict=True):
+            begins = np.cumsum(numbers) - numbers
+            means = np.add.reduceat(parts[order], begins, axis=1) / np.sqrt(numbers)[:, None]
+            total += (means**2).sum(axis=(1, 2))
+        return total
+
+    if not sides:
+        return 1.0
+    least = statistic([np.arange(len(parts))[None] for parts, _ in sides])[0] * (1 - 1e-9)
+    reached, done, wanted = 1, 1, math.ceil(2 / limit)
+    while done < wanted:
+        number = min(done if done > 1 else _PERMUTATIONS, _AT_ONCE, wanted - done)
+        orders = [rng.permuted(np.tile(np.arange(len(p)), (number, 1)), axis=1) for p, _ in sides]
+        reached += int(np.count_nonzero(statistic(orders) >= least))
+        done += number
+        if reached > max(limit * wanted, 1):
+            return 1.0
+    return reached / done
 
 
 def _pieces_p(

@@ -12,7 +12,7 @@ draw; the calls of all inputs are in random order.
   all together.
 - ``independent draws``: the ranks of draws do not depend on those before.
 - ``order of calls``: no group of draws differs from all others: by time, size of the call, or input
-  of the previous call.
+  of the previous call. In all draws of the audit, calls differ no more than chance allows.
 - ``x against x``: the audit itself does not distinguish early draws from late ones.
 
 For correct draws, the probability that any check fails is at most ``alpha``, by default 0.001;
@@ -29,7 +29,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools
+from epsilometer.arrays import Bools, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.calls import Calls, Draw, Group, Sample, draw_calls
 from epsilometer_audit.checks.permutations import (
@@ -37,6 +37,7 @@ from epsilometer_audit.checks.permutations import (
     agreement,
     autocovariances,
     by_time,
+    calls_p,
     clustered,
     correlation_p,
     places_p,
@@ -61,7 +62,7 @@ _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 
 _KINDS = 64  # different outputs with a common divisor of counts: by chance 3 sqrt(n) 2^-64 at most
 _ROWS = 1_000_000  # recorded outputs that are checked
 _HEAD, _BLOCK = 8192, 64  # first rows, and blocks of them in which repetitions are noted
-_STRETCH = 512  # successive rows
+_STRETCH, _LONG = 512, 2048  # successive rows, recorded and drawn
 _DOUBT = 1e-4  # of notes about recorded outputs
 _SMALL_SHARE = 1e-2  # of the usual probability: it needs permutations of more pieces
 _PASSED = {
@@ -159,17 +160,24 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     return [repeated, _recorded_order(sides, rng), _recorded_alike(sides, rng)]
 
 
-def check_drawn(x: Sequence[Any], x_prime: Sequence[Any], *, alpha: float = ALPHA) -> Check:
+def check_drawn(
+    x: Sequence[Any],
+    x_prime: Sequence[Any],
+    *,
+    alpha: float = ALPHA,
+    calls: Sequence[Sequence[int]] = ((), ()),
+) -> Check:
     """Check all draws of an audit: whether calls share noise, or the distribution drifts.
 
     A drift too small for two thousand draws may be a violation after a hundred thousand. This check
     fails with probability 0.00015 at most if draws are independent and of one distribution.
 
     Each side has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that
-    of all checks, of which this has 15 %; 0.001 at most.
+    of all checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of
+    each side; without them it is not tested whether they differ from each other.
     """
     name, share = "order of calls", _share(alpha)
-    limit = _DRAWN * share / 2
+    limit, rng = _DRAWN * share / 4, np.random.default_rng(0)
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
     repeated = _repetitions(sides, limit)
     if repeated.result == "failed":
@@ -179,6 +187,14 @@ def check_drawn(x: Sequence[Any], x_prime: Sequence[Any], *, alpha: float = ALPH
         if min(p_values, default=1.0) <= limit:
             text = f"{side.name}, late outputs differ from early ones"
             return Check(name, "failed", f"{text}: state is kept between calls")
+    if calls_p([side.scores for side in sides], calls, rng, limit) <= limit:
+        text = "outputs of different calls differ more than those of one call: draws of a call "
+        return Check(name, "failed", f"{text}share noise, or state is kept between calls")
+    for side in sides:
+        serial = limit / max(len(side.scores), 1) / len(sides)
+        if any(serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)):
+            text = f"{side.name}, outputs of a call depend on those before: its draws share noise"
+            return Check("independent draws", "failed", text)
     drawn = Check(name, "passed", "early and late outputs of the audit have the same law")
     return _shared_noise(sides, _CLUSTERED * share) or drawn
 
@@ -353,15 +369,20 @@ def _recorded_repetitions(sides: Sequence[Sample]) -> Check:
 def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
     name = "independent draws"
     for side in sides:
-        stretch = min(side.size // PIECES, _STRETCH)
-        starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
-        for score in side.scores:
-            pieces, limit = [score[i : i + stretch] for i in starts], _DOUBT / len(side.scores)
+        for pieces, score in zip(_stretches(side, _STRETCH), side.scores, strict=True):
+            limit = _DOUBT / len(side.scores)
             if min(serial_p(pieces, rng, limit), by_time(score)) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return Check(name, "note", text)
     return Check(name, "passed", "outputs are in no order")
+
+
+def _stretches(side: Sample, longest: int) -> list[list[Floats]]:
+    """Return some stretches of successive draws, of each score."""
+    stretch = min(side.size // PIECES, longest)
+    starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
+    return [[score[i : i + stretch] for i in starts] for score in side.scores]
 
 
 def _recorded_alike(sides: Sequence[Sample], rng: np.random.Generator) -> Check:

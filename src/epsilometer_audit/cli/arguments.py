@@ -73,7 +73,8 @@ the number of draws
 --jobs N | processes that draw (default 1); the answer does not depend on N
 --stop | stop as soon as the claim is refuted; alpha does not change
 the answer
---alpha A | largest probability of "violated" if the claim holds (default .05)
+--alpha A | largest probability of "violated" if the claim holds (default .05) and draws are \
+independent, also those of one call
 --detect LEVEL | say "undecided" if these draws find this true level with probability below .9
 --explain | if violated or invalid: name the lines of code that act differently on x and x' \
 with the same noise

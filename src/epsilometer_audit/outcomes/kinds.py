@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from epsilometer.events.events import Ranges, range_texts
+from epsilometer.events.events import MINUS_ZERO, Number, Ranges, range_texts
 from epsilometer_audit.outcomes.reals import (
-    BELOW,
     NONE,
     Array,
     Values,
@@ -104,11 +103,12 @@ class Column:
         if self.kind == "length":  # never below 0
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         texts = range_texts(self.name, ranges)
+        if self.signed:
+            signed = zip(texts, ranges, strict=True)
+            texts = [_with_sign(text, first, last) for text, (first, last) in signed]
         if missing:
             lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
             texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
-        if self.signed:
-            texts = [text.replace(repr(BELOW), "-0.0") for text in texts]
         return listed("", texts, " or ", " ranges", most=4) if texts else "no output"
 
     def value(self, number: int) -> str:
@@ -131,6 +131,14 @@ class Column:
         negated = self.kind == "word" and size - 1 in codes
         texts = [self.value(code) for code in (others if negated else codes)]
         return listed(f"{name_of(self.path)} is {'not ' * negated}", texts)
+
+
+def _with_sign(text: str, first: Number | None, last: Number | None) -> str:
+    """Say which zero a range holds: they are equal in a comparison."""
+    text = text.replace(repr(MINUS_ZERO), "-0.0")
+    if first == 0.0:
+        return f"{text}, but not -0.0"
+    return f"{text}, but not 0.0" if last == MINUS_ZERO else text
 
 
 def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:

@@ -37,7 +37,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.events import Event, range_texts
+from epsilometer.events.events import MINUS_ZERO, Event, range_texts
 from epsilometer_audit.outcomes.kinds import Column, kind_and_columns, shape_of
 from epsilometer_audit.outcomes.reals import (
     Array,
@@ -155,16 +155,26 @@ class Layout:
         encoded = [self.encode(batch) for batch in batches]
         return encoded[0] if len(encoded) == 1 else np.concatenate(encoded)
 
+    def number_of(self, event: Event) -> str:
+        """Name the number that an event is about."""
+        view, columns = event.view, self.columns
+        if view.kind in ("score", "learned"):
+            size = len(view.scores) or len(view.formula.entries if view.formula else ())
+            return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
+        column = columns[view.entry if view.kind in ("entry", "low bit") else 0]
+        name = name_of(column.path) if column.kind in ("word", "present") else column.name
+        return f"the lowest bit of {name}" if view.kind == "low bit" else name
+
     def text(self, event: Event) -> str:
         """Return a line that says which outputs an event of the columns holds."""
         view, columns = event.view, self.columns
         if view.kind == "row":
             text = self._rows(view.rows)
+        elif view.kind == "all":
+            text = " and ".join(map(self.text, view.parts))
         elif view.kind == "score":
-            among = "entries" if len(columns) > 1 else "bits"
-            note = f" (a sum of scores of all {among})"
-            texts = range_texts(f"score of all {among}", event.ranges)
-            text = listed("", texts, " or ", " ranges", most=3, line=LINE - len(note)) + note
+            name = f"score of {len(view.scores)} {'entries' if len(columns) > 1 else 'bits'}"
+            text = listed("", range_texts(name, event.ranges), " or ", " ranges", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
             text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
@@ -184,10 +194,19 @@ class Layout:
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
-        every = event.view.kind in ("score", "row", "learned")
-        columns = self.columns if every else self.columns[event.view.entry :][:1]
+        if event.view.parts:
+            return plain | {"parts": [self.plain(part) for part in event.view.parts]}
+        every = event.view.kind in ("score", "row", "learned", "difference")
+        entry = 0 if event.view.kind == "bit" else event.view.entry
+        columns = self.columns if every else self.columns[entry:][:1]
+        if len(self.columns) > 1:
+            plain["columns"] = [column.name for column in columns]
         words = {column.name: column.outcomes for column in columns if column.kind == "word"}
-        return plain | {"words": words} if words else plain
+        if words:
+            plain["words"] = words
+        if any(column.signed for column in columns):
+            plain["minus zero"] = MINUS_ZERO
+        return plain
 
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
         start = "output is "

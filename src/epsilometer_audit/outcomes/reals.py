@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.events.events import MINUS_ZERO
 
 Array = NDArray[Any]
 Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis
@@ -26,8 +27,6 @@ EXACT = 2**53
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""
-BELOW = -5e-324
-"""The code for -0.0 in signed columns."""
 _LARGE = 2**1000  # whole numbers up to here are held by reals
 _DOUBLE = 8  # bytes
 _REALS = 21  # that hold any whole number below 2^1024
@@ -122,8 +121,8 @@ def both_zeros(arrays: Sequence[Array]) -> Array:
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
-    """Return reals with `BELOW` in place of -0.0, at some positions."""
-    return np.where((numbers == 0) & np.signbit(numbers) & where, BELOW, numbers)
+    """Return reals with `MINUS_ZERO` in place of -0.0, at some positions."""
+    return np.where((numbers == 0) & np.signbit(numbers) & where, MINUS_ZERO, numbers)
 
 
 def _of_array(values: Array) -> tuple[Array, Array | None]:

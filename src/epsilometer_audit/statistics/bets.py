@@ -94,7 +94,8 @@ class Round:
     """A bet and the counts of its fresh draws, equally many of P and of Q.
 
     ``counts`` and ``counts_prime`` are of shape ``(blocks, k)``; ``ahead`` is the largest number of
-    draws a side to come when the bet was chosen, ``layout`` the layout of its outputs.
+    draws a side to come when the bet was chosen, ``layout`` the layout of its outputs, and ``past``
+    the number of draws a side before them.
     """
 
     bet: Bet
@@ -102,6 +103,7 @@ class Round:
     counts_prime: Counts
     ahead: int
     layout: Layout | None = None
+    past: int = 0
 
     @property
     def together(self) -> Round:

@@ -9,6 +9,7 @@ learned again from all past draws each time, and its predictors keep what they h
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.estimators.witness import summed
-from epsilometer.events.events import View, entries_of
+from epsilometer.events.events import Event, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
@@ -29,12 +30,14 @@ from epsilometer_audit.statistics.predictors import (
     DISCRETE,
     SCORES,
     Mixture,
+    Points,
     Prediction,
     Shares,
     factors,
     renyi_factors,
 )
 from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
+from epsilometer_audit.statistics.witnesses import beyond
 
 _FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
 _ENTRIES = 16  # views of single entries, at most
@@ -157,6 +160,33 @@ class Portfolio:
             start, used = end, used + size
         return Growth(pieces)
 
+    def event(
+        self, x: Sequence[Any], x_prime: Sequence[Any], level: float
+    ) -> tuple[Event, bool, Layout] | None:
+        """Return the event of the bet that has won most against a level, or None.
+
+        It holds the outputs that, together, exceed the claim most by what the view and the
+        predictor of that bet predict from these batches of raw past outputs alone. The second value
+        tells whether it is likelier on x'.
+        """
+        if not self._views:
+            return None
+        levels = self._levels[self.claim.quantity]
+        claim = min(int(np.searchsorted(levels, level)), levels.size - 1)
+        key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim].max())
+        of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
+        layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
+        sides = layout.encode_all(x), layout.encode_all(x_prime)
+        crossed, direct = (_views(*sides, layout, self.as_reals, c) for c in (True, False))
+        for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
+            if choice.key(layout) == key:
+                past = Points.of(choice.sides[0]), Points.of(choice.sides[1])
+                for predictor in best.mixture.ranked(of_claim):
+                    prediction = predictor(*past)
+                    if prediction is not None:
+                        return *_event_of(prediction, choice.view, sides, self.claim), layout
+        return None
+
     def _wealth(self) -> Floats:
         """Return the log wealth, of shape ``(m,)``."""
         each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
@@ -267,6 +297,44 @@ def _function_bets(prediction: Prediction, first: Floats, second: Floats) -> tup
     return renyi_factors(prediction, first.ravel(), second.ravel())
 
 
+def _event_of(
+    prediction: Prediction, view: View | _Score, sides: Sequence[Sample], claim: Claim
+) -> tuple[Event, bool]:
+    """Return the cells that together exceed the claim most, by their predicted probabilities.
+
+    The number of draws of the ``sides`` is that of the draws to come.
+    """
+    draws = [float(len(side)) for side in sides]
+    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
+    for turned in (False, True):
+        p, q = (prediction.p, prediction.q)[:: -1 if turned else 1]
+        order = np.argsort(np.log(q) - np.log(p), kind="stable")
+        shares = np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1]
+        excess = beyond(claim, *shares, draws)
+        if excess.max() > best:
+            size = int(excess.argmax()) + 1
+            best, chosen, swapped = float(excess.max()), np.sort(order[:size]), turned
+    inside = np.zeros(prediction.p.size + 1, bool)
+    inside[chosen] = True
+    turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
+    whole = not isinstance(view, _Score) and view.of(sides[0][:1]).dtype.kind == "i"
+    ranges: list[tuple[Any, Any]] = []
+    for first, last in zip(turns[::2], turns[1::2], strict=True):
+        ends = [prediction.edges[i - 1] for i in (first, last) if 0 < i < prediction.p.size]
+        if isinstance(view, _Score):
+            ends = [(math.floor(end) + 0.5) * view.step for end in ends]
+        start, end = ends[0] if first else None, ends[-1] if last < prediction.p.size else None
+        if start is not None:
+            start = math.floor(start) + 1 if whole else float(np.nextafter(start, math.inf)) + 0.0
+        if end is not None:
+            end = math.floor(end) if whole else float(end)
+        if start is None or end is None or start <= end:
+            ranges.append((start, end))
+    of = view.view if isinstance(view, _Score) else view
+    missing = bool(inside[-2]) and any(np.isnan(view.of(side)).any() for side in sides)
+    return Event(tuple(ranges), missing, of), swapped
+
+
 @dataclass(frozen=True)
 class _Score:
     """A score in whole steps."""
@@ -355,14 +423,16 @@ class _Choice:
         return DENSE if different == numbers.size else ATOMS
 
 
-def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterator[_Choice]:
+def _views(
+    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, crossed: bool = True
+) -> Iterator[_Choice]:
     entries: Sequence[int] = [0]
     if x.ndim == 1:
         discrete = layout.columns[0].kind not in ("number", "rest")
         yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
         size = 0 if discrete else _bits(x, x_prime)
         if size:
-            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size)
+            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size, crossed)
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
@@ -373,7 +443,8 @@ def _views(x: Sample, x_prime: Sample, layout: Layout, as_reals: bool) -> Iterat
             sides = view.of(x), view.of(x_prime)
             share = (1 + discrete) / len(entries)  # few numbers are soon learned
             yield _Choice(view, share, sides, discrete=discrete)
-        yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1])
+        learners = _learners(x, layout.numbers)
+        yield from _scores(x, x_prime, learners, x.shape[1], crossed)
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
@@ -416,17 +487,17 @@ def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
 
 
 def _scores(
-    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int
+    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int, crossed: bool
 ) -> Iterator[_Choice]:
     """Yield the scores of so many entries that are learned on the past draws.
 
-    Few past draws are seen through scores that their other half has learned.
+    Few past draws are seen through scores that their other half has learned, if ``crossed``.
     """
     learners = list(learners)
     half = len(x) // 2
     for i, learn in enumerate(learners):
         view = first = second = learn(x, x_prime)
-        if half < _CROSSED * min(entries, _SCORED):
+        if crossed and half < _CROSSED * min(entries, _SCORED):
             first = learn(x[:half], x_prime[:half])
             second = learn(x[half:], x_prime[half:])
         if view is None or first is None or second is None:

@@ -335,6 +335,12 @@ class Mixture:
         """Return the prediction of the predictor with most wealth against a claim."""
         return self._predictions[int((self.logs[:, claim] + self._log_shares).argmax())]
 
+    def ranked(self, claim: int) -> list[Predictor]:
+        """Return the predictors by their wealth against a claim, the largest first."""
+        order = np.argsort(-(self.logs[:, claim] + self._log_shares), kind="stable")
+        predictors = list(self.shares)
+        return [predictors[i] for i in order.tolist()]
+
     def change_claims(
         self, index: Counts, bets: Callable[[Prediction], tuple[Floats, Floats]]
     ) -> None:

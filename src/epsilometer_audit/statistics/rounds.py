@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.schedule import Step
 from epsilometer_audit.statistics.wealth import EARLY, Looks, Wealth
+from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
 _FEWEST = 5  # draws of a side that choose an event
 
@@ -76,12 +78,15 @@ class Evidence:
         ahead: int,
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
+        pasts = {pair: sum(map(len, self.raw[pair][0])) for pair in outputs}
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
-                rounds = bets[pair].on(fresh, claim, blocks, ahead) if pair in bets else []
+                rounds = (
+                    bets[pair].on(fresh, claim, blocks, ahead, pasts[pair]) if pair in bets else []
+                )
                 growth = (
                     self._portfolios[claim, pair].record(*fresh, blocks) if self.early else None
                 )
@@ -105,7 +110,7 @@ class Evidence:
         claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
-    def witness(self, claim: Claim) -> Round | None:
+    def bet(self, claim: Claim) -> Round | None:
         """Return the bet on the last pair that won most against a part of the claim.
 
         If none was chosen so far, it is chosen on the first half of the draws, and counts those of
@@ -113,15 +118,54 @@ class Evidence:
         """
         past = self.raw[self.best]
         if len(self.steps) > 1 or not past[0]:
-            return self.wealths[claim].witness(self.best)
+            return self.wealths[claim].witness(self.best, claim.level)[0]
         half = len(past[0][0]) // 2
         if half < _FEWEST:
             return None
         step = Step(1, half, half)
         learned = _learn(([past[0][0][:half]], [past[1][0][:half]]), self, step)
         later = past[0][0][half:], past[1][0][half:]
-        bets = learned.on(later, claim, [len(later[0])], half)
+        bets = learned.on(later, claim, [len(later[0])], half, half)
         return next((bet for bet in bets if bet.bet.event() is not None), None)
+
+    def witness(self, claim: Claim, lower: float, bet: Round | None) -> Found | None:
+        """Return the event of the bet that won most against the level ``lower``, with its counts.
+
+        If that does not refute the claim, the event of ``bet`` comes first. There is none if no
+        counts differ visibly. A portfolio's event is chosen on the first half of the draws.
+        """
+        level = max(lower, float(claim.grid()[1]))
+        best, early = self.wealths[claim].witness(self.best, level)
+        violated = lower >= claim.level
+        bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]
+        told = claim.at(min(level, claim.level)) if claim.level > 0 else claim
+        finds = [partial(self._found, each, told) for each in bets]
+        if violated and self.early:
+            predicted = partial(self._predicted, claim, level)
+            finds.insert(0 if early else len(finds), predicted)
+        return first_visible(find() for find in finds)
+
+    def _found(self, bet: Round, claim: Claim) -> Found | None:
+        event, start = bet.bet.event(), bet.past
+        if event is None or bet.layout is None:
+            return None
+        sides = [bet.layout.encode_all(batches) for batches in self.raw[self.best]]
+        before = [side[:start] for side in sides]
+        fresh = [side[start : start + int(bet.counts.sum())] for side in sides]
+        return found(event, bet.layout, before, fresh, claim, swapped=bet.bet.swapped)
+
+    def _predicted(self, claim: Claim, level: float) -> Found | None:
+        half = sum(map(len, self.raw[self.best][0])) // 2
+        if half < _FEWEST:
+            return None
+        past = [_first(batches, half) for batches in self.raw[self.best]]
+        chosen = self._portfolios[claim, self.best].event(past[0], past[1], level)
+        if chosen is None:
+            return None
+        event, swapped, layout = chosen
+        sides = [layout.encode_all(batches) for batches in self.raw[self.best]]
+        before, fresh = [side[:half] for side in sides], [side[half:] for side in sides]
+        return found(event, layout, before, fresh, claim, swapped=swapped, predicted=True)
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
@@ -179,6 +223,15 @@ def gather(
     return evidence
 
 
+def _first(batches: Sequence[Any], size: int) -> list[Any]:
+    """Return so many of the first outputs, as batches."""
+    first = []
+    for batch in batches:
+        first.append(batch[:size])
+        size -= len(first[-1])
+    return [batch for batch in first if len(batch)]
+
+
 def _cut(sizes: Sequence[int], total: int) -> list[int]:
     """Return the sizes of blocks of which only so many draws in ``total`` are there."""
     ends = np.minimum(np.cumsum(sizes), total)
@@ -195,11 +248,12 @@ class _Learned:
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
     def on(
-        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int
+        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int, past: int
     ) -> list[Round]:
-        """Return the bets against a part of the claim, on fresh draws of both sides."""
+        """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
         fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
-        return [bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim]]
+        rounds = (bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim])
+        return [replace(each, past=past) for each in rounds]
 
 
 def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:

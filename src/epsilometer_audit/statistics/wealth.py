@@ -70,6 +70,10 @@ class _Course:
         """The log of the largest wealth of each pair now."""
         return {pair: float(_log_sum(logs, 0).max()) for pair, logs in self._wealth.items()}
 
+    def of_purses(self, pair: int) -> Floats:
+        """Return the log of the wealth of a pair now at the first level, by purse, ``(t,)``."""
+        return self._wealth[pair][:, 0]
+
     def advance(self, step: Mapping[int, Looks]) -> Floats:
         """Return the log of the wealth after each block of a step, ``(blocks, m)``."""
         wealth, levels = self._wealth, self.levels
@@ -192,16 +196,24 @@ class Wealth:
         """The log of the wealth of the pairs that are left, at the claimed level."""
         return self._claimed.of_pairs
 
-    def witness(self, pair: int) -> Round | None:
-        """Return the bet on a pair that won most against the claim, the latest of equals."""
-        level = np.array([self.claim.level])
+    def witness(self, pair: int, level: float) -> tuple[Round | None, bool]:
+        """Return the bet on a pair that won most against a level, the latest of equals.
+
+        And whether the portfolio of the pair won more than all these bets.
+        """
+        levels = np.array([level])
         bets: dict[int, Round] = {}  # those on blocks of one round together
+        course = self._course(self.claim.at(level), levels)
+        for step in self.steps:
+            course.advance({each: looks.together for each, looks in step.items()})
         for step in reversed(self.steps):
             for each in step[pair].rounds if pair in step else ():
                 later = bets.get(id(each.bet))
                 bets[id(each.bet)] = each if later is None else each.with_later(later)
 
         def gain(bet: Round) -> float:
-            return float(growth(bet, self.claim, level, self.alpha).sum(axis=0).max())
+            return float(growth(bet, self.claim, levels, self.alpha).sum(axis=0).max())
 
-        return max(bets.values(), key=gain, default=None)
+        purses = course.of_purses(pair)
+        early = bool(purses[0] > np.logaddexp.reduce(purses[1:]))
+        return max(bets.values(), key=gain, default=None), early

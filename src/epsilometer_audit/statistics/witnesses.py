@@ -1,0 +1,227 @@
+"""The event that a verdict names: that of the bet that won, in words that a person can check.
+
+A score of several entries is told by one to three conditions on its strongest entries, if some of
+them together are far more frequent on one input. Past draws choose these conditions; the draws that
+are counted had no part in it. The ends of ranges have as few digits as keep all counted draws where
+they are, so that words and counts mean the same event.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
+from typing import Literal
+
+import numpy as np
+
+from epsilometer.arrays import Floats, Sample
+from epsilometer.events.events import Event, Number, View
+from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.statistics.claims import Claim, EventClaim
+from epsilometer_audit.statistics.scores import strongest_entries
+
+VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
+_CHOSEN = 2.0  # standard deviations beyond the claim, on the draws that choose conditions
+_ROWS = 20_000  # of either side, that choose conditions
+_STRONGEST = 8  # entries of a score that conditions are about
+_FEW = 6  # different numbers that are conditions of their own
+_QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+_TERMS = 3
+_BETTER = 1.15  # times as many standard deviations with one condition more
+_DIGITS, _HUGE = range(3, 18), 1e300
+_READ = ("output", "entry", "learned", "score", "remainder", "difference", "all")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An event and its counts ``hits`` of ``draws``, first on the side where it is likelier.
+
+    This is x' if ``swapped``. ``whole`` is the event of the bet where ``event`` only has some
+    conditions of it. ``predicted`` tells that the bet was on predicted distributions.
+    """
+
+    event: Event
+    layout: Layout
+    swapped: bool
+    hits: tuple[int, int]
+    draws: tuple[int, int]
+    whole: Event | None = None
+    predicted: bool = False
+
+    @property
+    def apart(self) -> float:
+        """How many standard deviations the first share is above the other."""
+        p, q = (hits / n for hits, n in zip(self.hits, self.draws, strict=True))
+        share = sum(self.hits) / sum(self.draws)
+        spread = math.sqrt(share * (1 - share) * sum(1 / n for n in self.draws))
+        return (p - q) / max(spread, 1e-300)
+
+
+def found(
+    event: Event,
+    layout: Layout,
+    before: Sequence[Sample],
+    fresh: Sequence[Sample],
+    claim: Claim,
+    *,
+    swapped: bool,
+    predicted: bool = False,
+) -> Found:
+    """Count an event, or conditions of it, in the fresh draws of both sides, x first.
+
+    Conditions are chosen on the draws ``before``. All are encoded by the layout.
+    """
+    turn = -1 if swapped else 1
+    before, fresh = before[::turn], fresh[::turn]
+    draws = len(fresh[0]), len(fresh[1])
+
+    def counted(told: Event, whole: Event | None) -> Found:
+        hits = told.count(fresh[0]), told.count(fresh[1])
+        return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted)
+
+    if event.view.kind in ("score", "learned"):
+        conditions = _conditions(event.view, layout, before, claim)
+        if conditions is not None:
+            told = counted(conditions, event)
+            p, q = (hits / n for hits, n in zip(told.hits, draws, strict=True))
+            if told.apart > VISIBLE[0] and p > _allowed(claim, np.array(q)):
+                return told
+    return counted(event, None)
+
+
+def first_visible(finds: Iterable[Found | None]) -> Found | None:
+    """Return the first event whose counts differ clearly; else that whose counts differ most.
+
+    None if those of no event differ visibly.
+    """
+    others = []
+    for each in finds:
+        if each is not None and each.apart > VISIBLE[0]:
+            return each
+        others += [each] if each is not None and each.apart > VISIBLE[1] else []
+    return max(others, key=lambda each: each.apart, default=None)
+
+
+def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats:
+    """Return by how many standard deviations events of shares p and q exceed the claim.
+
+    Each share has a draw more that is inside by half. For Rényi divergences, p exceeds q.
+    """
+    p, q = ((share * n + 0.5) / (n + 1) for share, n in zip((p, q), draws, strict=True))
+    allowed = _allowed(claim, q)
+    spread = p * (1 - p) / draws[0] + (allowed / q) ** 2 * q * (1 - q) / draws[1]
+    return np.asarray((p - allowed) / np.sqrt(spread))
+
+
+def _allowed(claim: Claim, q: Floats) -> Floats:
+    """Return the largest probabilities on the other side; of a Rényi claim, the same."""
+    return claim.likelier(q, claim.level) if isinstance(claim, EventClaim) else q
+
+
+# --- conditions on the entries of a score ---------------------------------------------------------
+
+
+def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Claim) -> Event | None:
+    """Return one to three conditions that together exceed the claim most, if they do so clearly."""
+    sides = [side[:_ROWS] for side in before]
+    bits = sides[0].ndim == 1
+    entries = strongest_entries(view, sides[0], sides[1])[:_STRONGEST]
+    events, of_entry = [], []
+    for entry in entries:
+        each = View("bit" if bits else "entry", entry)
+        coded = not bits and layout.columns[entry].kind in ("word", "present")
+        some = _of_entry(each, np.concatenate([each.of(side) for side in sides]), coded=coded)
+        events += some
+        of_entry += [entry] * len(some)
+    if not events:
+        return None
+    inside = [np.column_stack([e.holds(side) for e in events]).astype(np.float32) for side in sides]
+    same, draws = np.equal.outer(of_entry, of_entry), [float(len(side)) for side in sides]
+    chosen: list[int] = []
+    best, held = -np.inf, [np.ones(len(side), np.float32) for side in sides]
+    while len(chosen) < _TERMS:
+        p, q = (h @ c / len(c) for h, c in zip(held, inside, strict=True))
+        singles = beyond(claim, p, q, draws)
+        singles[np.isin(of_entry, [of_entry[i] for i in chosen])] = -np.inf
+        options = [(float(singles.max()), [int(singles.argmax())])]
+        if len(chosen) + 2 <= _TERMS:
+            p, q = ((c * h[:, None]).T @ c / len(c) for h, c in zip(held, inside, strict=True))
+            pairs = beyond(claim, p, q, draws)
+            pairs[same] = -np.inf
+            first, second = divmod(int(pairs.argmax()), len(events))
+            options.append((float(pairs.max()) / _BETTER, [first, second]))
+        gain, more = max(options)
+        if chosen and gain < _BETTER * best:
+            break
+        best = gain * _BETTER if len(more) == 2 else gain
+        chosen += more
+        held = [h * c[:, more].prod(axis=1) for h, c in zip(held, inside, strict=True)]
+    if best < _CHOSEN:
+        return None
+    parts = tuple(events[i] for i in sorted(chosen, key=lambda i: entries.index(of_entry[i])))
+    return parts[0] if len(parts) == 1 else Event(((1, 1),), view=View("all", parts=parts))
+
+
+def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
+    """Return conditions on an entry: values that it has or has not, and half-lines."""
+    real = numbers.dtype.kind == "f"
+    there = numbers[~np.isnan(numbers)] if real else numbers
+    values = np.unique(there)
+    events = []
+    if there.size < numbers.size:
+        events += [Event((), True, view), Event(((None, None),), False, view)]
+    if values.size < 2:
+        return events
+    few = values.size <= _FEW
+    if few or coded:
+        values = values[:_STRONGEST]
+        for value in values.tolist():
+            events.append(Event(((value, value),), False, view))
+            if coded and values.size > 2:
+                ends = ((None, value - 1), (value + 1, None))
+                events.append(Event(ends, False, view))
+    if not coded and values.size > 2:
+        at = values[:-1] if few else np.quantile(there, _QUANTILES, method="lower")
+        for end in np.unique(at):
+            after = values[np.searchsorted(values, end, side="right")].item()
+            events += [
+                Event(((None, end.item()),), False, view),
+                Event(((after, None),), False, view),
+            ]
+    return events
+
+
+# --- few digits -----------------------------------------------------------------------------------
+
+
+def _short(event: Event, fresh: Sequence[Sample]) -> Event:
+    """Return the event with ends of as few digits as keep these draws inside or outside."""
+    view = event.view
+    if view.kind == "all":
+        return replace(event, view=replace(view, parts=tuple(_short(e, fresh) for e in view.parts)))
+    real = any(isinstance(end, float) for ends in event.ranges for end in ends)
+    if view.kind not in _READ or not real:
+        return event
+    numbers = np.unique(np.concatenate([view.of(side) for side in fresh]))
+    if numbers.dtype.kind != "f":
+        return event
+    ranges = [
+        (a, b) if a == b else (_end(a, numbers, "left"), _end(b, numbers, "right"))
+        for a, b in event.ranges
+    ]
+    return replace(event, ranges=tuple(ranges))
+
+
+def _end(end: Number | None, numbers: Floats, side: Literal["left", "right"]) -> Number | None:
+    """Return an end in few digits that has the same numbers below it."""
+    if not isinstance(end, float) or not abs(end) < _HUGE or end == round(end):
+        return end
+    below = numbers.searchsorted(end, side)
+    for digits in _DIGITS:
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
+            short = float(Context(prec=digits, rounding=rounding).create_decimal(repr(end)))
+            if numbers.searchsorted(short, side) == below:
+                return short
+    return end
