@@ -333,7 +333,7 @@ def test_a_budget_on_the_command_line(place, capsys):
 def test_outputs_of_several_calls_are_those_of_one():
     whole, real, pair = np.arange(2), np.array([0.5]), np.ones((2, 2))
     assert joined([whole, whole]).dtype == whole.dtype
-    assert joined([whole, real]) == [0, 1, 0.5]
+    assert joined([whole, real]).tolist() == [0, 1, 0.5]
     assert joined([whole, ["a"]]) == [0, 1, "a"]
     assert joined([pair, pair]).shape == (4, 2)
     assert joined([pair, [(1.0,)]])[-1] == (1.0,)

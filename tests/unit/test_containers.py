@@ -279,12 +279,12 @@ def two_sided(rng, size=None):
 def layered(x, rng):
     """Return a number whose last digits show x."""
     g, noise = int(two_sided(rng)), int(two_sided(rng))
-    return (g + x + 1000) * 2**200 + noise * 2**100 + x
+    return (g + x + 1000) * 2**200 + (noise + 1000) * 2**100 + x
 
 
 def thirty(x, rng):
     """Return 30 digits after the point, the last of which shows x."""
-    return f"{int(rng.integers(10**9))}.{int(rng.integers(10)):029}{x}"
+    return f"{int(rng.integers(1, 10**9))}.{int(rng.integers(10)):029}{x}"
 
 
 LEAKS = {
@@ -293,7 +293,7 @@ LEAKS = {
     "layers in a list": lambda x, size, rng: [layered(x, rng) for _ in range(size)],
     "layers in a key": lambda x, rng: {"a": layered(x, rng)},
     "digits in a text": thirty,
-    "digits of a decimal": lambda x, rng: Decimal(thirty(x, rng)[-31:]),
+    "digits of a decimal": lambda x, rng: Decimal(thirty(x, rng)),
     "JSON in a text": lambda x, rng: f'{{"a": {thirty(x, rng)}}}',
 }
 
@@ -343,7 +343,7 @@ WRITTEN = {
         for zero, n in zip(rng.random(size) < 0.2 + 0.6 * x, rng.integers(5, 50, size), strict=True)
     ],
     "thirty digits": lambda rng, x, size: [
-        f"0.{int(rng.integers(5))}{x or 5:029}" for _ in range(size)
+        f"0.{int(rng.integers(1, 5))}{x or 5:029}" for _ in range(size)
     ],
 }
 
@@ -394,14 +394,14 @@ for line in sys.stdin:
     request = json.loads(line)
     rng, x = random.Random(request["seed"]), request["input"]
     for _ in range(request["size"]):
-        print(sys.argv[1] % (rng.randrange(5), x), flush=False)
+        print(sys.argv[1] % (rng.randrange(1, 5), x), flush=False)
     sys.stdout.flush()
 """
 
 
 @pytest.mark.parametrize(
     "form",
-    ["%d.00000000000000000000000000000%d", "[%d, 0.00000000000000000000000000000000%d5, 1]"],
+    ["%d.00000000000000000000000000000%d", "[%d, 3.00000000000000000000000000000000%d5, 1]"],
 )
 def test_last_digits_of_a_worker_are_looked_at(form, tmp_path):
     (tmp_path / "worker.py").write_text(ANSWERS)
