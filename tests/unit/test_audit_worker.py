@@ -187,7 +187,7 @@ GARBAGE = [  # script, words of the error for three outputs
     (f"echo 1; echo {'x ' * 100}; echo 3", ["line 2 of 3", "x x x x..."]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
     (r"""echo '{"raw": "float16"}'""", ["announces raw 'float16'; known are float64 and int64"]),
-    (r"""echo '{"raw": "int64", "columns": 0}'""", ["announces '0' columns"]),
+    (r"""echo '{"raw": "int64", "columns": 0}'""", ["announces 0 columns; known are"]),
     (r"""printf '{"raw": "int64"}\n1234567890123456789012345'""", ["more than the 24 bytes of 3"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
     ("""echo '{"error": "at once"}'""", [": at once"]),

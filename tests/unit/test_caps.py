@@ -71,7 +71,9 @@ CALLS = {
     "patterns": patterns,
     "limit": lambda n: neighbours("t.csv", "remove", limit=n),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
-    "domain.rows.values": lambda n: ea.domain({"rows": {"values": [0, 10**90 * n]}, "length": 3}),
+    "domain.rows.values": lambda n: ea.domain(
+        {"rows": {"values": [0, 10**90 * n], "whole": True}, "length": 3}
+    ),
     "domain.length": lambda n: ea.domain({"rows": {"bits": 2}, "length": [0, n]}),
     "domain.rows": lambda _: ea.domain({"rows": {"bits": 2000}, "length": 3}),
     "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),

@@ -92,7 +92,7 @@ def test_a_rare_odd_value_in_a_file_is_no_violation(kind, odd, tmp_path, monkeyp
         rng = np.random.default_rng(seed)
         sides = [numbers(rng, DRAWS, odd=ODD[odd]), numbers(rng, DRAWS, odd=0)]
         sides[0][seed] = ODD[odd]
-        return ea.audit_outputs(read(FILES[kind](sides)), CLAIM, details=False)
+        return ea.audit_outputs(read(FILES[kind](sides)), CLAIM)
 
     assert alarms(map(verdict, range(SEEDS))) <= MOST
 
@@ -119,7 +119,7 @@ def test_the_type_of_a_column_is_no_outcome(column, odd):
         sides[0][seed] = odd
         if column in ("Polars", "PyArrow") and odd is not None:
             sides = [[float(v) for v in sides[0]], sides[1]]
-        return ea.audit_outputs(tuple(map(COLUMNS[column], sides)), CLAIM, details=False)
+        return ea.audit_outputs(tuple(map(COLUMNS[column], sides)), CLAIM)
 
     assert alarms(map(verdict, range(SEEDS))) <= MOST
 
@@ -130,7 +130,7 @@ def test_the_type_of_an_array_is_no_outcome(kind, other):
     def verdict(seed):
         values = np.random.default_rng(seed).integers(2, size=(2, DRAWS))
         x, x_prime = values[0].astype(kind), values[1].astype(other)
-        return ea.audit_outputs((x, x_prime), CLAIM, details=False)
+        return ea.audit_outputs((x, x_prime), CLAIM)
 
     assert alarms(map(verdict, range(SEEDS))) <= MOST
 
@@ -138,7 +138,7 @@ def test_the_type_of_an_array_is_no_outcome(kind, other):
 def test_reals_of_two_widths_are_compared_at_the_lesser():
     def verdict(seed):
         x, x_prime = np.random.default_rng(seed).laplace(size=(2, DRAWS))
-        return ea.audit_outputs((x.astype(np.float32), x_prime), CLAIM, details=False)
+        return ea.audit_outputs((x.astype(np.float32), x_prime), CLAIM)
 
     verdicts = [verdict(seed) for seed in range(SEEDS)]
     assert alarms(verdicts) <= MOST
@@ -177,8 +177,7 @@ def test_a_rare_odd_draw_of_a_call_is_no_violation(form):
         return MANY[form](numbers(rng, size, x), math.nan)
 
     verdicts = [
-        ea.audit(mechanism, [(0, 1)], CLAIM, samples=DRAWS, seed=seed, details=False)
-        for seed in range(SEEDS)
+        ea.audit(mechanism, [(0, 1)], CLAIM, samples=DRAWS, seed=seed) for seed in range(SEEDS)
     ]
     assert alarms(verdicts) <= MOST
 
@@ -191,8 +190,7 @@ def test_a_rare_odd_draw_of_its_own_call_is_no_violation(form, odd):
         return ONE[form](None if rng.random() < 20 * RARE else value, odd)
 
     verdicts = [
-        ea.audit(mechanism, [(0, 1)], CLAIM, samples=400, seed=seed, details=False)
-        for seed in range(SEEDS)
+        ea.audit(mechanism, [(0, 1)], CLAIM, samples=400, seed=seed) for seed in range(SEEDS)
     ]
     assert alarms(verdicts) <= MOST
 
@@ -221,8 +219,7 @@ def test_a_rare_odd_answer_of_a_worker_is_no_violation(form, tmp_path):
     (tmp_path / "worker.py").write_text(WORKER)
     source = WorkerSource([sys.executable, str(tmp_path / "worker.py"), form])
     verdicts = [
-        ea.audit(source, [(0, 1)], CLAIM, samples=DRAWS, seed=seed, details=False)
-        for seed in range(SEEDS)
+        ea.audit(source, [(0, 1)], CLAIM, samples=DRAWS, seed=seed) for seed in range(SEEDS)
     ]
     source.close()
     assert alarms(verdicts) <= MOST
@@ -259,14 +256,14 @@ TYPED = {
 
 @pytest.mark.parametrize("name", TYPED)
 def test_a_type_that_single_draws_carry_is_an_outcome(name):
-    verdict = ea.audit(TYPED[name], [(0, 1)], CLAIM, samples=600, seed=1, details=False)
+    verdict = ea.audit(TYPED[name], [(0, 1)], CLAIM, samples=600, seed=1)
     assert verdict.verdict == "violated", verdict
 
 
 def test_a_type_that_differs_within_a_recorded_list_is_an_outcome():
     rng = np.random.default_rng(0)
     sides = [[1 if odd else 1.0 for odd in rng.random(1000) < share] for share in (0.1, 0.9)]
-    assert ea.audit_outputs(tuple(sides), CLAIM, details=False).verdict == "violated"
+    assert ea.audit_outputs(tuple(sides), CLAIM).verdict == "violated"
 
 
 # --- digits ---------------------------------------------------------------------------------------
@@ -300,7 +297,7 @@ LEAKS = {
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_last_digits_are_looked_at(name):
-    options = {"samples": 1000, "seed": 1, "details": False, "check_sampler": False}
+    options = {"samples": 1000, "seed": 1, "check_sampler": False}
     verdict = ea.audit(LEAKS[name], [(0, 1)], CLAIM, **options)
     assert verdict.verdict == "violated", verdict
 
@@ -311,11 +308,10 @@ def test_large_numbers_vary():
 
     for number in (large, lambda x, rng: Decimal(large(x, rng))):
         verdicts = [
-            ea.audit(number, [(0, 1)], ea.pure(1.0), samples=DRAWS, seed=seed, details=False)
-            for seed in range(2)
+            ea.audit(number, [(0, 1)], ea.pure(1.0), samples=DRAWS, seed=seed) for seed in range(2)
         ]
         assert {verdict.verdict for verdict in verdicts} == {"not refuted"}
-    close = ea.audit(large, [(0, 3)], ea.pure(1.0), samples=DRAWS, details=False)
+    close = ea.audit(large, [(0, 3)], ea.pure(1.0), samples=DRAWS)
     assert close.verdict == "violated"
 
 
@@ -327,7 +323,7 @@ def test_what_no_real_holds_is_said():
         return Decimal(f"1e-{500 + int(rng.geometric(0.5))}")
 
     for mechanism in (huge, tiny):
-        verdict = ea.audit(mechanism, [(0, 1)], CLAIM, samples=400, details=False)
+        verdict = ea.audit(mechanism, [(0, 1)], CLAIM, samples=400)
         assert verdict.verdict == "undecided"
         assert verdict.reasons == ["numbers of output beyond the range of reals are not told apart"]
 
@@ -358,7 +354,7 @@ def test_last_digits_in_a_file_are_looked_at(name, kind, tmp_path, monkeypatch):
         pd.DataFrame(sides).to_csv("o.csv", index=False)
     else:
         parquet.write_table(pa.table(sides), "o.parquet")
-    verdict = ea.audit_outputs(read([f"o.{kind}"]), CLAIM, details=False)
+    verdict = ea.audit_outputs(read([f"o.{kind}"]), CLAIM)
     assert verdict.verdict == "violated", verdict
 
 
@@ -406,6 +402,6 @@ for line in sys.stdin:
 def test_last_digits_of_a_worker_are_looked_at(form, tmp_path):
     (tmp_path / "worker.py").write_text(ANSWERS)
     source = WorkerSource([sys.executable, str(tmp_path / "worker.py"), form])
-    verdict = ea.audit(source, [(0, 1)], CLAIM, samples=1000, details=False)
+    verdict = ea.audit(source, [(0, 1)], CLAIM, samples=1000)
     source.close()
     assert verdict.verdict == "violated", verdict

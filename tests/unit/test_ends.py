@@ -84,7 +84,7 @@ def folder(tmp_path, monkeypatch):
 
 def command(*words, **options):
     """Run a command in a process of its own."""
-    argv = [sys.executable, "-m", "epsilometer", *words]
+    argv = [sys.executable, "-m", "epsilometer_audit", *words]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, **options)
 
 
@@ -196,7 +196,7 @@ def status_of(pid):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_processes_of_a_command_end_with_it(number, folder):
-    argv = [sys.executable, "-m", "epsilometer", "audit", "own.py:sleeps", *PAIR]
+    argv = [sys.executable, "-m", "epsilometer_audit", "audit", "own.py:sleeps", *PAIR]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, start_new_session=True) as child:
         until = time.monotonic() + 30
         while not ((folder / "pid").exists() and (pid := (folder / "pid").read_text())):

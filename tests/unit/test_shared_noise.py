@@ -24,7 +24,7 @@ def test_noise_that_draws_of_a_call_share_is_invalid(mechanism):
     names = []
     for seed in range(6):
         verdict = ea.audit(
-            mechanism, [(0, 1)], ea.pure(1), samples=20_000, seed=seed, details=False, as_reals=True
+            mechanism, [(0, 1)], ea.pure(1), samples=20_000, seed=seed, as_reals=True
         )
         names.append(verdict.verdict)
     assert names.count("invalid") >= 5
@@ -46,5 +46,5 @@ def test_calls_of_independent_draws_differ_by_chance_only(draw):
 
 
 def test_a_verdict_says_that_draws_of_a_call_are_assumed_independent():
-    verdict = ea.audit(offset, [(0, 1)], ea.pure(1), samples=500, details=False, as_reals=True)
+    verdict = ea.audit(offset, [(0, 1)], ea.pure(1), samples=500, as_reals=True)
     assert "assumed" in str(verdict)

@@ -193,7 +193,6 @@ def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
         samples=3000,
         stop=stop,
         as_reals=leak != "zeros",
-        details=False,
         check_sampler=False,
     )
     assert verdict.verdict == "violated"

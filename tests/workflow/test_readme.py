@@ -134,7 +134,7 @@ def first_audit(python: str, folder: Path, before: Sequence[str] = ()) -> None:
     first, *printed = shell.splitlines()
     (folder / "release.py").write_text(module)
     (folder / "lines.py").write_text(lines)
-    command = [python, "-m", *shlex.split(first.removeprefix("$ "))]
+    command = [python, "-m", "epsilometer_audit", *shlex.split(first.removeprefix("$ "))[1:]]
     for arguments, code in (([python, "lines.py"], 0), (command, 1)):
         run = subprocess.run(
             [*before, *arguments], cwd=folder, capture_output=True, text=True, check=False

@@ -257,7 +257,8 @@ def _audits(argv: Sequence[str]) -> int:
     from epsilometer_audit.rendering.junit import xml_of_suites
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
-    jobs = checks.integer("jobs", options.jobs or cores, maximum=MOST_JOBS)
+    jobs = min(cores, MOST_JOBS) if options.jobs is None else options.jobs
+    checks.integer("jobs", jobs, maximum=MOST_JOBS)
     named = chosen(options, "junit", "markdown")
     targets = {option: target(option, name, options.files) for option, name in named.items()}
     if len({*targets.values()}) < len(targets):

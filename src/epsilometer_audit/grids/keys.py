@@ -106,7 +106,7 @@ Mechanism = Annotated[
 ]
 
 
-Limit = Annotated[int, Field(ge=1, le=MOST_PAIRS)]
+Limit = Annotated[int, Field(gt=0, le=MOST_PAIRS)]
 
 
 class Patterns(Model):
@@ -192,7 +192,7 @@ class ClaimEntry(Model):
         return self
 
 
-Draws = Annotated[int, Field(ge=1, le=MOST_DRAWS)]
+Draws = Annotated[int, Field(gt=0, le=MOST_DRAWS)]
 Sizes = Annotated[
     Annotated[Draws, Tag("one")] | Annotated[dict[Id, Draws], _SOME, Tag("by scale")],
     Discriminator(lambda value: "by scale" if isinstance(value, dict) else "one"),

@@ -32,7 +32,7 @@ _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
 _LARGEST = 100_000_000  # entries of all inputs, which are kept in memory
 _FINEST = 1e-15  # step, as a part of an interval
-_FARTHEST = 1e100  # number: sums and products are finite
+_FARTHEST = 1e100  # whole number: sums and products are finite as floats
 _KEYS = {  # further keys of each kind
     "values": ("whole", "clipped", "distance", "step", "missing"),
     "choices": (),
@@ -251,7 +251,7 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
     whole, clipped = (
         checks.flag(f"{where}.{key}", declared.get(key, False)) for key in ("whole", "clipped")
     )
-    number = _whole if whole else _real
+    number = _whole if whole else checks.real
     low, high = _ends(f"{where}.values", declared["values"], number)
     if not low < high:
         _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
@@ -343,14 +343,10 @@ def _ends(where: str, value: Any, number: Callable[[str, Any], Any]) -> tuple[An
     return low, high
 
 
-def _real(where: str, value: Any) -> float:
-    return checks.within(where, value, -_FARTHEST, _FARTHEST)
-
-
 def _whole(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
         _refuse(where, "a whole number", value)
-    _real(where, value)
+    checks.within(where, value, -_FARTHEST, _FARTHEST)
     return int(value)
 
 
