@@ -187,7 +187,6 @@ ANSWERS = [
     (b'{"raw": "float64", "columns": 2000000}', "announces 2000000 columns; known are 1 to"),
     (b'{"raw": "float64", "columns": 1' + b"0" * 4000 + b"}", "announces 1000.* columns"),
     (b'{"raw": "float64", "columns": 1000000}', "sends more than 2 GB for 1000 outputs"),
-    (b"9" * 5000 + b"\n0" * 999, "line 1 of 1000 is a number of more than 4300 digits"),
 ]
 
 

@@ -74,7 +74,12 @@ def far(x, size, rng):
     return 1.5e6 + x + rng.laplace(0, 0.4, size)
 
 
+def clipped(x, size, rng):
+    return np.clip(np.rint(rng.laplace(4 + x, 3, (size, 4))), 0, 8).astype(int)
+
+
 LEAKS = {
+    "clipped": (clipped, ea.pure(0.3)),
     "one entry of many": (lambda x, size, rng: rng.normal(0, 1, (size, 20)) + 3 * x, ea.pure(1)),
     "a little in each entry": (shifted(8, 0.4), ea.pure(0.5)),
     "mu": (shifted(6, 0.6), ea.gdp(0.8)),

@@ -78,7 +78,7 @@ def failure_bound(
 
     It is 0 for a single cell, which holds every sample, though not in the paper's formula.
     """
-    checks.integer("n", n)
+    checks.integer("n", n, maximum=2 * _BEYOND)
     cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
     if cells == 1 and union:
         return 0.0
@@ -154,7 +154,7 @@ def finite_failure_bound(
     union: bool = True,
 ) -> float:
     """Return the chance that n samples miss the precision, as `failure_bound` (Remark 2)."""
-    checks.integer("n", n)
+    checks.integer("n", n, maximum=2 * _BEYOND)
     checks.positive("gamma", gamma)
     checks.integer("outcomes", outcomes, minimum=2)
     checks.between_0_and_1("smallest_probability", smallest_probability)

@@ -184,7 +184,7 @@ def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
                 events.append(Event(ends, False, view))
     if not coded and values.size > 2:
         at = values[:-1] if few else np.quantile(there, _QUANTILES, method="lower")
-        for end in np.unique(at):
+        for end in np.unique(at[at < values[-1]]):
             after = values[np.searchsorted(values, end, side="right")].item()
             events += [
                 Event(((None, end.item()),), False, view),
