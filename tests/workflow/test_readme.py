@@ -129,7 +129,7 @@ def test_its_audit_by_a_user_of_a_container(tmp_path):
 
 def first_audit(python: str, folder: Path, before: Sequence[str] = ()) -> None:
     """Run the module, three lines of Python, and the command: their output, but for the seconds."""
-    module, lines = blocks(README, "python")
+    *_, module, lines = blocks(README, "python")
     (shell,) = blocks(README, "console")
     first, *printed = shell.splitlines()
     (folder / "release.py").write_text(module)
