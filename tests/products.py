@@ -1,19 +1,70 @@
-"""The products that the workflow makes on request, each job once, needs first."""
+"""The products that the workflow makes on request, each job once, what it reads first.
 
+What a job reads is what its rule shows, or what an input function of the rule names.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
+from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.audited import Conclusion, Environment
-from epsilometer_workflow.products.products import Product, everything
-from epsilometer_workflow.products.reports import all_products
+from epsilometer_workflow.products.products import Product
+from epsilometer_workflow.products.reports import PRODUCT_KINDS, Page
+
+
+def all_products(study: Study) -> Iterator[Product]:
+    return everything(Page(study, report) for report in study.wanted)
 
 
 def jobs_by_rule(study: Study) -> Counter[str]:
-    """Return the number of jobs of the configured reports."""
     return Counter(product.rule for product in all_products(study))
 
 
 def all_audits(study: Study) -> Iterator[Product]:
     environments = (Environment(study, key) for key in study.locks)
     return everything([*environments, *(Conclusion(study, name) for name in study.audits)])
+
+
+def everything(products: Iterable[Product]) -> Iterator[Product]:
+    jobs: set[tuple[str, str]] = set()
+    stack = [(product, False) for product in products][::-1]
+    while stack:
+        product, expanded = stack.pop()
+        job = (product.rule, product.path)
+        if expanded:
+            yield product
+        elif job not in jobs:
+            jobs.add(job)
+            stack.append((product, True))
+            stack.extend((need, False) for need in reversed(read_by(product)))
+
+
+def read_by(product: Product) -> list[Product]:
+    shown = paths.of_rule(product.rule, "input").values()
+    named = [need for group in product.needs().values() for need in group]
+    return named + [product_of(product.study, path.format(**product.wildcards)) for path in shown]
+
+
+def product_of(study: Study, path: str) -> Product:
+    """Return the product of a path, as Snakemake finds it: by the one rule that it fits."""
+    for kind in PRODUCT_KINDS:
+        for template in kind.templates.values():
+            if match := _pattern(template).fullmatch(path):
+                return kind.from_wildcards(study, match.groupdict())
+    raise AssertionError(f"{path} is of no kind")
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    names: set[str] = set()
+
+    def group(match: re.Match[str]) -> str:
+        again = match[1] in names
+        names.add(match[1])
+        allowed = paths.ONE_NAME.get(match[1], "[^/]+")
+        return f"(?P={match[1]})" if again else f"(?P<{match[1]}>{allowed})"
+
+    return re.compile(re.sub(r"\\{(\w+)\\}", group, re.escape(template)))

@@ -15,10 +15,8 @@ from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import (
-    Rules,
-    refuse_foreign_results,
-)
+from epsilometer_workflow.products.jobs import Jobs
+from epsilometer_workflow.products.reports import refuse_foreign_results
 from epsilometer_workflow.runtime import run
 from epsilometer_workflow.runtime.cluster import (
     cancel_orphans,
@@ -36,7 +34,10 @@ try:
         refuse_foreign_results(study)
 except EpsilometerError as error:
     raise WorkflowError(str(error)) from None
-make = Rules(study)
+jobs = Jobs(study)
+
+# Samples are deleted once they have been reduced, at scales that say so.
+temporary = temp if study.temporary_samples else str
 
 
 wildcard_constraints:
@@ -50,12 +51,12 @@ run.use_this_library(here / "lazy", study.code)
 rule all:
     default_target: True
     input:
-        [make.targets(name) for name in study.wanted],
+        [jobs.files_of_report(name) for name in study.wanted],
 
 
 rule audits:
     input:
-        make.audits(),
+        jobs.files_of_audits(),
 
 
 for name in study.reports:
@@ -64,7 +65,7 @@ for name in study.reports:
         name:
             name
         input:
-            make.targets(name),
+            jobs.files_of_report(name),
 
 
 include: "rules/sample.smk"
@@ -98,7 +99,7 @@ onstart:
 
 onsuccess:
     run.clear_halves(f"results/{study.scale}")  # files of nodes that died
-    print(make.result_lines())
+    print(jobs.result_lines())
 
 
 onerror:

@@ -11,7 +11,7 @@ import pytest
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from tests.sharing import build_once
-from tests.unit.loading import loaded_by_script
+from tests.unit.loading import loaded_by
 
 CONFIG = Path(__file__).parents[1] / "data" / "config"
 
@@ -33,13 +33,13 @@ def study() -> Study:
 
 @pytest.fixture(scope="session")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, str | None]]:
-    """The imports of a job's script, determined once for all workers."""
+    """The imports of a stage, determined once for all workers."""
 
     @cache
-    def loaded(script: str) -> dict[str, str | None]:
+    def loaded(stage: str) -> dict[str, str | None]:
         def make(file: Path) -> None:
-            file.write_text(json.dumps(loaded_by_script(script)))
+            file.write_text(json.dumps(loaded_by(f"epsilometer_workflow.stages.{stage}")))
 
-        return json.loads(build_once(make, f"loaded/{script}", tmp_path_factory).read_text())
+        return json.loads(build_once(make, f"loaded/{stage}", tmp_path_factory).read_text())
 
     return loaded

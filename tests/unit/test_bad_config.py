@@ -7,11 +7,9 @@ import pytest
 
 from epsilometer.errors import ConfigError
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import all_products
+from tests.products import all_products
 
-MAIN, MECHANISMS, ESTIMATORS, RATES = (
-    f"{name}.yaml" for name in ("config", "mechanisms", "estimators", "rates")
-)
+MAIN, MECHANISMS, ESTIMATORS = (f"{name}.yaml" for name in ("config", "mechanisms", "estimators"))
 OWN, OTHERS = "reports/gorla2022.yaml", "reports/others.yaml"
 
 SEED, REPORTS = "seed: 2022", "reports: [gorla2022, others]"
@@ -38,10 +36,6 @@ CASES = [  # file, old text, new text, the error
     (MAIN, REPORTS, "reports: [others, others]", "reports: names 'others' twice"),
     (MAIN, "samples: false", "samples: maybe", "scales.smoke.temporary_samples: .*bool"),
     (MAIN, "{temporary_samples: false}", "{}", "scales.smoke.temporary_samples: is missing"),
-    (RATES, "page: {", "pagw: {", "pagw: unknown rule; did you mean 'page'"),
-    (RATES, "page: {seconds", "# {seconds", "page: is missing"),
-    (RATES, "page: {seconds: ", "page: {seconds: -", "page.seconds: .*greater than or equal to 0"),
-    (RATES, "page: {seconds", "page: {second", "page.second: unknown key; did you mean 'seconds'"),
     # mechanisms
     (MECHANISMS, LAPLACE, "mechanism: truncated_laplas", "did you mean 'truncated_laplace'"),
     (MECHANISMS, "ends: [0.0, 1.0]", "ends: [0.0, 1.5]", r"inputs.ends: input must lie in \[0.0, "),

@@ -1,6 +1,7 @@
 """A run's server does jobs in forks of its own; a failure of any of the three is reported."""
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -13,7 +14,13 @@ from pathlib import Path
 import pytest
 
 from epsilometer.processes import ONE_THREAD
+from epsilometer_workflow.configuration import paths
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.parsing import Batch, Draws
+from epsilometer_workflow.files.storage import read_samples
+from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.runtime.variables import RUN, SERVER
+from tests.unit.loading import EVERY_STAGE, STAGES
 
 ASKER = """
 from types import SimpleNamespace
@@ -26,6 +33,17 @@ snakemake = SimpleNamespace(
 )
 with job(snakemake) as progress:
     {body}
+"""
+STAGE = """
+from types import SimpleNamespace
+
+__file__ = {file!r}
+snakemake = SimpleNamespace(
+    rule="sample", threads=1, wildcards=["some"], params=SimpleNamespace(spec={spec!r}),
+    log=["results/smoke/logs/demo.log"], output=["results/smoke/{output}.parquet"],
+)
+{text}
+raise RuntimeError("it goes on after `start`")
 """
 SERVE = "from epsilometer_workflow.runtime.forkserver import main; main()"
 WAITS = "open('pid', 'w').write(str(__import__('os').getpid())); __import__('time').sleep(60)"
@@ -47,7 +65,10 @@ class Run:
         assert until(self.socket.exists)
 
     def ask(self, body: str, *, threads: int = 1, **environment: str) -> "subprocess.Popen[str]":
-        (self.folder / "demo.py").write_text(ASKER.format(body=body, threads=threads))
+        return self.start(ASKER.format(body=body, threads=threads), **environment)
+
+    def start(self, script: str, **environment: str) -> "subprocess.Popen[str]":
+        (self.folder / "demo.py").write_text(script)
         place = f"{self.over.pid}|{sys.prefix}|a.socket"
         return subprocess.Popen(
             [sys.executable, "demo.py"],
@@ -120,6 +141,36 @@ def test_a_job_is_done_in_a_fork_as_the_asker_would(run: Run):
     benchmark = (run.folder / "results/smoke/benchmarks/demo.tsv").read_text().splitlines()
     assert benchmark[0] == "s\tmax_rss\tcpu_time"
     assert all(float(number) >= 0 for number in benchmark[1].split("\t"))
+
+
+def test_a_stage_is_a_script_that_is_handed_over_before_its_imports(run: Run, study: Study):
+    """With the same output as where it is run without a server; imported, it is a module."""
+    drawn = Samples(study, "truncated-laplace", 1.0, "ends", Draws(50), Batch(0, 1))
+    file = STAGES / "sample.py"
+    head, tail = file.read_text().split("start(globals())")
+    assert "import" in tail
+    assert re.findall(r"^(?:from|import).*", head, re.MULTILINE) == [
+        "from epsilometer_workflow.runtime.job import Progress, start"
+    ]
+    for output, environment in (("forked", {}), ("alone", {SERVER: ""})):
+        script = STAGE.format(
+            file=str(file), spec=drawn.spec(), output=output, text=file.read_text()
+        )
+        asker = run.start(script, **environment)
+        assert asker.communicate(timeout=60) == ("", "")
+        assert asker.returncode == 0
+        rows = run.folder / f"results/smoke/{output}.parquet"
+        assert [run for run, _, _ in read_samples(str(rows), drawn.spec())] == [0, 0, 1, 1]
+    forked, alone = (run.folder / f"results/smoke/{name}.parquet" for name in ("forked", "alone"))
+    assert forked.read_bytes() == alone.read_bytes()
+
+
+@pytest.mark.parametrize("stage", EVERY_STAGE)
+def test_every_stage_of_a_rule_begins_with_it(stage: str):
+    if paths.of_rule(stage):
+        lines = (STAGES / f"{stage}.py").read_text().splitlines()
+        statements = [line for line in lines if re.match(r"from|import|start\(", line)]
+        assert statements[1].startswith("start(globals()")
 
 
 def test_it_is_the_server_that_forks(run: Run):
@@ -251,10 +302,9 @@ def test_the_server_ends_with_its_run_and_leaves_nothing(run: Run):
 
 def test_a_server_that_has_imported_everything_has_no_other_thread(tmp_path: Path):
     """A fork copies the calling thread only; another one's locks would stay taken for ever."""
-    scripts = sorted(path.stem for path in Path("workflow/scripts").glob("*.py"))
     program = (
         "import os; from epsilometer_workflow.runtime.forkserver import _import\n"
-        f"for rule in {scripts}: _import(rule)\n"
+        f"for stage in {EVERY_STAGE}: _import(stage)\n"
         "print(len(os.listdir('/proc/self/task')))"
     )
     environment = os.environ | ONE_THREAD | {"PYTHONPATH": "src"}

@@ -15,7 +15,7 @@ from epsilometer_audit.cli.main import WRONG_USE, main
 from epsilometer_audit.cli.new import new
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import all_products
+from tests.products import all_products
 
 ROOT = Path(__file__).parents[2]
 

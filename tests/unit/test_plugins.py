@@ -15,8 +15,8 @@ from epsilometer_workflow.configuration import functions
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import all_products
 from tests.plugin import install
+from tests.products import all_products
 from tests.unit.test_sources import REMEMBERED
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ def test_a_report_has_its_builders_and_renderers_and_no_other_code(folder):
             BUILDERS.target("survey", name)
 
 
-def test_a_study_of_it_is_sound_without_audits_locks_and_rates(folder):
+def test_a_study_of_it_is_sound_without_audits_and_locks(folder):
     study = checked()
     assert (study.wanted, study.audits, study.locks) == (["survey"], {}, {})
     (folder / "config/reports/survey.yaml").unlink()

@@ -6,7 +6,6 @@ Nothing is drawn and nothing is run.
 import json
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import pytest
 from snakemake.io import regex_from_filepattern
@@ -17,24 +16,19 @@ from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.experiments import Runs, Summary
+from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reductions import REDUCTIONS
-from epsilometer_workflow.products.reports import (
-    PRODUCT_KINDS,
-    Rules,
-    Runs,
-    Summary,
+from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Samples
+from epsilometer_workflow.products.reports import PRODUCT_KINDS
+from tests.products import (
+    all_audits,
     all_products,
+    read_by,
 )
-from tests.products import all_audits
-from tests.unit.loading import EVERY_SCRIPT
+from tests.unit.loading import EVERY_STAGE
 
 SCALES = ("smoke", "quick", "paper")
-OTHERS = {  # further files of rules, beside their product's path
-    "summarise": [paths.RUNS],
-    "audit": [paths.with_suffix(paths.AUDIT, ".html")],
-    "conclude": [paths.with_suffix(paths.AUDITS, suffix) for suffix in (".html", ".parquet")],
-}
 
 
 def pattern(path: str) -> re.Pattern[str]:
@@ -45,8 +39,7 @@ def pattern(path: str) -> re.Pattern[str]:
 
 
 PATTERNS = {  # of the files of each rule
-    kind.rule: [pattern(path) for path in (kind.template, *OTHERS.get(kind.rule, []))]
-    for kind in PRODUCT_KINDS
+    kind.rule: [pattern(path) for path in kind.templates.values()] for kind in PRODUCT_KINDS
 }
 
 
@@ -81,9 +74,8 @@ def test_every_scale_is_tried():
     assert set(Study("config").main.scales) == set(SCALES)
 
 
-def test_rules_scripts_and_stages_have_one_name():
-    assert sorted(kind.rule for kind in PRODUCT_KINDS) == EVERY_SCRIPT
-    assert all(find_spec(f"epsilometer_workflow.stages.{kind.rule}") for kind in PRODUCT_KINDS)
+def test_rules_and_stages_have_one_name():
+    assert sorted(kind.rule for kind in PRODUCT_KINDS) == EVERY_STAGE
 
 
 def test_a_path_gives_its_product_back(real, walk):
@@ -118,16 +110,15 @@ def test_every_job_is_in_the_walk_once_and_has_paths_of_its_own(walk):
 def test_inputs_of_a_job_are_made_before_it(walk):
     before: set[tuple[str, str]] = set()
     for product in walk:
-        needed = [need for some in product.needs().values() for need in some]
-        assert {job(need) for need in needed} <= before, product.path
+        assert {job(need) for need in read_by(product)} <= before, product.path
         before.add(job(product))
 
 
 def test_all_that_is_promised_is_made(real, walk):
     outputs = {path for product in walk for path in (product.path, product.file)}
-    rules = Rules(real)
+    jobs = Jobs(real)
     for report in real.wanted:
-        targets = set(rules.targets(report))
+        targets = set(jobs.files_of_report(report))
         assert len(targets) > 3
         assert targets <= outputs
 
@@ -144,18 +135,28 @@ def test_every_experiment_is_in_a_table(real):
         assert shown == set(entry.experiments)
 
 
-def test_a_rule_agrees_with_its_product(real, walk):
-    """Snakemake calls it with wildcards; a job of two files is the same for either."""
-    rules = Rules(real)
+def test_functions_of_rules_agree_with_the_product(real, walk):
+    """Snakemake calls them with wildcards; a job of two files is the same for either."""
+    jobs = Jobs(real)
     for product in walk[:: len(walk) // 50]:
-        rule = getattr(rules, product.rule)
-        wildcards = product.wildcards
-        assert rule.path.format(**wildcards) == product.path
-        assert rule.spec(wildcards) == product.spec()
-        needs = {name: [need.file for need in some] for name, some in product.needs().items()}
-        assert rule.needs(wildcards) == needs
-        assert rule.mem_mb(wildcards, 2) == 2 * rule.mem_mb(wildcards, 1) > 0
-        assert rule.runtime(wildcards, 2) == 2 * rule.runtime(wildcards, 1) > 0
+        rule, wildcards = product.rule, product.wildcards
+        assert jobs.spec(rule)(wildcards) == product.spec()
+        assert jobs.code(rule)(wildcards) == product.code()
+        memory = jobs.memory(rule, beside=1000)
+        assert memory(wildcards, 1) - 1000 == 100 * product.samples_held() // 10**6
+        assert memory(wildcards, 2) == 2 * memory(wildcards, 1) > 0
+    named = [jobs.reductions_of_estimate, jobs.estimates_of_experiment, jobs.data_of_table]
+    for rule, function in zip(("estimate", "summarise", "tabulate"), named, strict=True):
+        product = next(p for p in walk if p.rule == rule and p.needs())
+        files = [need.file for group in product.needs().values() for need in group]
+        assert function(product.wildcards) == files != []
+
+
+def test_a_rule_has_the_log_of_its_path():
+    for kind in PRODUCT_KINDS:
+        if logs := paths.of_rule(kind.rule, "log"):
+            path = next(iter(kind.templates.values()))
+            assert logs == {"": paths.log(path)}
 
 
 def test_specs_are_plain_and_differ(walk):
@@ -166,23 +167,20 @@ def test_specs_are_plain_and_differ(walk):
         assert specs.setdefault((product.rule, spec), product.path) == product.path
 
 
-def test_files_of_samples_are_batches(real, walk):
-    for product in (each for each in walk if each.rule in ("sample", "confirm")):
-        one_run = len(product.batch) == 1
-        assert one_run or product.load().bytes <= real.main.batch_bytes, product.path
-
-
-def test_every_classifier_has_a_rate_of_its_own(real, walk):
-    """One without would stop a job of hours at the limit of a quick one."""
-    used = {product.load().name for product in walk if product.rule == "classify"}
-    assert used <= set(real.rates["classify"].nanoseconds)
-    assert "scikit_learn" not in used  # whose classifiers differ a hundredfold
+def test_batches_are_no_larger_than_configured(real, walk):
+    """Unless a single run is."""
+    for product in walk:
+        if isinstance(product, Samples | Confirmation) and len(product.batch) > 1:
+            size = real.numbers(product.mechanism, product.epsilon)[1]
+            sides = product.sides if isinstance(product, Samples) else 2
+            held = size * sides * product.samples_held() * len(product.batch)
+            assert held <= real.main.batch_bytes, product.path
 
 
 def test_batches_are_all_runs_once(real, walk):
     for product in walk:
         if isinstance(product, Estimates):
-            batches = [need.batch for need in product.needs()["data"]]
+            batches = [need.batch for need in product.needs()["reductions"]]
             runs = [run for b in batches for run in range(b.first, b.last + 1)]
             assert runs == list(range(product.runs))
 
@@ -191,7 +189,7 @@ def test_estimators_read_the_reductions_that_are_made_for_them(walk):
     for product in walk:
         if isinstance(product, Estimates):
             reads = product.study.estimator(product.estimator).reads
-            assert {type(need) for need in product.needs()["data"]} == {REDUCTIONS[reads]}
+            assert {type(need) for need in product.needs()["reductions"]} == {REDUCTIONS[reads]}
 
 
 def test_summaries_run_the_code_of_laws_and_of_the_mechanisms_they_are_of(walk):

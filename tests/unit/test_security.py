@@ -15,9 +15,9 @@ import yaml
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reports import PRODUCT_KINDS, all_products
+from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from epsilometer_workflow.stages import page
-from tests.products import all_audits
+from tests.products import all_audits, all_products
 from tests.unit.conftest import CONFIG
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,6 @@ NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # names that becom
     "scale": ("config.yaml", lambda d, s: d.update(scale=s)),
     "defined scale": ("config.yaml", lambda d, s: rename(d["scales"], "paper", s)),
     "report": ("config.yaml", lambda d, s: d.update(reports=[s])),
-    "rate": ("rates.yaml", lambda d, s: d["sample"]["nanoseconds"].update({s: 1.0})),
 }
 
 

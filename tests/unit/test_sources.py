@@ -11,7 +11,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.products import sources
-from tests.unit.loading import EVERY_SCRIPT, SCRIPTS
+from tests.unit.loading import EVERY_STAGE, STAGES
 
 LAPLACE = MECHANISMS.module("truncated_laplace")
 HISTOGRAM = ESTIMATORS.module("histogram")
@@ -22,32 +22,32 @@ def names(*starts):
 
 
 def test_a_mechanism_job_uses_its_family_and_no_other():
-    modules = names(SCRIPTS / "sample.py", LAPLACE)
+    modules = names(STAGES / "sample.py", LAPLACE)
     assert {"truncated", "seeds", "storage", "sample"} <= modules
     assert not {"real_line", "finite", "histogram", "study", "safety"} & modules
 
 
 def test_an_estimator_job_uses_its_estimator_and_no_other():
-    modules = names(SCRIPTS / "estimate.py", HISTOGRAM)
+    modules = names(STAGES / "estimate.py", HISTOGRAM)
     assert {"histogram", "planner", "estimate"} <= modules
     assert not {"safety", "truncated", "spectrum", "binned", "render"} & modules
 
 
-@pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_modules_that_run_jobs_or_list_names_are_not_a_jobs_code(script):
-    files = sources.closure(SCRIPTS / f"{script}.py")
+@pytest.mark.parametrize("stage", EVERY_STAGE)
+def test_modules_that_run_jobs_or_list_names_are_not_a_jobs_code(stage):
+    files = sources.closure(STAGES / f"{stage}.py")
     assert files == sorted(files)
     assert not [p for p in files if p.parent.name == "runtime" or p.name == "__init__.py"]
 
 
-@pytest.mark.parametrize("script", EVERY_SCRIPT)
-def test_nothing_that_is_imported_is_missed(loaded, script):
-    """Import the same modules as the script, in a fresh interpreter, and compare."""
-    files = {name: file for name, file in loaded(script).items() if name.startswith("epsilometer")}
+@pytest.mark.parametrize("stage", EVERY_STAGE)
+def test_nothing_that_is_imported_is_missed(loaded, stage):
+    """Import the same modules as the stage, in a fresh interpreter, and compare."""
+    files = {name: file for name, file in loaded(stage).items() if name.startswith("epsilometer")}
     runs = {Path(file) for name, file in files.items() if ".runtime" not in name}
     runs = {path for path in runs if path.name != "__init__.py"}
     assert runs
-    assert runs <= set(sources.closure(SCRIPTS / f"{script}.py"))
+    assert runs <= set(sources.closure(STAGES / f"{stage}.py"))
 
 
 @pytest.mark.parametrize(
@@ -59,22 +59,18 @@ def test_every_registered_module_is_followed(registry):
 
 
 class Copy:
-    """The library and the scripts in a folder of their own, to be edited."""
+    """The library in a folder of its own, to be edited."""
 
     def __init__(self, folder: Path) -> None:
-        self.source, self.scripts = folder / "src", folder / "workflow/scripts"
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree("src", self.source, ignore=ignored)
-        shutil.copytree("workflow/scripts", self.scripts)
+        self.source = folder / "src"
+        self.stages = self.source / "epsilometer_workflow/stages"
+        shutil.copytree("src", self.source, ignore=shutil.ignore_patterns("__pycache__"))
         self.code = sources.digest(*SAMPLE)
         self._unedited: dict[Path, str] = {}
 
     def edit(self, file: str, old: str, new: str) -> None:
-        """Replace a text that a file must hold; without one, the new text comes last.
-
-        Files are of the library or, as ``scripts/...``, the workflow's.
-        """
-        path = (self.scripts.parent if file.startswith("scripts/") else self.source) / file
+        """Replace a text that a file must hold; without one, the new text comes last."""
+        path = self.source / file
         text = path.read_text()
         self._unedited.setdefault(path, text)
         assert old in text, f"{file} no longer says {old!r}"
@@ -130,7 +126,7 @@ def copied(tmp_path_factory):
 def copy(copied, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(sources, "_SOURCE", copied.source)
-        patched.setattr(sources, "_SCRIPTS", copied.scripts)
+        patched.setattr(sources, "_STAGES", copied.stages)
         patched.setattr(sources, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
         for name, function in REMEMBERED.items():
             patched.setattr(sources, name, function)
@@ -165,7 +161,6 @@ def test_a_library_elsewhere_is_the_same_code(copy):
         (STAGE, DOCSTRING, ""),
         (STAGE, '"""Draws batches', '"""It draws batches'),
         (MECHANISM, '    """', '    """Other words: '),
-        ("scripts/sample.py", '"""Draw', '"""Do draw'),
         ("epsilometer/seeds.py", "\ndef generator", "\n# a comment\ndef generator"),
         ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
         ("epsilometer_workflow/runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
@@ -191,7 +186,7 @@ def test_a_docstring_may_be_written_where_there_was_none(copy):
 
 
 def test_when_files_were_written_does_not_matter(copy):
-    for file in (copy.source / STAGE, copy.source / MECHANISM, copy.scripts / "sample.py"):
+    for file in (copy.source / STAGE, copy.source / MECHANISM):
         os.utime(file, (1, 1))
     assert copy.digest(*SAMPLE) == copy.code
 
@@ -199,7 +194,7 @@ def test_when_files_were_written_does_not_matter(copy):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("scripts/sample.py", "snakemake.output[0]", "snakemake.output[1]"),
+        (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
         (STAGE, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
         (STAGE, 'f"side={side}"', 'f"side {side}"'),
         (STAGE, "durable=False", "durable=True"),
@@ -211,7 +206,7 @@ def test_when_files_were_written_does_not_matter(copy):
     ],
 )
 def test_another_statement_or_number_is_other_code(copy, file, old, new):
-    """In the script, the stage, the registered module or the modules these import."""
+    """In the stage, the registered module or the modules these import."""
     copy.edit(file, old, new)
     assert copy.digest(*SAMPLE) != copy.code
 
@@ -239,7 +234,7 @@ def test_relative_and_late_imports_are_followed(copy):
         "    from epsilometer.exact import quadrature\n    digest =",
     )
     forget()
-    modules = names(copy.scripts / "sample.py", LAPLACE)
+    modules = names(copy.stages / "sample.py", LAPLACE)
     assert {"proportions", "noisy_sum", "quadrature"} <= modules
 
 
@@ -247,7 +242,7 @@ def test_imports_for_type_checkers_are_not_followed(copy):
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
     copy.edit("epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
     forget()
-    assert "planner" not in names(copy.scripts / "sample.py", LAPLACE)
+    assert "planner" not in names(copy.stages / "sample.py", LAPLACE)
 
 
 def versions(*job):

@@ -195,7 +195,7 @@ def test_tables_are_equal_for_any_cores_batches_and_order(miniature: Project, tm
     assert {name: ours[name] for name in tables} == {name: theirs[name] for name in tables}
 
 
-def test_the_products_are_the_jobs_of_a_dry_run():
+def test_products_are_the_jobs_of_a_dry_run():
     """Estimates and tables are the same at every scale; only the number of draws differs."""
     plans = {scale: jobs_by_rule(checked(CONFIG, {"scale": scale})) for scale in SCALES}
     for rule in ("estimate", "summarise", "tabulate", "render", "page"):
@@ -203,7 +203,7 @@ def test_the_products_are_the_jobs_of_a_dry_run():
     run = Project(ROOT).snakemake("-n", "--forceall", "--config", "scale=paper")
     assert run.returncode == 0, run.stderr
     jobs, planned = counted(run), plans["paper"]
-    assert planned | {"all": 1, "total": sum(planned.values()) + 1} == jobs
+    assert planned | {"all": 1, "total": planned.total() + 1} == jobs
     assert jobs["total"] < 4000
 
 
@@ -259,7 +259,8 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     copy.replace("config/reports/gorla2022.yaml", "experiments:", "# a comment\nexperiments:")
     safety = "src/epsilometer/estimators/safety.py"
     copy.replace(safety, "import numpy", "# a comment\nimport numpy")
-    copy.replace("workflow/scripts/sample.py", '"""Draw', '"""Another word. Draw')
+    stage = "src/epsilometer_workflow/stages/sample.py"
+    copy.replace(stage, '"""Draw one', '"""Another word. Draw one')
     copy.replace(
         "src/epsilometer_workflow/runtime/keeping.py", "import errno", "import errno\nimport cmath"
     )

@@ -3,39 +3,33 @@
 
 rule summarise:
     input:
-        unpack(make.summarise.needs),
+        estimates=jobs.estimates_of_experiment,
     output:
-        summary=make.summarise.path,
-        runs=paths.RUNS,
+        summary="results/{scale}/summaries/{report}/{experiment}.parquet",
+        runs="results/{scale}/runs/{report}/{experiment}.parquet",
     log:
-        make.summarise.log,
+        "results/{scale}/logs/summaries/{report}/{experiment}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.summarise.mem_mb,
-        runtime=make.summarise.runtime,
     params:
-        spec=make.summarise.spec,
-        code=make.summarise.code,
+        spec=jobs.spec("summarise"),
+        code=jobs.code("summarise"),
     script:
-        "../scripts/summarise.py"
+        "../../src/epsilometer_workflow/stages/summarise.py"
 
 
 rule tabulate:
     input:
-        unpack(make.tabulate.needs),
+        data=jobs.data_of_table,
     output:
-        csv=make.tabulate.path,
-        parquet=paths.with_suffix(make.tabulate.path, ".parquet"),
+        csv="results/{scale}/tables/{report}/{artifact}.csv",
+        parquet="results/{scale}/tables/{report}/{artifact}.parquet",
     log:
-        make.tabulate.log,
+        "results/{scale}/logs/tables/{report}/{artifact}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.tabulate.mem_mb,
-        runtime=make.tabulate.runtime,
     params:
-        spec=make.tabulate.spec,
-        code=make.tabulate.code,
+        spec=jobs.spec("tabulate"),
+        code=jobs.code("tabulate"),
     script:
-        "../scripts/tabulate.py"
+        "../../src/epsilometer_workflow/stages/tabulate.py"

@@ -2,8 +2,8 @@
 # a table and a page of each file of audits.
 #
 # `made_of` holds digests of the mechanism's files, read when the DAG is made. `stopped` holds the reasons
-# why earlier jobs were stopped; the same command then tries again. Environments for audits are made from their
-# locks on the machine of Snakemake, because nodes of a cluster may have no network.
+# why earlier jobs were stopped; the same command then tries again. Environments for audits are made from
+# their locks on the machine of Snakemake, because nodes of a cluster may have no network.
 
 
 localrules:
@@ -12,66 +12,57 @@ localrules:
 
 rule environment:
     output:
-        make.environment.path,
+        "results/environments/{environment}/environment.json",
     log:
-        make.environment.log,
+        "results/environments/logs/{environment}/environment.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.environment.mem_mb,
-        runtime=make.environment.runtime,
     params:
-        spec=make.environment.spec,
-        code=make.environment.code,
-        stopped=make.environment.stopped,
+        spec=jobs.spec("environment"),
+        code=jobs.code("environment"),
+        stopped=jobs.stopped("environment"),
     script:
-        "../scripts/environment.py"
+        "../../src/epsilometer_workflow/stages/environment.py"
 
 
 rule audit:
     input:
-        unpack(make.audit.needs),
+        environment=jobs.environment_of_audit,
     output:
-        verdicts=make.audit.path,
-        page=paths.with_suffix(make.audit.path, ".html"),
+        verdicts="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.parquet",
+        page="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.html",
     log:
-        make.audit.log,
+        "results/{scale}/logs/audits/{audits}/{entry}/{parameters}/{pairs}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.audit.mem_mb,
-        runtime=make.audit.runtime,
     params:
-        spec=make.audit.spec,
-        code=make.audit.code,
-        made_of=make.audit.made_of,
-        folder=make.audit.folder,
-        replay=make.audit.replay,
-        stopped=make.audit.stopped,
+        spec=jobs.spec("audit"),
+        code=jobs.code("audit"),
+        made_of=jobs.files_of_audit,
+        folder=jobs.folder_of_audit,
+        replay=jobs.command_of_audit,
+        stopped=jobs.stopped("audit"),
     script:
-        "../scripts/audit.py"
+        "../../src/epsilometer_workflow/stages/audit.py"
 
 
 rule conclude:
     input:
-        unpack(make.conclude.needs),
+        verdicts=jobs.verdicts_of_file,
     output:
-        csv=make.conclude.path,
-        parquet=paths.with_suffix(make.conclude.path, ".parquet"),
+        csv="results/{scale}/audits/{audits}.csv",
+        parquet="results/{scale}/audits/{audits}.parquet",
         page=report(
-            paths.with_suffix(make.conclude.path, ".html"),
+            "results/{scale}/audits/{audits}.html",
             category="audits",
             labels={"figure": "{audits}"},
         ),
     log:
-        make.conclude.log,
+        "results/{scale}/logs/audits/{audits}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.conclude.mem_mb,
-        runtime=make.conclude.runtime,
     params:
-        spec=make.conclude.spec,
-        code=make.conclude.code,
+        spec=jobs.spec("conclude"),
+        code=jobs.code("conclude"),
     script:
-        "../scripts/conclude.py"
+        "../../src/epsilometer_workflow/stages/conclude.py"

@@ -1,139 +1,133 @@
 # Reduce samples once for all estimators that read the same reduction: histograms, densities or losses
 # of pairs, verdicts of a classifier, evidence of fresh samples. Then estimate.
+#
+# `n={n}+{fresh}`: a pair and its events are chosen from n samples, and confirmed by so many fresh ones.
 
 
 rule histogram:
     input:
-        unpack(make.histogram.needs),
+        samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
     output:
-        make.histogram.path,
+        "results/{scale}/histograms/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/cells={cells}/runs={batch}.parquet",
     log:
-        make.histogram.log,
+        "results/{scale}/logs/histograms/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/cells={cells}/runs={batch}.log",
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.histogram.mem_mb,
-        runtime=make.histogram.runtime,
+        mem_mb=jobs.memory("histogram"),
     params:
-        spec=make.histogram.spec,
-        code=make.histogram.code,
+        spec=jobs.spec("histogram"),
+        code=jobs.code("histogram"),
     script:
-        "../scripts/histogram.py"
+        "../../src/epsilometer_workflow/stages/histogram.py"
 
 
 rule density:
     input:
-        unpack(make.density.needs),
+        samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
     output:
-        make.density.path,
+        "results/{scale}/densities/{mechanism}/epsilon={epsilon}/{inputs}/{reduction}/n={n}/runs={batch}.parquet",
     log:
-        make.density.log,
+        "results/{scale}/logs/densities/{mechanism}/epsilon={epsilon}/{inputs}/{reduction}/n={n}/runs={batch}.log",
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.density.mem_mb,
-        runtime=make.density.runtime,
+        mem_mb=jobs.memory("density"),
     params:
-        spec=make.density.spec,
-        code=make.density.code,
+        spec=jobs.spec("density"),
+        code=jobs.code("density"),
     script:
-        "../scripts/density.py"
+        "../../src/epsilometer_workflow/stages/density.py"
 
 
 rule classify:
     input:
-        unpack(make.classify.needs),
+        samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
     output:
-        make.classify.path,
+        "results/{scale}/verdicts/{mechanism}/epsilon={epsilon}/{inputs}/{classifier}/n={n}/runs={batch}.parquet",
     log:
-        make.classify.log,
+        "results/{scale}/logs/verdicts/{mechanism}/epsilon={epsilon}/{inputs}/{classifier}/n={n}/runs={batch}.log",
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.classify.mem_mb,
-        runtime=make.classify.runtime,
+        mem_mb=jobs.memory("classify", beside=2000),
     params:
-        spec=make.classify.spec,
-        code=make.classify.code,
+        spec=jobs.spec("classify"),
+        code=jobs.code("classify"),
     script:
-        "../scripts/classify.py"
+        "../../src/epsilometer_workflow/stages/classify.py"
 
 
 rule screen:
     input:
-        unpack(make.screen.needs),
+        samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
     output:
-        make.screen.path,
+        "results/{scale}/losses/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet",
     log:
-        make.screen.log,
+        "results/{scale}/logs/losses/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.log",
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.screen.mem_mb,
-        runtime=make.screen.runtime,
+        mem_mb=jobs.memory("screen"),
     params:
-        spec=make.screen.spec,
-        code=make.screen.code,
+        spec=jobs.spec("screen"),
+        code=jobs.code("screen"),
     script:
-        "../scripts/screen.py"
+        "../../src/epsilometer_workflow/stages/screen.py"
 
 
 rule weigh:
     input:
-        unpack(make.weigh.needs),
+        samples="results/{scale}/confirmations/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet",
+        losses="results/{scale}/losses/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet",
     output:
-        make.weigh.path,
+        "results/{scale}/evidence/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet",
     log:
-        make.weigh.log,
+        "results/{scale}/logs/evidence/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.log",
     priority: 10  # consume samples before more are drawn, so that temporary ones go
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.weigh.mem_mb,
-        runtime=make.weigh.runtime,
+        mem_mb=jobs.memory("weigh"),
     params:
-        spec=make.weigh.spec,
-        code=make.weigh.code,
+        spec=jobs.spec("weigh"),
+        code=jobs.code("weigh"),
     script:
-        "../scripts/weigh.py"
-
-
-rule time:
-    output:
-        make.time.path,
-    log:
-        make.time.log,
-    conda:
-        "../../envs/environment.yaml"
-    threads: workflow.resource_settings.cores or 1  # one job at a time
-    resources:
-        mem_mb=make.time.mem_mb,
-        runtime=make.time.runtime,
-    params:
-        spec=make.time.spec,
-        code=make.time.code,
-    script:
-        "../scripts/time.py"
+        "../../src/epsilometer_workflow/stages/weigh.py"
 
 
 rule estimate:
     input:
-        unpack(make.estimate.needs),
+        jobs.reductions_of_estimate,  # histograms, densities, verdicts, losses or evidence
     output:
-        make.estimate.path,
+        "results/{scale}/estimates/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}_runs={runs}.parquet",
     log:
-        make.estimate.log,
+        "results/{scale}/logs/estimates/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}_runs={runs}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.estimate.mem_mb,
-        runtime=make.estimate.runtime,
     params:
-        spec=make.estimate.spec,
-        code=make.estimate.code,
+        spec=jobs.spec("estimate"),
+        code=jobs.code("estimate"),
     script:
-        "../scripts/estimate.py"
+        "../../src/epsilometer_workflow/stages/estimate.py"
+
+
+rule time:
+    output:
+        "results/{scale}/timings/{report}/{experiment}.parquet",
+    log:
+        "results/{scale}/logs/timings/{report}/{experiment}.log",
+    conda:
+        "../../envs/environment.yaml"
+    threads: workflow.resource_settings.cores or 1  # one job at a time
+    resources:
+        mem_mb=jobs.memory("time"),
+    params:
+        spec=jobs.spec("time"),
+        code=jobs.code("time"),
+    script:
+        "../../src/epsilometer_workflow/stages/time.py"

@@ -1,47 +1,44 @@
-# Draw each figure from its table; make a page of each report, and of all reports.
+# Draw each figure from its table; make a page of each report.
 
 
 rule render:
     input:
-        unpack(make.render.needs),
+        table="results/{scale}/tables/{report}/{artifact}.parquet",
     output:
-        pdf=make.render.path,
+        pdf="results/{scale}/figures/{report}/{artifact}.pdf",
         png=report(
-            paths.with_suffix(make.render.path, ".png"),
+            "results/{scale}/figures/{report}/{artifact}.png",
             caption="../report/figure.rst",
             category="{report}",
             labels={"figure": "{artifact}"},
         ),
     log:
-        make.render.log,
+        "results/{scale}/logs/figures/{report}/{artifact}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.render.mem_mb,
-        runtime=make.render.runtime,
     params:
-        spec=make.render.spec,
-        code=make.render.code,
+        spec=jobs.spec("render"),
+        code=jobs.code("render"),
     script:
-        "../scripts/render.py"
+        "../../src/epsilometer_workflow/stages/render.py"
 
 
 rule page:
     input:
-        unpack(make.page.needs),
+        tables=jobs.tables_of_page,
+        figures=jobs.figures_of_page,
     output:
         report(
-            make.page.path, category="{report}", labels={"figure": "all, with tables"}
+            "results/{scale}/{report}.html",
+            category="{report}",
+            labels={"figure": "all, with tables"},
         ),
     log:
-        make.page.log,
+        "results/{scale}/logs/{report}.log",
     conda:
         "../../envs/environment.yaml"
-    resources:
-        mem_mb=make.page.mem_mb,
-        runtime=make.page.runtime,
     params:
-        spec=make.page.spec,
-        code=make.page.code,
+        spec=jobs.spec("page"),
+        code=jobs.code("page"),
     script:
-        "../scripts/page.py"
+        "../../src/epsilometer_workflow/stages/page.py"

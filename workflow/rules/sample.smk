@@ -1,42 +1,44 @@
 # Draw a batch of runs of one mechanism at one epsilon on one set of inputs. Methods of two stages then
 # get fresh samples of the pair that each run selected.
 #
-# Each rule takes inputs, parameters and resources of its jobs from the product that it makes (`make`, from
-# epsilometer_workflow.products.reports). `code` is a digest of the job's code: see docs/architecture.md.
+# `jobs` has what Python decides, all in epsilometer_workflow/products/jobs.py: `spec`, the identity of the
+# file; `code`, a digest of the job's code (docs/architecture.md); memory; and inputs of variable number.
 
 
 rule sample:
     output:
-        temp(make.sample.path) if study.temporary_samples else make.sample.path,
+        temporary(
+            "results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet"
+        ),
     log:
-        make.sample.log,
+        "results/{scale}/logs/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.log",
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.sample.mem_mb,
-        runtime=make.sample.runtime,
+        mem_mb=jobs.memory("sample"),
     params:
-        spec=make.sample.spec,
-        code=make.sample.code,
+        spec=jobs.spec("sample"),
+        code=jobs.code("sample"),
     script:
-        "../scripts/sample.py"
+        "../../src/epsilometer_workflow/stages/sample.py"
 
 
 rule confirm:
     input:
-        unpack(make.confirm.needs),
+        losses="results/{scale}/losses/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet",
     output:
-        temp(make.confirm.path) if study.temporary_samples else make.confirm.path,
+        temporary(
+            "results/{scale}/confirmations/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.parquet"
+        ),
     log:
-        make.confirm.log,
+        "results/{scale}/logs/confirmations/{mechanism}/epsilon={epsilon}/{inputs}/{screen}/n={n}+{fresh}/runs={batch}.log",
     priority: 5
     conda:
         "../../envs/environment.yaml"
     resources:
-        mem_mb=make.confirm.mem_mb,
-        runtime=make.confirm.runtime,
+        mem_mb=jobs.memory("confirm"),
     params:
-        spec=make.confirm.spec,
-        code=make.confirm.code,
+        spec=jobs.spec("confirm"),
+        code=jobs.code("confirm"),
     script:
-        "../scripts/confirm.py"
+        "../../src/epsilometer_workflow/stages/confirm.py"

@@ -75,19 +75,6 @@ class Main(Model):
     audits: Annotated[str, _SOME] | None = None
 
 
-class Rate(Model):
-    """The measured cost of a job of one rule, in ``rates.yaml``.
-
-    ``seconds`` and ``megabytes`` come with any job; ``nanoseconds`` with each number drawn or read,
-    by what draws or reads it, and ``bytes`` of memory with each number of one side of one run.
-    """
-
-    seconds: Annotated[float, Field(ge=0)]
-    megabytes: Annotated[float, Field(ge=0)]
-    bytes: dict[Id, Annotated[float, Field(ge=0)]] = {}
-    nanoseconds: dict[Id, Annotated[float, Field(ge=0)]] = {}
-
-
 class Grid(Model):
     """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets.
 

@@ -1,37 +1,37 @@
 """The paths of all files: a path is the full identity of its content.
 
+The rules of the papers have them as text, in ``workflow/rules``, and `of_rule` reads them there.
 The names in braces are fields of a product (see `products`). ``{n}`` is a number of samples a
-side, or ``1..N`` where every prefix of a search up to N is evaluated, or
-``n+N`` where the pair chosen from n is confirmed by N fresh ones; numbers are written as Python
-prints them, without a trailing ``.0`` (`epsilometer_workflow.files.parsing`).
+side, or ``1..N`` where every prefix of a search up to N is evaluated; ``{n}+{fresh}``, where the
+pair chosen from n is confirmed by so many fresh ones. Numbers are written as Python prints them,
+without a trailing ``.0`` (`epsilometer_workflow.files.parsing`).
 """
 
-RESULTS = "results/{scale}"
+import re
+from functools import cache
+from pathlib import Path
 
-_DRAWN = "{mechanism}/epsilon={epsilon}/{inputs}"
-SAMPLE = f"{RESULTS}/samples/{_DRAWN}/n={{n}}/runs={{batch}}.parquet"
-HISTOGRAM = f"{RESULTS}/histograms/{_DRAWN}/n={{n}}/cells={{cells}}/runs={{batch}}.parquet"
-DENSITY = f"{RESULTS}/densities/{_DRAWN}/{{reduction}}/n={{n}}/runs={{batch}}.parquet"
-VERDICTS = f"{RESULTS}/verdicts/{_DRAWN}/{{classifier}}/n={{n}}/runs={{batch}}.parquet"
-_SCREENED = f"{_DRAWN}/{{screen}}/n={{n}}/runs={{batch}}.parquet"
-LOSSES = f"{RESULTS}/losses/{_SCREENED}"
-CONFIRMATION = f"{RESULTS}/confirmations/{_SCREENED}"
-EVIDENCE = f"{RESULTS}/evidence/{_SCREENED}"
-ESTIMATE = (
-    f"{RESULTS}/estimates/{_DRAWN}/lambda={{order}}/{{estimator}}/n={{n}}_runs={{runs}}.parquet"
-)
-SUMMARY = f"{RESULTS}/summaries/{{report}}/{{experiment}}.parquet"
-RUNS = f"{RESULTS}/runs/{{report}}/{{experiment}}.parquet"
-TIMING = f"{RESULTS}/timings/{{report}}/{{experiment}}.parquet"
-TABLE = f"{RESULTS}/tables/{{report}}/{{artifact}}.csv"
-FIGURE = f"{RESULTS}/figures/{{report}}/{{artifact}}.pdf"
-PAGE = f"{RESULTS}/{{report}}.html"
-AUDIT = f"{RESULTS}/audits/{{audits}}/{{entry}}/{{parameters}}/{{pairs}}.parquet"
-AUDITS = f"{RESULTS}/audits/{{audits}}.csv"
-ENVIRONMENT = "results/environments/{environment}/environment.json"  # of all scales
+RULES = Path(__file__).parents[3] / "workflow/rules"
+RESULTS = "results/{scale}"
 
 ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment"), "[^/]+")
 """These wildcards contain no slash, so that no path fits two rules."""
+
+
+@cache
+def of_rule(rule: str, part: str = "output") -> dict[str, str]:
+    """Return the paths that a rule of ``workflow/rules`` writes, or reads (``input``), by name.
+
+    A path without a name is under ``""``; inputs that a function names are left out.
+
+    >>> of_rule("render")["pdf"]
+    'results/{scale}/figures/{report}/{artifact}.pdf'
+    """
+    texts = (file.read_text(encoding="utf-8") for file in sorted(RULES.glob("*.smk")))
+    body = re.search(rf"^rule {rule}:\n((?:    .*\n|\n)+)", "".join(texts), re.MULTILINE)
+    lines = body and re.search(rf"^    {part}:\n((?: {{8,}}.*\n)+)", body[1], re.MULTILINE)
+    path = re.compile(r'^ {8}(?:(\w+)=)?[^"\n]*?\s*"(results/[^"]+)"', re.MULTILINE)
+    return dict(path.findall(lines[1])) if lines else {}
 
 
 def with_suffix(path: str, suffix: str) -> str:

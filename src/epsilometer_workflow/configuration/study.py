@@ -67,7 +67,6 @@ class Study:
         functions.look_in(folder for folder in self.code if folder.is_dir())
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
-        self.rates = config.read_entries(self._or_ours("rates.yaml"), config.Rate)
         self.every_report = {
             file.stem: config.read(file, config.Report)
             for file in sorted(self.file("reports").glob("*.yaml"))

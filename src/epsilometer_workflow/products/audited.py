@@ -26,8 +26,6 @@ from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.sources.callables import digests
 from epsilometer_audit.sources.worker import WorkerSource
-from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
@@ -36,7 +34,7 @@ _BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
 
 
 @dataclass(frozen=True)
-class Environment(Product, rule="environment", template=paths.ENVIRONMENT):
+class Environment(Product, rule="environment"):
     """A folder with an interpreter and the packages of a lock; or the reason why there is none.
 
     Its name holds a digest of the lock, so that another lock is another environment.
@@ -68,7 +66,7 @@ class _OfFile(Product):
 
 
 @dataclass(frozen=True)
-class Audit(_OfFile, rule="audit", template=paths.AUDIT):
+class Audit(_OfFile, rule="audit"):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
 
     entry: str
@@ -98,19 +96,11 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
         audits = shlex.quote(f"audits={file}")
         return f"snakemake --cores 1 --force {self.path} --config {settings} {audits}"
 
-    def load(self) -> Load:
-        mechanism, command = self.case.mechanism, str(self.case.mechanism.get("command"))
-        kind = "recorded" if "outputs" in mechanism else "function"
-        if "command" in mechanism and kind == "function":
-            kind = "program" if "{input}" in command and "{size}" not in command else "command"
-        n = self.case.samples
-        return Load(name=kind, numbers=2 * n, side=n)
-
     def needs(self) -> Needs:
         """Return its environment, if it has one; otherwise it needs no other product."""
         mechanism = self.case.mechanism
         if "environment" not in mechanism:
-            return {}
+            return {"environment": []}
         key = "{environment}~{lock}".format(**mechanism)
         return {"environment": [Environment(self.study, key)]}
 
@@ -132,7 +122,7 @@ class Audit(_OfFile, rule="audit", template=paths.AUDIT):
 
 
 @dataclass(frozen=True)
-class Conclusion(_OfFile, rule="conclude", template=paths.AUDITS):
+class Conclusion(_OfFile, rule="conclude"):
     """A table of all verdicts of a file, and its page."""
 
     @cached_property
@@ -165,7 +155,7 @@ AUDITED: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
 def verdict_lines(study: Study, name: str) -> list[str]:
     """Return a line about a file of audits that was made: how many verdicts of which kind."""
     conclusion = Conclusion(study, name)
-    page = Path(paths.with_suffix(conclusion.path, ".html"))
+    page = Path(conclusion.templates["page"].format(**conclusion.wildcards))
     try:
         rows = rows_of(conclusion.path)
         verdicts = [row["verdict"] for row in rows]

@@ -43,7 +43,6 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         study.screen(name)
     for registry in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS, REPORTS):
         _ = len(registry)  # a name of ours in an installed package is an error
-    _check_rates(str(study.file("rates.yaml")), study.rates)
     for name in study.reports:
         _check_report(study, name)
     for audits in study.audits.values():
@@ -61,16 +60,6 @@ def _check_mechanisms(study: Study) -> None:
         for inputs in mechanism.inputs:  # also where no grid uses it
             study.check_inputs(name, 1.0, inputs)
         study.claims(name, 1.0)
-
-
-def _check_rates(file: str, rates: Mapping[str, config.Rate]) -> None:
-    rules = [kind.rule for kind in PRODUCT_KINDS]
-    for rule in rates:
-        if rule not in rules:
-            raise ConfigError(file, rule, f"unknown rule{suggest(rule, rules)}")
-    for rule in rules:
-        if rule not in rates:
-            raise ConfigError(file, rule, "is missing")
 
 
 def _check_report(study: Study, report: str) -> None:

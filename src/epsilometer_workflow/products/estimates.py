@@ -7,7 +7,6 @@ from typing import Self
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.products import Needs, Product, Spec, entry
@@ -15,7 +14,7 @@ from epsilometer_workflow.products.reductions import REDUCTIONS, Samples, region
 
 
 @dataclass(frozen=True)
-class Estimates(Combination, Product, rule="estimate", template=paths.ESTIMATE):
+class Estimates(Combination, Product, rule="estimate"):
     """The answers of an estimator in every run of one combination."""
 
     @classmethod
@@ -32,14 +31,14 @@ class Estimates(Combination, Product, rule="estimate", template=paths.ESTIMATE):
     def needs(self) -> Needs:
         kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
         batches = self.study.batches(self)
-        return {"data": [kind.of(self.study, self, batch) for batch in batches]}
+        return {"reductions": [kind.of(self.study, self, batch) for batch in batches]}
 
     def spec(self) -> Spec:
         """Return the identity of one file of estimates, and that of each file it reads."""
         return {
             "identity": self.identity(),
             "reads": self.study.estimator(self.estimator).reads,
-            "data": [reduction.spec() for reduction in self.needs()["data"]],
+            "data": [reduction.spec() for reduction in self.needs()["reductions"]],
         }
 
     def identity(self) -> Spec:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination
 from epsilometer_workflow.files.parsing import Batch
 from epsilometer_workflow.products.audited import digest_of
@@ -48,7 +47,7 @@ class OfExperiment(Product):
 
 
 @dataclass(frozen=True)
-class Summary(OfExperiment, rule="summarise", template=paths.SUMMARY):
+class Summary(OfExperiment, rule="summarise"):
     """Statistics over runs of one experiment's estimates, beside the exact values."""
 
     def needs(self) -> Needs:
@@ -77,14 +76,11 @@ class Summary(OfExperiment, rule="summarise", template=paths.SUMMARY):
 class Runs(Summary):
     """Every run beside the exact values, which the summary's job writes, too."""
 
-    @property
-    def file(self) -> str:
-        """The other file of the job."""
-        return paths.RUNS.format(**self.wildcards)
+    reads: ClassVar[str] = "runs"
 
 
 @dataclass(frozen=True)
-class Timings(OfExperiment, rule="time", template=paths.TIMING):
+class Timings(OfExperiment, rule="time"):
     """Seconds of one experiment's estimates, each from drawing to its answer, run after run."""
 
     def members(self) -> list[Spec]:
@@ -108,6 +104,7 @@ class Timings(OfExperiment, rule="time", template=paths.TIMING):
                 modules.add(ESTIMATORS.module(study.estimators[name].estimator))
         return sorted(modules)
 
-    def load(self) -> Load:
-        runs = [(c, Batch(0, c.runs - 1)) for c in self.combinations]
-        return Load.together([Samples.of(self.study, c, batch).load() for c, batch in runs])
+    def samples_held(self) -> int:
+        """Return the numbers of all sides of the largest run, which are held until it is done."""
+        samples = [Samples.of(self.study, c, Batch(0, c.runs - 1)) for c in self.combinations]
+        return max(drawn.samples_held() * drawn.sides for drawn in samples)

@@ -1,9 +1,9 @@
-"""A product stands for a file: its path, the products that it is made of, its code and cost.
+"""A product stands for a file: its path, its identity, its code, and what only Python can decide.
 
 Each kind is one frozen dataclass; its fields are the wildcards of its path, as names and numbers,
-parsed once, here. The kinds are in `reductions` (what is drawn, and what estimators make of it) and
-`reports` (what is shown). The rules of the workflow and the tests get all facts
-about a job from these, by `Rule` and `everything`.
+parsed once, here. The path is that of the rule that makes it. The kinds are in `reductions` (what
+is drawn, and what estimators make of it), `estimates`, `experiments` and `reports` (what is shown).
+The rules of the workflow get all facts about a job from these, by `jobs`.
 
 A spec is plain numbers and words, the full identity of what a job makes. Snakemake compares it,
 and the digest of the code, with the last run's: a changed parameter or line of code makes the file
@@ -13,16 +13,15 @@ again, a comment does not. Any well-formed path is a valid target, also one that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from epsilometer import __version__
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.costs import Cost, Load, cost
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files import parsing
 from epsilometer_workflow.files.parsing import Batch, Draws
@@ -38,6 +37,7 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {  # fields that are not names
     "batch": Batch.parse,
     "runs": lambda text: parsing.integer("runs", text),
     "cells": lambda text: parsing.integer("cells", text),
+    "fresh": lambda text: parsing.integer("fresh", text, minimum=0),
     "reduction": parsing.Reduction.parse,
 }
 
@@ -47,17 +47,21 @@ class Product(ABC):
     """One file of the results, or several that one job makes together."""
 
     rule: ClassVar[str]
-    """The rule that makes it, which is also the name of its script and of its stage."""
+    """The rule that makes it, which is also the name of its stage."""
 
-    template: ClassVar[str]
-    """Its path, with a wildcard for each field and for the scale."""
+    templates: ClassVar[Mapping[str, str]]
+    """The paths of the rule's files by name, with a wildcard for each field and for the scale."""
+
+    reads: ClassVar[str] = ""
+    """The name of the file that its readers read, if the rule makes several."""
 
     study: Study = field(repr=False)
 
-    def __init_subclass__(cls, rule: str = "", template: str = "") -> None:
-        """Take the rule and the path of a kind; a kind without them has those of its base."""
+    def __init_subclass__(cls, rule: str = "") -> None:
+        """Take the rule of a kind, and its paths; a kind without a rule has those of its base."""
         if rule:
-            cls.rule, cls.template = rule, template
+            cls.rule = rule
+            cls.templates = paths.of_rule(rule)
 
     @classmethod
     def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
@@ -92,16 +96,16 @@ class Product(ABC):
 
     @cached_property
     def path(self) -> str:
-        """Its path, as the rule has it."""
-        return self.template.format(**self.wildcards)
+        """Its path: the first output of the rule."""
+        return next(iter(self.templates.values())).format(**self.wildcards)
 
     @property
     def file(self) -> str:
         """The file that its readers read."""
-        return self.path
+        return self.templates[self.reads].format(**self.wildcards) if self.reads else self.path
 
     def needs(self) -> Needs:
-        """Return the products that it is made of, by the names of the rule's input."""
+        """Return the products that it is made of, where the rule does not show their paths."""
         return {}
 
     @abstractmethod
@@ -112,9 +116,9 @@ class Product(ABC):
         """Return the registered code that its job will load, by dotted names."""
         return []
 
-    def load(self) -> Load:
-        """Return the work of its job."""
-        return Load()
+    def samples_held(self) -> int:
+        """Return how many numbers of samples its job holds at once: of one side, in one run."""
+        return 0
 
     @property
     def common(self) -> Spec:
@@ -125,13 +129,9 @@ class Product(ABC):
         """Return a digest of the code that its job runs, and the versions of what that imports."""
         return sources.digest(self.rule, *self.modules())
 
-    def cost(self) -> Cost:
-        """Return the cost of its job."""
-        return cost(self.study.rates, self.rule, self.load())
-
     def stopped(self) -> str:
         """Return the reasons why its jobs had to be stopped; one more reason makes it again."""
-        log = Path(paths.log(self.template).format(**self.wildcards))
+        log = Path(paths.log(self.path))
         try:
             return log.with_suffix(".stopped").read_text(encoding="utf-8")
         except OSError:
@@ -143,57 +143,3 @@ def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     if name not in entries:
         raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
     return entries[name]
-
-
-def everything(products: Iterable[Product]) -> Iterator[Product]:
-    """Yield products and all that they need, each job once, needs first."""
-    jobs: set[tuple[str, ...]] = set()
-    stack = [(product, False) for product in products]
-    stack.reverse()
-    while stack:
-        product, expanded = stack.pop()
-        if expanded:
-            yield product
-            continue
-        job = (product.rule, *product.wildcards.values())
-        if job in jobs:
-            continue
-        jobs.add(job)
-        stack.append((product, True))
-        needed = [need for group in product.needs().values() for need in group]
-        stack.extend((need, False) for need in reversed(needed))
-
-
-class Rule:
-    """The functions of a rule of the workflow; they take a job's wildcards, as Snakemake's do.
-
-    Each method without arguments of the product, such as `Product.spec`, is one of them.
-    """
-
-    def __init__(self, study: Study, kind: type[Product]) -> None:
-        self.path = kind.template
-        self.log = paths.log(kind.template)
-        self._kind = kind
-        self._product = cache(lambda keys: kind.from_wildcards(study, dict(keys)))
-
-    def __getattr__(self, name: str) -> Callable[[Any], Any]:
-        if name.startswith("_") or not callable(getattr(self._kind, name, None)):
-            raise AttributeError(f"{self._kind.__name__} has no method {name!r}")
-        return lambda wildcards: getattr(self.product(wildcards), name)()
-
-    def product(self, wildcards: Any) -> Product:
-        """Return the product of a job."""
-        return self._product(tuple(wildcards.items()))
-
-    def needs(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the files that a job reads, by name."""
-        needs = self.product(wildcards).needs()
-        return {name: [product.file for product in group] for name, group in needs.items()}
-
-    def mem_mb(self, wildcards: Any, attempt: int) -> int:
-        """Return the memory that a job requests; more at every attempt."""
-        return attempt * self.product(wildcards).cost().megabytes_requested
-
-    def runtime(self, wildcards: Any, attempt: int) -> int:
-        """Return the minutes that a job requests; more at every attempt."""
-        return attempt * self.product(wildcards).cost().minutes_requested

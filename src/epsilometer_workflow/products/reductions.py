@@ -15,11 +15,9 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.configuration import paths
-from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
-from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.products import Product, Spec, entry
 
 Screened = TypeVar("Screened", bound="_Screened")
 
@@ -28,11 +26,11 @@ Screened = TypeVar("Screened", bound="_Screened")
 class _Drawn(Product):
     """A product of draws of one mechanism at one epsilon on one set of inputs.
 
-    Unless it is ``searchable``, n may not be a search; unless it has ``two_stages``, not two sizes.
+    ``n`` is one size: fresh draws have a field of their own. Unless it is ``searchable``, n may not
+    be a search.
     """
 
     searchable: ClassVar[bool] = False
-    two_stages: ClassVar[bool] = False
 
     mechanism: str
     epsilon: float
@@ -41,17 +39,18 @@ class _Drawn(Product):
     batch: Batch
 
     @classmethod
-    def of(cls, study: Study, c: Combination, batch: Batch) -> Self:
+    def of(cls, study: Study, c: Combination | _Drawn, batch: Batch) -> Self:
         """Return the product that a combination's estimates need of one batch of runs."""
-        return cls(study, c.mechanism, c.epsilon, c.inputs, c.n, batch, *cls.further(study, c))
+        drawn = (c.mechanism, c.epsilon, c.inputs, c.n.first_stage, batch)
+        return cls(study, *drawn, *cls.further(study, c))
 
     @staticmethod
-    def further(_study: Study, _c: Combination, /) -> tuple[Any, ...]:
+    def further(_study: Study, _c: Any, /) -> tuple[Any, ...]:
         """Return the fields beyond those of all products of draws."""
         return ()
 
     def check(self) -> None:
-        if self.n.fresh and not self.two_stages:
+        if self.n.fresh:
             message = f"n={self.n} must be one size: fresh samples are confirmations"
             raise EpsilometerError(message)
         if self.n.searched and not self.searchable:
@@ -70,21 +69,13 @@ class _Drawn(Product):
         """The pairs of sides."""
         return self.study.pairing(self.mechanism, self.inputs)
 
-    def needs(self) -> Needs:
-        return {"samples": [self.samples]}
-
     def provided(self) -> Spec:
         """Return the provider's claims about the mechanism, as numbers."""
         claims = asdict(self.study.claims(self.mechanism, self.epsilon))
         return {"claims": claims, "region": region_of(self.study, self.mechanism)}
 
-    def load(self) -> Load:
-        return self._numbers(self.samples.sides, self.n.first)
-
-    def _numbers(self, sides: int, n: int, name: str = "default") -> Load:
-        entries, size = self.study.numbers(self.mechanism, self.epsilon)
-        numbers = len(self.batch) * sides * n * entries
-        return Load(name=name, numbers=numbers, side=n * entries, bytes=numbers * size)
+    def samples_held(self) -> int:
+        return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
 
     def _check_outputs(self, estimator: str) -> None:
         """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
@@ -96,17 +87,10 @@ class _Drawn(Product):
 
 
 @dataclass(frozen=True)
-class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
+class Samples(_Drawn, rule="sample"):
     """One batch of samples, of every side."""
 
     searchable: ClassVar[bool] = True
-
-    @classmethod
-    def of(cls, study: Study, c: Combination | _Drawn, batch: Batch) -> Self:
-        return cls(study, c.mechanism, c.epsilon, c.inputs, c.n.first_stage, batch)
-
-    def needs(self) -> Needs:
-        return {}
 
     def spec(self) -> Spec:
         mechanism = self.study.mechanisms[self.mechanism]
@@ -126,10 +110,6 @@ class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
     def modules(self) -> list[str]:
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
 
-    def load(self) -> Load:
-        registered = self.study.mechanisms[self.mechanism].mechanism
-        return self._numbers(self.sides, self.n.first, registered)
-
     @property
     def sides(self) -> int:
         """The number of sampled inputs."""
@@ -137,7 +117,7 @@ class Samples(_Drawn, rule="sample", template=paths.SAMPLE):
 
 
 @dataclass(frozen=True)
-class Histograms(_Drawn, rule="histogram", template=paths.HISTOGRAM):
+class Histograms(_Drawn, rule="histogram"):
     """Counts of every side; of every prefix, in a search."""
 
     searchable: ClassVar[bool] = True
@@ -159,7 +139,7 @@ class Histograms(_Drawn, rule="histogram", template=paths.HISTOGRAM):
 
 
 @dataclass(frozen=True)
-class PairDensities(_Drawn, rule="density", template=paths.DENSITY):
+class PairDensities(_Drawn, rule="density"):
     """The densities of both sides of every pair."""
 
     reduction: Reduction
@@ -174,7 +154,7 @@ class PairDensities(_Drawn, rule="density", template=paths.DENSITY):
 
 
 @dataclass(frozen=True)
-class Verdicts(_Drawn, rule="classify", template=paths.VERDICTS):
+class Verdicts(_Drawn, rule="classify"):
     """The verdicts of a classifier on test draws of every pair."""
 
     classifier: str
@@ -208,26 +188,17 @@ class Verdicts(_Drawn, rule="classify", template=paths.VERDICTS):
         kind = str(method.parameters.get("classifier"))
         return [*modules, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else modules
 
-    def load(self) -> Load:
-        """Return the numbers that are read, and by which classifier, or class of scikit-learn."""
-        parameters = self.study.estimators[self.classifier].parameters
-        options = parameters.get("options")
-        name = options.get("name") if isinstance(options, dict) else None
-        kind = str(name or parameters["classifier"]).rpartition(".")[2]
-        return self._numbers(self.samples.sides, self.n.first, kind)
-
 
 @dataclass(frozen=True)
 class _Screened(_Drawn):
-    """A product of an entry that screens pairs; ``n`` may name fresh draws, too."""
-
-    two_stages: ClassVar[bool] = True
+    """A product of an entry that screens pairs, to be confirmed by ``fresh`` draws, if any."""
 
     screen: str
+    fresh: int
 
     @staticmethod
-    def further(study: Study, c: Combination, /) -> tuple[str]:
-        return (str(study.screen(c.estimator)),)
+    def further(study: Study, c: Combination, /) -> tuple[str, int]:
+        return str(study.screen(c.estimator)), c.n.fresh
 
     def check(self) -> None:
         super().check()
@@ -243,14 +214,14 @@ class _Screened(_Drawn):
 
     def _as(self, kind: type[Screened]) -> Screened:
         drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
-        return kind(self.study, *drawn, self.screen)
+        return kind(self.study, *drawn, self.screen, self.fresh)
 
     def modules(self) -> list[str]:
         return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
 
 
 @dataclass(frozen=True)
-class Losses(_Screened, rule="screen", template=paths.LOSSES):
+class Losses(_Screened, rule="screen"):
     """The local loss of every pair, and which pair is selected."""
 
     def spec(self) -> Spec:
@@ -261,40 +232,33 @@ class Losses(_Screened, rule="screen", template=paths.LOSSES):
             "parameters": dict(screen.parameters),
             "region": region_of(self.study, self.mechanism),
             "pairing": self.pairing,
-            "draws": self.n.fresh or self.n.first,
+            "draws": self.fresh or self.n.first,
         }
-
-    def load(self) -> Load:
-        registered = self.study.estimators[self.screen].estimator
-        return self._numbers(self.samples.sides, self.n.first, registered)
 
 
 @dataclass(frozen=True)
-class Confirmation(_Screened, rule="confirm", template=paths.CONFIRMATION):
+class Confirmation(_Screened, rule="confirm"):
     """Fresh samples of the pair that each run selected."""
 
     def check(self) -> None:
         super().check()
-        if not self.n.fresh:
-            raise EpsilometerError(f"n={self.n} must be n+N, with N fresh samples")
-
-    def needs(self) -> Needs:
-        return {"losses": [self.losses]}
+        if not self.fresh:
+            raise EpsilometerError(f"n={self.n}+0 must be n+N, with N fresh samples")
 
     def spec(self) -> Spec:
         """Return the identity of one batch of fresh samples, and that of the losses before it."""
-        drawn = {"stage": "confirm", "sides": 2, "n": self.n.fresh}
+        drawn = {"stage": "confirm", "sides": 2, "n": self.fresh}
         return self.samples.spec() | drawn | {"selected_by": self.losses.spec()}
 
     def modules(self) -> list[str]:
         return self.samples.modules()
 
-    def load(self) -> Load:
-        return self._numbers(2, self.n.fresh, self.samples.load().name)
+    def samples_held(self) -> int:
+        return self.fresh * self.study.numbers(self.mechanism, self.epsilon)[0]
 
 
 @dataclass(frozen=True)
-class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
+class Evidence(_Screened, rule="weigh"):
     """The evidence of fresh samples about the selected pairs."""
 
     def check(self) -> None:
@@ -304,14 +268,11 @@ class Evidence(_Screened, rule="weigh", template=paths.EVIDENCE):
     def _confirmation(self) -> Confirmation:
         return self._as(Confirmation)
 
-    def needs(self) -> Needs:
-        return {"samples": [self._confirmation], "losses": [self.losses]}
-
     def spec(self) -> Spec:
         return self.common | {"fresh": self._confirmation.spec()}
 
-    def load(self) -> Load:
-        return self._numbers(2, self.n.fresh)
+    def samples_held(self) -> int:
+        return self._confirmation.samples_held()
 
 
 REDUCTIONS: dict[str, type[_Drawn]] = {

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import EpsilometerError
@@ -16,15 +15,14 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
-from epsilometer_workflow.configuration.costs import Load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import AUDITED, Conclusion, digest_of, verdict_lines
+from epsilometer_workflow.products.audited import AUDITED, digest_of
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.products.products import Needs, Product, Rule, Spec, entry, everything
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 from epsilometer_workflow.products.reductions import (
     Confirmation,
     Evidence,
@@ -59,13 +57,10 @@ class _Shown(Product):
 
 
 @dataclass(frozen=True)
-class Table(_Shown, rule="tabulate", template=paths.TABLE):
+class Table(_Shown, rule="tabulate"):
     """One table, as CSV, and as Parquet for the jobs that read it."""
 
-    @property
-    def file(self) -> str:
-        """The Parquet file."""
-        return paths.with_suffix(self.path, ".parquet")
+    reads: ClassVar[str] = "parquet"
 
     @property
     def builder(self) -> str:
@@ -127,10 +122,6 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
         programs = getattr(import_module(self.builder.partition(":")[0]), "PROGRAMS", ())
         return sources.digest(self.rule, *self.modules(), *programs)
 
-    def load(self) -> Load:
-        loads = [samples.load() for files in self._drawn() for samples in files]
-        return Load.together(loads, name=self.report) if loads else Load()
-
     @property
     def _reads(self) -> str | None:
         return tabulate.reads(load(self.builder))
@@ -169,13 +160,10 @@ class Table(_Shown, rule="tabulate", template=paths.TABLE):
 
 
 @dataclass(frozen=True)
-class Figure(_Shown, rule="render", template=paths.FIGURE):
-    """One figure, as PDF and PNG."""
+class Figure(_Shown, rule="render"):
+    """One figure, as PDF, and as PNG for a page."""
 
-    @property
-    def file(self) -> str:
-        """The PNG, which a page shows."""
-        return paths.with_suffix(self.path, ".png")
+    reads: ClassVar[str] = "png"
 
     def check(self) -> None:
         super().check()
@@ -186,9 +174,6 @@ class Figure(_Shown, rule="render", template=paths.FIGURE):
     def table(self) -> Table:
         """The table that it is drawn from."""
         return Table(self.study, self.report, self.artifact)
-
-    def needs(self) -> Needs:
-        return {"table": [self.table]}
 
     def spec(self) -> Spec:
         return {
@@ -206,7 +191,7 @@ class Figure(_Shown, rule="render", template=paths.FIGURE):
 
 
 @dataclass(frozen=True)
-class Page(Product, rule="page", template=paths.PAGE):
+class Page(Product, rule="page"):
     """A report on one page that needs no other file."""
 
     report: str
@@ -262,39 +247,6 @@ PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Estimates, Summary, Table, Figure, Page),
     *AUDITED,
 )
-
-
-class Rules(SimpleNamespace):
-    """The workflow of one study: a `Rule` under each rule's name, and the targets."""
-
-    def __init__(self, study: Study) -> None:
-        super().__init__(**{kind.rule: Rule(study, kind) for kind in PRODUCT_KINDS})
-        self._study = study
-
-    def result_lines(self) -> str:
-        """Return the lines that tell a user where the results are."""
-        study = self._study
-        results = Path(paths.RESULTS.format(scale=study.scale))
-        kinds = ("tables", "figures", "estimates", "audits")
-        folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
-        pages = [Path(Page(study, report).path) for report in study.reports]
-        lines = [f"Done: {folders}"]
-        lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        lines += [line for name in study.audits for line in verdict_lines(study, name)]
-        return "\n".join(lines)
-
-    def targets(self, report: str) -> list[str]:
-        """Return every file of a report."""
-        return Page(self._study, report).targets()
-
-    def audits(self) -> list[str]:
-        """Return the tables of all files of audits."""
-        return [Conclusion(self._study, name).path for name in self._study.audits]
-
-
-def all_products(study: Study) -> Iterator[Product]:
-    """Yield the products of all wanted reports, each job once, needs first."""
-    return everything(Page(study, report) for report in study.wanted)
 
 
 def refuse_foreign_results(study: Study) -> None:

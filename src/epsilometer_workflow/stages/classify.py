@@ -1,8 +1,10 @@
 """Verdicts of classifiers that are trained on half of the draws and tested on the others."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
 
-from collections.abc import Callable, Mapping
+start(globals())  # as a job: runs `main` and exits; imported: nothing
+
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,17 @@ from epsilometer_workflow.files.storage import by_run, read_samples, write_colum
 Spec = Mapping[str, Any]
 
 
-def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `classify`."""
+    run(snakemake.input.samples, snakemake.output[0], snakemake.params.spec, progress)
+
+
+def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
     """Train and test a classifier on every pair of one batch of samples."""
     write_columns(verdicts_of(samples, spec, progress), output, "verdicts", spec)
 
 
-def verdicts_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
+def verdicts_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every run, pair, direction and claim.
 
     The answers of a classifier are in `epsilometer.estimators.spectrum.Tested`.

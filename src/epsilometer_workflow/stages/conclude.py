@@ -1,6 +1,8 @@
 """The table of all verdicts of a file of audits, and its page."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 import os
@@ -15,9 +17,15 @@ from epsilometer_audit.formats import short
 from epsilometer_audit.grids.verdicts import as_expected
 from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 
+_TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/audits.html.j2")
 WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
 _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
 _NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `conclude`."""
+    run(snakemake.input.verdicts, snakemake.output, _TEMPLATE, snakemake.params.spec)
 
 
 def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:

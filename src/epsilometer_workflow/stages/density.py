@@ -1,8 +1,10 @@
 """From files of samples to the densities of every pair, which serve all Rényi orders."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
 
-from collections.abc import Callable, Mapping
+start(globals())  # as a job: runs `main` and exits; imported: nothing
+
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,17 @@ from epsilometer_workflow.files.storage import by_run, read_samples, write_colum
 Spec = Mapping[str, Any]
 
 
-def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `density`."""
+    run(snakemake.input.samples, snakemake.output[0], snakemake.params.spec, progress)
+
+
+def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
     """Estimate the densities of every pair in one batch of samples."""
     write_columns(densities_of(samples, spec, progress), output, "densities", spec)
 
 
-def densities_of(path: str, spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
+def densities_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every run and pair; in ``p`` and ``q`` an array each."""
     keys: list[tuple[int, int, int]] = []
     densities = []

@@ -3,7 +3,9 @@
 If it cannot be made, as there is no wheel for this Python, the reason is kept in its place.
 """
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals(), substitute=True)  # as a job: runs `main` and exits; imported: nothing
 
 import json
 import os
@@ -12,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,11 +28,22 @@ _KEPT = 100_000  # characters
 _HELPS = ": the network or the disk failed, and the same command tries again"
 
 
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `environment`."""
+    notes = Path(snakemake.log[0]).with_suffix(".stopped")
+    run(snakemake.output[0], snakemake.params.spec, notes, progress)
+
+
+def stopped(snakemake: Any, cause: str) -> None:
+    """Write why there is no result."""
+    write_failure(snakemake.output[0], cause)
+
+
 def run(
     output: str,
     spec: Mapping[str, Any],
     notes: str | os.PathLike[str],
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> None:
     """Make an environment beside ``output``, a file of JSON with its contents.
 

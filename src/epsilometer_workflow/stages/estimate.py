@@ -4,7 +4,9 @@ A row per run, n and pair of sides; for a lower bound this is the selected pair.
 columns: arrays of shape ``(rows,)``, by name.
 """
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +26,11 @@ Columns = dict[str, Any]
 
 _KEYS = ["run", "n", "side_x", "side_x_prime"]
 _INTERVAL = ("low", "high", "low_reverse", "high_reverse")
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `estimate`."""
+    run(snakemake.input, snakemake.output[0], snakemake.params.spec)
 
 
 def run(files: Sequence[str], output: str, spec: Spec) -> None:

@@ -1,8 +1,10 @@
 """From a file of samples to histograms of all wanted prefixes."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
 
-from collections.abc import Callable, Iterator, Mapping
+start(globals())  # as a job: runs `main` and exits; imported: nothing
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from epsilometer.densities.histogram import histogram, ladder
@@ -13,12 +15,17 @@ from epsilometer_workflow.files.storage import read_samples, write_counts
 Spec = Mapping[str, Any]
 
 
-def run(samples: str, output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `histogram`."""
+    run(snakemake.input.samples, snakemake.output[0], snakemake.params.spec, progress)
+
+
+def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
     """Count one batch of samples."""
     write_counts(counted(samples, spec, progress), output, spec["cells"], spec)
 
 
-def counted(path: str, spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def counted(path: str, spec: Spec, progress: Progress) -> Iterator[dict[str, Any]]:
     """Yield run, side, the prefix lengths n and their counts, in the order of the samples."""
     n = Draws.parse(spec["n"])
     stops = ladder(n.first) if n.searched else [n.first]

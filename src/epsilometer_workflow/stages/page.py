@@ -3,7 +3,9 @@
 The page is one file, with its figures inside; it requests no other file.
 """
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import base64
 import struct
@@ -18,7 +20,13 @@ import pandas as pd
 from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
 
+_TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
 _LONG = 28  # characters; a longer cell may break into lines
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `page`."""
+    run(snakemake.input, snakemake.output[0], _TEMPLATE, snakemake.params.spec)
 
 
 def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:

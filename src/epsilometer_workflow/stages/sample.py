@@ -1,6 +1,8 @@
 """Draws batches of samples from a mechanism under audit, and checks what it returns."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import random
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +18,12 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 
-def run(output: str, spec: Mapping[str, Any], progress: Callable[[str], None]) -> None:
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `sample`."""
+    run(snakemake.output[0], snakemake.params.spec, progress)
+
+
+def run(output: str, spec: Mapping[str, Any], progress: Progress) -> None:
     """Draw one batch of samples into one file; ``spec`` is their full identity."""
     write_sides(output, spec, lambda _: range(spec["sides"]), progress)
 
@@ -25,7 +32,7 @@ def write_sides(
     path: str,
     spec: Mapping[str, Any],
     sides_of: Callable[[int], Iterable[int]],
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> None:
     """Write samples of the sides that ``sides_of`` names for each run, in that order."""
     mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])

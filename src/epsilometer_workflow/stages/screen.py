@@ -1,9 +1,11 @@
 """From files of samples to the losses of all pairs, and the pair that each run selects."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,11 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples, write_columns
 
 Spec = Mapping[str, Any]
-Progress = Callable[[str], None]
+
+
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `screen`."""
+    run(snakemake.input.samples, snakemake.output[0], snakemake.params.spec, progress)
 
 
 def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:

@@ -1,6 +1,8 @@
 """Summaries of estimates over runs, joined with the exact value."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 import math
@@ -23,6 +25,12 @@ KEYS = [
     *("claimed_lipschitz", "n", "fresh", "claim", "pair"),
     *("side_x", "side_x_prime", "x", "x_prime", "level"),
 ]
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `summarise`."""
+    output = snakemake.output
+    run(snakemake.input.estimates, output.summary, output.runs, snakemake.params.spec)
 
 
 def run(estimates: Sequence[str], summary: str, runs: str, spec: Mapping[str, Any]) -> None:

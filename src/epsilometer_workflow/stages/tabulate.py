@@ -24,7 +24,9 @@ Or data that do not belong to an experiment:
     Other tables, in a mapping by ``report/artifact``.
 """
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +51,12 @@ _READS = {
     "timings": "timings",
     "tables": "table",
 }
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `tabulate`."""
+    output = snakemake.output
+    run(snakemake.input.get("data", []), output.csv, output.parquet, snakemake.params.spec)
 
 
 def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) -> None:

@@ -1,9 +1,11 @@
 """Seconds of one estimate, from drawing to the answer, in this process alone."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,17 @@ from epsilometer_workflow.stages.sample import draw
 Spec = Mapping[str, Any]
 
 
-def run(output: str, spec: Spec, progress: Callable[[str], None]) -> None:
+def main(snakemake: Any, progress: Progress) -> None:
+    """Do the job of rule `time`."""
+    run(snakemake.output[0], snakemake.params.spec, progress)
+
+
+def run(output: str, spec: Spec, progress: Progress) -> None:
     """Time the estimates of one experiment, one run after another."""
     write_columns(time_runs(spec, progress), output, "timings", spec["identity"])
 
 
-def time_runs(spec: Spec, progress: Callable[[str], None]) -> dict[str, Any]:
+def time_runs(spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every combination and run; one run before them warms up."""
     rows = []
     for member in spec["members"]:

@@ -1,6 +1,8 @@
 """Evidence about the selected pairs, from files of fresh samples."""
 
-from __future__ import annotations
+from epsilometer_workflow.runtime.job import Progress, start
+
+start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +14,12 @@ from epsilometer_workflow.files.storage import by_run, read_samples, write_colum
 from epsilometer_workflow.stages.screen import selected
 
 Spec = Mapping[str, Any]
+
+
+def main(snakemake: Any, _progress: Progress) -> None:
+    """Do the job of rule `weigh`."""
+    samples, losses = snakemake.input.samples, snakemake.input.losses
+    run(samples, losses, snakemake.output[0], snakemake.params.spec)
 
 
 def run(samples: str, losses: str, output: str, spec: Spec) -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import yaml
+from tests.products import everything
 from tests.unit.conftest import CONFIG
 from tests.unit.test_stages_audit import verdicts_of
 
@@ -20,7 +21,7 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import write_columns
 from epsilometer_workflow.products.audited import Conclusion, Environment, made_of, verdict_lines
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.products import everything
+from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.stages import audit, conclude, environment
 from exhibition import collection, exhibit
 from exhibition.collection import is_as_expected, lines, rows_made, spec_of, wanted
@@ -37,8 +38,7 @@ def config_folder(tmp_path, monkeypatch):
     folder = tmp_path / "project/config"
     shutil.copytree(TINY, folder / "audits")
     (folder / "audits/tiny.yaml").rename(folder / "audits/museum-tiny.yaml")
-    for name in ("config.yaml", "rates.yaml"):
-        shutil.copy(CONFIG / name, folder)
+    shutil.copy(CONFIG / "config.yaml", folder)
     text = (folder / "config.yaml").read_text()
     (folder / "config.yaml").write_text(re.sub("(?m)^reports:.*$", "", text))
     monkeypatch.chdir(folder.parent)
@@ -226,7 +226,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
         products = [p for p in all_of_the_museum(study) if p.rule == "audit"]
         return {
             p.parameters: json.dumps(
-                [p.spec(), p.made_of(), [need.path for need in p.needs()["environment"]]]
+                [p.spec(), p.made_of(), Jobs(study).environment_of_audit(p.wildcards)]
             )
             for p in products
         }

@@ -25,7 +25,6 @@ def folder(tmp_path):
     shutil.copytree(Path(__file__).parent / "tiny", study / "config/audits")
     (study / "config/audits/tiny.yaml").rename(study / "config/audits/museum-tiny.yaml")
     shutil.copy(ROOT / "studies/museum/Snakefile", study)
-    shutil.copy(CONFIG / "rates.yaml", study / "config")
     main = (CONFIG / "config.yaml").read_text()
     (study / "config/config.yaml").write_text(re.sub("(?m)^reports:.*$", "code: [..]", main))
     return study

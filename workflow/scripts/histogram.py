@@ -1,8 +1,0 @@
-"""Count one batch of samples."""
-
-from epsilometer_workflow.runtime.job import job
-
-with job(snakemake) as progress:
-    from epsilometer_workflow.stages import histogram
-
-    histogram.run(snakemake.input.samples[0], snakemake.output[0], snakemake.params.spec, progress)
