@@ -17,11 +17,11 @@ import pandas as pd
 import plain
 
 from epsilometer.densities.binned import quantiles
-from epsilometer.events.events import Event
-from epsilometer.events.tallies import Tally
 from epsilometer.mechanisms.finite import RandomizedBits
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.real_line import NoisyGradientDescent
+from epsilometer_audit.events.events import Event
+from epsilometer_audit.events.tallies import Tally
 from epsilometer_workflow.files.storage import SampleWriter, read_samples
 
 N = 1 << 22

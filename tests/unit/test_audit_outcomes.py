@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from epsilometer.errors import ArgumentError
-from epsilometer.events.events import Event, View
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.serving.outputs import Failure
 

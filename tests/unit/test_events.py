@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilometer.events.events import Event, View, row_codes
+from epsilometer_audit.events.events import Event, View, row_codes
 from epsilometer_audit.outcomes.outcomes import learn
 
 

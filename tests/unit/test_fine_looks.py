@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.events.events import Event, View
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes import kinds
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores

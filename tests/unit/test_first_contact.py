@@ -15,8 +15,8 @@ import pytest
 import epsilometer_audit as ea
 import epsilometer_audit.statistics.claims
 from epsilometer.densities.frequencies import count_outcomes
-from epsilometer.events.events import Event, View
 from epsilometer_audit import audit
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
 from tests.seeds import FIVE
 

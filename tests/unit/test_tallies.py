@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from epsilometer.events.events import Event, View
-from epsilometer.events.tallies import FOLDS, Tally, fifths
+from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.events.tallies import FOLDS, Tally, fifths
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

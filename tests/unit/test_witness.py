@@ -10,7 +10,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence
 from epsilometer.estimators.berger_boos import BergerBoos
 from epsilometer.estimators.witness import Witness
-from epsilometer.events.events import Event
+from epsilometer_audit.events.events import Event
 
 BOUND = BergerBoos("witness")
 

@@ -36,8 +36,8 @@ from epsilometer.arrays import Sample
 from epsilometer.checks import Flag, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import EventEvidence, Loss, ScreeningMethod, check_pure
-from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Rows
-from epsilometer.events.events import Event, View, entries_of
+from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Rows
+from epsilometer_audit.events.events import Event, View, entries_of
 
 _BOLD_SHARE = 0.15  # of alpha
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats
-from epsilometer.events.events import codes_of
+from epsilometer_audit.events.events import codes_of
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined

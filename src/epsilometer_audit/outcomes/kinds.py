@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from epsilometer.events.events import MINUS_ZERO, Number, Ranges, range_texts
+from epsilometer_audit.events.events import MINUS_ZERO, Number, Ranges, range_texts
 from epsilometer_audit.outcomes.reals import (
     NONE,
     Array,

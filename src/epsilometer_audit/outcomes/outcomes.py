@@ -37,7 +37,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.events import MINUS_ZERO, Event, range_texts
+from epsilometer_audit.events.events import MINUS_ZERO, Event, range_texts
 from epsilometer_audit.outcomes.kinds import Column, kind_and_columns, shape_of
 from epsilometer_audit.outcomes.reals import (
     Array,
@@ -78,7 +78,7 @@ class Layout:
 
     ``kind`` describes the outputs for a reader; ``left_out`` are notes on what the columns omit.
 
-    >>> from epsilometer.events.events import View
+    >>> from epsilometer_audit.events.events import View
     >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
     >>> layout.kind
     'mixed: numbers, None and words'

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats
-from epsilometer.events.events import MINUS_ZERO
+from epsilometer_audit.events.events import MINUS_ZERO
 
 Array = NDArray[Any]
 Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis

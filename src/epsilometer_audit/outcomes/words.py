@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.events.events import Ranges
+from epsilometer_audit.events.events import Ranges
 
 Step = tuple[str, Hashable]  # from an output to a part of it: ("entry", 3), ("key", "a")
 

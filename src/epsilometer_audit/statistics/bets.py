@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer.events.events import Event
+from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim
 

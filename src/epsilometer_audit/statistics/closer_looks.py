@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.events.candidates import Cells, Numbers, deviations
-from epsilometer.events.events import View, remainders
+from epsilometer_audit.events.candidates import Cells, Numbers, deviations
+from epsilometer_audit.events.events import View, remainders
 
 _DRAWS = 2048  # of either side for a test; of narrow cells, four times as many
 _BLOCK, _BLOCKS = 4, 128  # draws of a block whose common divisor is sought; number of blocks

@@ -18,8 +18,8 @@ from copy import copy
 import numpy as np
 
 from epsilometer.arrays import Counts, Sample
-from epsilometer.events.candidates import Cells, Numbers, deviations
-from epsilometer.events.events import LOWEST, NOT_FINITE, SPAN, ZERO, Event, View, lowest_bits
+from epsilometer_audit.events.candidates import Cells, Numbers, deviations
+from epsilometer_audit.events.events import LOWEST, NOT_FINITE, SPAN, ZERO, Event, View, lowest_bits
 
 _FEW = 8  # draws of a lowest bit that has a cell of its own
 _SIGNIFICANT = (3.0, 3.5, 4.25)  # standard deviations: of all together, of a lowest bit, of a cell

@@ -1,8 +1,8 @@
 """Bets on all outputs of a pair from its first draws on: predictors, through several views.
 
-A view makes one number of each output (`epsilometer.events.events`): the output itself, an entry, a
-score, the lowest bit. For each view, predictors bet against the claims that a level implies (see
-`predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
+A view (`epsilometer_audit.events.events`) makes one number of each output: the output itself, an
+entry, a score, the lowest bit. For each view, predictors bet against the claims that a level
+implies (see `predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
 chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score is
 learned again from all past draws each time, and its predictors keep what they have won.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.estimators.witness import summed
-from epsilometer.events.events import Event, View, entries_of
+from epsilometer_audit.events.events import Event, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure

@@ -22,8 +22,8 @@ from epsilometer import checks
 from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
-from epsilometer.events.candidates import expected_level
 from epsilometer.seeds import generator
+from epsilometer_audit.events.candidates import expected_level
 from epsilometer_audit.projections.draws import least_draws
 from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.bets import initial_wealth, stakes

@@ -17,9 +17,9 @@ from itertools import combinations
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer.events.candidates import Cells, Numbers
-from epsilometer.events.events import View, added, entries_of
-from epsilometer.events.formula import Formula, product, standardised
+from epsilometer_audit.events.candidates import Cells, Numbers
+from epsilometer_audit.events.events import View, added, entries_of
+from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.closer_looks import doubt
 

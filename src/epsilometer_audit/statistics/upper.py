@@ -32,8 +32,8 @@ from epsilometer import checks
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
-from epsilometer.events.events import codes_of
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.events.events import codes_of
 from epsilometer_audit.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 
 MOST_OUTCOMES = 1_000_000  # outcomes: more would need far more draws than an audit can make

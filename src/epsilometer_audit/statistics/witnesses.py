@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer.events.events import Event, Number, View
+from epsilometer_audit.events.events import Event, Number, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, EventClaim
 from epsilometer_audit.statistics.scores import strongest_entries

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.events.events import Event, View, row_codes
-from epsilometer.events.tallies import FOLDS, Tally, fifths
+from epsilometer_audit.events.events import Event, View, row_codes
+from epsilometer_audit.events.tallies import FOLDS, Tally, fifths
 
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
-from epsilometer.events.formula import Formula
+from epsilometer_audit.events.formula import Formula
 
 Number = float | int
 
