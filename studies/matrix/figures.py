@@ -17,6 +17,7 @@ _NO_NUMBER = "#d9d9d9"
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 3, "markeredgewidth": 0.6}
 
 
+@style.points("mechanism", "order", "estimator", tells=["lambda", "n"])
 def heat_maps(table: pd.DataFrame) -> style.Figure:
     """Draw coverage above, tightness below: a row a mechanism, a column a method."""
     table = table[table.groupby(["order", "estimator"])["applies"].transform("any")]
@@ -98,11 +99,13 @@ def _named(order: float) -> str:
     return "order inf (pure)" if math.isinf(order) else f"order {order:g}"
 
 
+@style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
 def against_draws(table: pd.DataFrame) -> style.Figure:
     """Draw the error against n, a panel a mechanism and order, a line a method."""
     return _lines(table, "n", "draws a side $n$")
 
 
+@style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
 def against_seconds(table: pd.DataFrame) -> style.Figure:
     """Draw the error against seconds, a panel a mechanism and order, a line a method."""
     return _lines(table, "seconds", "seconds of CPU")

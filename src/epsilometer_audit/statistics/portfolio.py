@@ -2,9 +2,9 @@
 
 A view (`epsilometer_audit.events.events`) makes one number of each output: the output itself, an
 entry, a score, the lowest bit. For each view, predictors bet against the claims that a level
-implies (see `predictors`). The wealth is their mean with fixed shares, and so a test martingale. Views are
-chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score is
-learned again from all past draws each time, and its predictors keep what they have won.
+implies (see `predictors`). The wealth is their mean with fixed shares, and so a test martingale.
+Views are chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score
+is learned again from all past draws each time, and its predictors keep what they have won.
 """
 
 from __future__ import annotations

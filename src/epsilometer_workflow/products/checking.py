@@ -125,11 +125,11 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     table = artifact.table
     with placed(file, f"{key}.table.builder"):
         builder = BUILDERS.target(report, table.builder)
-    if artifact.figure is not None:
-        with placed(file, f"{key}.figure"):
-            RENDERERS.target(report, artifact.figure)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
+    if artifact.figure is not None:
+        with placed(file, f"{key}.figure"):
+            renderer = load(RENDERERS.target(report, artifact.figure))
     files = study.files(table.files)
     for option in files:
         if option in table.options:
@@ -147,6 +147,65 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
     for part, message in _wrong_numbers(artifact.paper) if artifact.paper else ():
         raise ConfigError(file, f"{key}.paper.{part}", message)
+    if artifact.figure is not None:
+        with placed(file, f"{key}.figure"):
+            _check_points(study, report, artifact, renderer)
+    if artifact.paper:
+        with placed(file, f"{key}.paper.rows"):
+            _check_printed(study, report, artifact.table, artifact.paper)
+
+
+def _cells(study: Study, report: str, table: config.TableEntry) -> list[dict[str, Any]]:
+    """Return the combinations of the grids that a table is made of, as its columns name them.
+
+    ``panel`` is the title of a mechanism, or of its inputs, where the options have titles.
+    """
+    titles, cells = table.options.get("panels"), []
+    for name in table.data:
+        for c in study.combinations(report, name):
+            cell = {"mechanism": c.mechanism, "epsilon": c.epsilon, "inputs": c.inputs}
+            cell |= {"lambda": c.order, "estimator": c.estimator, "n": c.n, "panel": c.mechanism}
+            if titles is not None:
+                keys = (c.mechanism, f"{c.mechanism} {c.inputs}")
+                cell["panel"] = next((titles[key] for key in keys if key in titles), None)
+            if cell["panel"] is not None and cell not in cells:
+                cells.append(cell)
+    return cells
+
+
+def _check_points(study: Study, report: str, artifact: config.Artifact, renderer: Any) -> None:
+    """Raise `ValueError` where a figure would draw two cells of its grids as one."""
+    tells = getattr(renderer, "tells", None)
+    if tells is None:
+        raise TypeError(f"{artifact.figure} must say what tells its points apart: @points")
+    first: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for cell in _cells(study, report, artifact.table):
+        other = first.setdefault(tuple(cell[key] for key in tells if key in cell), cell)
+        for key in cell:
+            if cell[key] != other[key] and key not in (*tells, "panel"):
+                values = " and ".join(f"{each[key]}" for each in (other, cell))
+                raise ValueError(
+                    f"draws {key} {values} of {', '.join(artifact.table.data)} as one point; "
+                    "keep one of them, or give each a table and a figure of its own"
+                )
+
+
+def _check_printed(
+    study: Study, report: str, table: config.TableEntry, paper: config.PaperNumbers
+) -> None:
+    """Raise `ValueError` for a printed row with a value that no grid has."""
+    cells = _cells(study, report, table)
+    for key in {"mechanism", "epsilon", "lambda"} & set(paper.keys) if cells else ():
+        known = {_number(cell[key]) for cell in cells}
+        for row in paper.rows:
+            value = row[paper.columns.index(key)]
+            if _number(value) not in known:
+                values = ", ".join(sorted(map(str, known)))
+                raise ValueError(f"has {key} {value}; the grid of its data has {values}")
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, str) else round(float(value), 9)
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:

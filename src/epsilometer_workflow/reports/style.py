@@ -6,8 +6,9 @@ whether a renderer exists, does not pay for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from epsilometer_workflow.files.storage import atomic
 
@@ -18,11 +19,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 (figures name it, too)
     from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
+Renderer = TypeVar("Renderer", bound="Callable[[pd.DataFrame], Figure]")
+
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area
 GUIDE = "#7f8c8d"
 PANEL = (3.5, 2.7)  # inches a panel
 _DOTS_PER_INCH = 200
+
+
+def points(*columns: str, tells: Sequence[str] = ()) -> Callable[[Renderer], Renderer]:
+    """Declare the columns of its table by which a figure tells its points apart.
+
+    A grid that asks for two values of anything else is refused before the first job, and a table
+    with two rows for one point is not drawn. ``tells`` names keys of a grid that are told apart in
+    another way: by a column that follows from them, or as the builder's options choose one value.
+    """
+
+    def declare(renderer: Renderer) -> Renderer:
+        renderer.points, renderer.tells = columns, (*columns, *tells)  # type: ignore[attr-defined]
+        return renderer
+
+    return declare
 
 
 def panels(

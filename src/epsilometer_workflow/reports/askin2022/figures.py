@@ -14,6 +14,7 @@ _LEVEL = (0, (1, 2, 4, 2))
 _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
 
+@style.points("kind", "z", tells=["n"])
 def density_estimate(table: pd.DataFrame) -> style.Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
     figure, ax = style.panel()
@@ -28,6 +29,7 @@ def density_estimate(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("mechanism", "z")
 def losses(table: pd.DataFrame) -> style.Figure:
     """Figure 2: densities above, losses below."""
     names = list(dict.fromkeys(table["mechanism"]))
@@ -52,6 +54,7 @@ def losses(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("z")
 def empirical_loss(table: pd.DataFrame) -> style.Figure:
     """Figure 3: the loss, the empirical loss, and its maximum; blue and red, as in the paper."""
     figure, ax = style.panel()
@@ -75,6 +78,7 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("panel", "epsilon", "estimator", "run")
 def bounds(table: pd.DataFrame) -> style.Figure:
     """Figures 4 and 5: empirical distribution functions of the lower bounds."""
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
@@ -120,6 +124,7 @@ def _name_lines(figure: style.Figure, table: pd.DataFrame) -> None:
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
 
 
+@style.points("panel", "n")
 def errors(table: pd.DataFrame) -> style.Figure:
     """Figure 6: mean squared errors against n."""
     figure, panels = style.by_panel(table, "panel")
@@ -132,6 +137,7 @@ def errors(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("estimator", "k", tells=["mechanism"])
 def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()

@@ -12,6 +12,7 @@ from epsilometer_workflow.reports import style
 _SYMBOLS = {"delta": r"$\delta$", "gamma": r"$\gamma$", "lipschitz": "$C$", "order": r"$\alpha$"}
 
 
+@style.points("z")
 def cell_means(table: pd.DataFrame) -> style.Figure:
     """Figure 1: (a) a smooth density and its cell means, (b) their log ratios and the answer."""
     figure, axes = style.panels(1, 2)
@@ -38,6 +39,7 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
         )
 
 
+@style.points("varied", "value")
 def planned_samples(table: pd.DataFrame) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
     figure, panels = style.by_panel(table, "varied", sharey=True)
@@ -48,6 +50,7 @@ def planned_samples(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("n", tells=["epsilon", "estimator"])
 def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
     figure, ax = style.panel()
@@ -77,6 +80,7 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("n", tells=["epsilon", "estimator"])
 def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
@@ -100,6 +104,7 @@ def _reach(table: pd.DataFrame) -> float:
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
+@style.points("estimator", "actual_C", tells=["epsilon"])
 def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
@@ -121,6 +126,7 @@ def safety_check(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("order", "x", "outcome")
 def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
     """Figure 5: the probabilities of both coins, on a log scale."""
     figure, panels = style.by_panel(table, "order", sharey=True)
@@ -155,6 +161,7 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
+@style.points("estimator", "lambda", "budget", "n", tells=["mechanism"])
 def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))

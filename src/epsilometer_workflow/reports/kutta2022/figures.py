@@ -10,6 +10,7 @@ from epsilometer_workflow.reports import style
 _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 
 
+@style.points("panel", "lambda", "tau", "run", tells=["estimator"])
 def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
     figure, panels = style.by_panel(table, "panel", columns=4)
@@ -65,6 +66,7 @@ def _scientific(value: float) -> str:
     return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
 
 
+@style.points("panel", "lambda", "estimator")
 def orders(table: pd.DataFrame) -> style.Figure:
     """Draw bounds against the order, and the local loss for the pure level at the right edge.
 

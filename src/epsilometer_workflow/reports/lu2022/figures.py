@@ -11,6 +11,7 @@ from epsilometer_workflow.reports import style
 _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
+@style.points("panel", "claim")
 def spectra(table: pd.DataFrame) -> style.Figure:
     """Draw estimated deltas as points with intervals, the exact ones as lines."""
     figure, ax = style.panel()
@@ -56,6 +57,7 @@ def _points(
     )
 
 
+@style.points("claim", tells=["mechanism"])
 def classical(table: pd.DataFrame) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
@@ -67,6 +69,7 @@ def classical(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("claim", tells=["mechanism"])
 def among_neighbours(table: pd.DataFrame) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the one in the middle."""
     figure, axes = style.panels(1, 2)
@@ -88,6 +91,7 @@ def among_neighbours(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("dimension", "n")
 def accuracies(table: pd.DataFrame) -> style.Figure:
     """Figure 4c: the theoretical accuracy against the number of samples."""
     figure, ax = style.panel()
@@ -101,6 +105,7 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("claim", "n")
 def bootstrapped(table: pd.DataFrame) -> style.Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
     figure, ax = style.panel()
@@ -119,6 +124,7 @@ def bootstrapped(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("rows", tells=["inputs"])
 def random_rows(table: pd.DataFrame) -> style.Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
     figure, ax = style.panel()
@@ -134,6 +140,7 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
+@style.points("claim", tells=["estimator"])
 def coins(table: pd.DataFrame) -> style.Figure:
     """Draw the standard deviation of both variants against the claim."""
     figure, ax = style.panel()

@@ -7,6 +7,7 @@ import pandas as pd
 from epsilometer_workflow.reports import style
 
 
+@style.points("mechanism", "epsilon", "inputs", "lambda", "pair", "estimator", "n", "fresh")
 def against_n(table: pd.DataFrame) -> style.Figure:
     """Draw mean and spread of `plain.statistics` against n, a panel for each exact value."""
     keys = ["mechanism", "epsilon", "inputs", "lambda", "pair"]

@@ -3,6 +3,7 @@
 from epsilometer_workflow.reports import style
 
 
+@style.points("epsilon", "n")
 def found(table):
     """Draw the share of the level against n, a line for each epsilon."""
     figure, ax = style.panel()

@@ -1,0 +1,92 @@
+"""A drawn point comes from one row: edits of the papers' grids that would mix two are refused."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from epsilometer.errors import ConfigError
+from epsilometer_workflow.products.checking import checked
+from epsilometer_workflow.stages.render import two_rows_of_a_point
+
+PAPERS = ["askin2022", "gorla2022", "kutta2022", "lu2022"]
+EDITS = {  # an edit of a paper's grid, and what is said of it
+    "two epsilons in an anchor": (
+        "kutta2022",
+        "epsilon: [0.2]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
+        "epsilon: [0.2, 0.5]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
+        "artifacts.fig1.figure: draws epsilon 0.2 and 0.5 of bounds as one point",
+    ),
+    "two epsilons of the bounds of many orders": (
+        "kutta2022",
+        "- &pure\n        mechanism: [noisy-sum-laplace]\n        epsilon: [0.2]",
+        "- &pure\n        mechanism: [noisy-sum-laplace]\n        epsilon: [0.2, 0.5]",
+        "artifacts.orders.figure: draws epsilon 0.2 and 0.5 of orders, pure-level as one point",
+    ),
+    "another order than the paper's": (
+        "kutta2022",
+        "lambda: [2, 5, 7]",
+        "lambda: [2, 3, 7]",
+        "artifacts.alpha_hat.paper.rows: has lambda 5; the grid of its data has 2.0, 3.0, 7.0",
+    ),
+    "two classifiers": (
+        "lu2022",
+        "lambda: [inf]\n        estimator: [spectrum-knn]",
+        "lambda: [inf]\n        estimator: [spectrum-knn, spectrum-knn-power=0.75]",
+        "draws estimator spectrum-knn and spectrum-knn-power=0.75 of curves as one point",
+    ),
+    "two promises": (
+        "askin2022",
+        "mechanism: [continuous-noisy-max-3, exponential-half-line]\n        epsilon: [1.5]",
+        "mechanism: [continuous-noisy-max-3, exponential-half-line]\n        epsilon: [0.7, 1.5]",
+        "artifacts.fig6.figure: draws epsilon 0.7 and 1.5 of error as one point",
+    ),
+    "two sizes": (
+        "lu2022",
+        "curves: {runs: 1, n: 5000}",
+        "curves: {runs: 1, n: [500, 5000]}",
+        "artifacts.fig4a.figure: draws n 500 and 5000 of",
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "old", "new", "said"), EDITS.values(), ids=EDITS)
+def test_an_edit_that_would_mix_points_is_refused(report, old, new, said, tmp_path):
+    shutil.copytree("config", tmp_path / "config")
+    file = tmp_path / f"config/reports/{report}.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        checked(tmp_path / "config", {"scale": "smoke", "reports": [report]})
+    assert said in str(refused.value)
+    assert str(file) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_table_with_two_rows_for_a_point_is_not_drawn():
+    table = pd.DataFrame(
+        {"panel": "a", "n": [1, 2, 2], "epsilon": [1, 1, 2], "mean": [0.1, 0.2, 0]}
+    )
+    assert two_rows_of_a_point(table, ["panel", "n", "epsilon"]) is None
+    said = two_rows_of_a_point(table, ["panel", "n"])
+    assert said == (
+        "the table has 2 rows for one point (panel=a, n=2), which differ in epsilon, mean; "
+        "keep one, or make a table and a figure of each"
+    )
+
+
+def test_every_figure_of_a_paper_says_what_tells_its_points_apart():
+    from epsilometer.registry import load
+    from epsilometer_workflow.configuration.functions import RENDERERS
+
+    for report in [*PAPERS, "plain"]:
+        for name in RENDERERS.known(report):
+            assert load(RENDERERS.target(report, name)).points, (report, name)
+
+
+def test_the_papers_as_they_are_mix_nothing():
+    assert Path("config/reports").is_dir()
+    for scale in ("smoke", "quick", "paper"):
+        checked("config", {"scale": scale})
