@@ -26,7 +26,7 @@ def test_a_legend_lies_below_the_panels_and_within_the_figure(panels, letters):
     assert box.x1 <= figure.bbox.x1
     for ax in axes[0]:
         assert box.y1 <= ax.get_tightbbox().y0
-        assert ax.get_window_extent().height >= 0.5 * style.PANEL[1] * figure.dpi
+        assert ax.get_window_extent().height >= 1.0 * figure.dpi
 
 
 @pytest.mark.parametrize("file", RENDERERS, ids=lambda file: file.parent.name)

@@ -6,6 +6,7 @@ whether a renderer exists, does not pay for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -24,8 +25,23 @@ Renderer = TypeVar("Renderer", bound="Callable[[pd.DataFrame], Figure]")
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area
 GUIDE = "#7f8c8d"
-PANEL = (3.5, 2.7)  # inches a panel
+COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column and of a page of two columns
+_HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
+_POINTS = 8  # of all text, as printed
+_TEXTS = [
+    *("font.size", "axes.labelsize", "axes.titlesize", "xtick.labelsize", "ytick.labelsize"),
+    *("legend.fontsize", "legend.title_fontsize", "figure.labelsize", "figure.titlesize"),
+]
 _DOTS_PER_INCH = 200
+_NAMES = {
+    "histogram-skip": "histogram, empty cells skipped",
+    "largest-loss": "largest local loss",
+    "mpl": "MPL",
+    "renyi-bound": "Rényi bound",
+    "renyi-bound-as-published": "Rényi bound as published",
+    "spectrum-knn": "nearest neighbours",
+}
+_SETTINGS = {"draws": r"$\tau = {}/n$", "floor": r"$\tau = {}$", "gamma": r"$\gamma = {}$"}
 
 
 def points(*columns: str, tells: Sequence[str] = ()) -> Callable[[Renderer], Renderer]:
@@ -46,7 +62,10 @@ def points(*columns: str, tells: Sequence[str] = ()) -> Callable[[Renderer], Ren
 def panels(
     rows: int = 1, columns: int = 1, *, sharex: bool = False, sharey: bool | Literal["row"] = False
 ) -> tuple[Figure, np.ndarray]:
-    """Return a figure and its axes, always as an array of shape (rows, columns)."""
+    """Return a figure and its axes, always as an array of shape (rows, columns).
+
+    One panel is as wide as a column of a paper, several as the page.
+    """
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -57,13 +76,13 @@ def panels(
         "pdf.fonttype": 42,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "axes.titlesize": "medium",
+        **dict.fromkeys(_TEXTS, _POINTS),
         "legend.frameon": False,
     }
     figure, axes = plt.subplots(
         rows,
         columns,
-        figsize=(PANEL[0] * columns, PANEL[1] * rows),
+        figsize=(COLUMN if columns == 1 else PAGE, _HEIGHT.get(columns, 1.9) * rows),
         sharex=sharex,
         sharey=sharey,
         squeeze=False,
@@ -91,6 +110,16 @@ def panel() -> tuple[Figure, Axes]:
     """Return a figure of one panel, and its axes."""
     figure, axes = panels()
     return figure, axes[0, 0]
+
+
+def named(entry: str) -> str:
+    """Return what a legend calls an entry of the configuration, such as ``mpl-floor=0.001``."""
+    name, *settings = re.split(r"-(?=[a-z]+=)", entry)
+    said = [_NAMES.get(name, name.replace("-", " "))]
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        said.append(_SETTINGS.get(key, f"{key} = {{}}").format(value))
+    return ", ".join(said)
 
 
 def colours(count: int) -> list[str]:
@@ -125,10 +154,8 @@ def legend(figure: Figure, title: str | None = None) -> None:
             handles.keys(),
             loc="outside lower center",
             ncols=columns,
-            fontsize="small",
             columnspacing=1,
             title=title,
-            title_fontsize="small",
         )
         size = box.get_window_extent()
         if size.width <= figure.bbox.width or columns == 1:
@@ -149,7 +176,6 @@ def guide(axes: Axes, n: float, label: str) -> None:
             textcoords="offset points",
             horizontalalignment="center",
             color=GUIDE,
-            fontsize="small",
         )
 
 
@@ -170,6 +196,5 @@ def legend_under(ax: Axes) -> None:
             loc="upper center",
             bbox_to_anchor=(0.4, -0.17),
             ncols=2,
-            fontsize="small",
             columnspacing=1,
         )

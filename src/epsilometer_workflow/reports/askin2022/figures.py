@@ -9,7 +9,7 @@ import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-_COLUMNS = 4  # of panels
+_COLUMNS = 3  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
 _STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
 
@@ -67,7 +67,6 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     offset: dict[str, Any] = {
         "textcoords": "offset points",
         "color": style.GUIDE,
-        "fontsize": "small",
     }
     ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
     ax.annotate(

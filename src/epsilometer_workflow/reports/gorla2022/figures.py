@@ -140,7 +140,7 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
                 color=colour,
                 label=f"input {x}",
             )
-            ax.bar_label(bars, fmt=_short, fontsize="x-small", padding=1)
+            ax.bar_label(bars, fmt=_short, padding=1)
         name = "pure" if math.isinf(order) else rf"Rényi, $\alpha = {order:g}$"
         level = rows["level"].iloc[0]
         ax.set(
@@ -151,7 +151,6 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
             title=f"{name}: level {level:.3g}\n"
             f"zeros only with probability {rows['zeros_only'].iloc[0]:.2f}",
         )
-        ax.title.set_fontsize("small")
     figure.axes[0].set(ylabel="probability")
     style.legend(figure)
     return figure
@@ -184,7 +183,6 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
         kind = "Algorithm 1" if np.isinf(float(order)) else rf"Algorithm 3, $\alpha = {order}$"
         how = "empty cells skipped" if "skip" in str(estimator) else "empty cells fail"
         column[0].set(title=f"{kind}\n{how}", xscale="log")
-        column[0].title.set_fontsize("small")
         column[1].set(xlabel="samples a side $n$")
     axes[0, 0].set(ylabel="mean answer")
     axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))

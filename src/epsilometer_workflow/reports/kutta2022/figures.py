@@ -13,22 +13,34 @@ _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 @style.points("panel", "lambda", "tau", "run", tells=["estimator"])
 def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
-    figure, panels = style.by_panel(table, "panel", columns=4)
-    figure.set_figwidth(figure.get_figwidth() * table["tau"].nunique())
+    figure, panels = style.by_panel(table, "panel", columns=4, sharey=True)
+    floors = sorted(set(table["tau"]), reverse=True)
+    hues = dict(zip(floors, style.colours(len(floors)), strict=True))
     for ax, name, rows in panels:
-        _panel(ax, rows)
-        ax.set(title=name)
+        _panel(ax, rows, hues)
+        ax.set(title=name, xlabel=r"order $\lambda$; below, $\hat\alpha$")
+    figure.supylabel("lower bound / divergence")
+    ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
+    ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
+    ax.plot([], [], color="black", linewidth=4, label="their quartiles")
+    if len(floors) > 1:
+        for floor, hue in hues.items():
+            label = rf"$\tau = {_scientific(floor)}$"
+            ax.fill_between([], [], color=hue, alpha=0.6, label=label)
+    style.legend(figure)
     return figure
 
 
-def _panel(ax: style.Axes, rows: pd.DataFrame) -> None:
+def _panel(ax: style.Axes, rows: pd.DataFrame, hues: dict[float, str]) -> None:
     """Draw the violins of one mechanism: an order after the other, floors side by side."""
     import seaborn as sns
 
     cells = rows[["lambda", "tau", "alpha_hat"]].drop_duplicates()
     cells = cells.sort_values(["lambda", "tau"], ascending=[True, False])
-    floors = sorted(set(cells["tau"]), reverse=True)
-    labels = [_label(*cell, floor=len(floors) > 1) for cell in cells.itertuples(index=False)]
+    labels = [
+        f"{order:g}\n{share:.3f}".replace("\n0.", "\n.")
+        for order, _, share in cells.itertuples(index=False)
+    ]
     order_of = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
     rows = rows.assign(place=[order_of[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
     sns.violinplot(
@@ -36,8 +48,7 @@ def _panel(ax: style.Axes, rows: pd.DataFrame) -> None:
         x="place",
         y="ratio",
         hue="tau",
-        hue_order=floors,
-        palette=style.colours(len(floors)),
+        palette=hues,
         legend=False,
         dodge=False,
         cut=0,
@@ -50,15 +61,8 @@ def _panel(ax: style.Axes, rows: pd.DataFrame) -> None:
     medians = [cell["ratio"].median() for _, cell in rows.groupby("place")]
     ax.plot(range(len(cells)), medians, "o", color="white", markersize=3.5)
     ax.axhline(1, color=style.TRUTH, linewidth=1)
-    ax.set_xticks(range(len(labels)), labels, fontsize="small")
-    ax.set(xlabel="", ylabel="lower bound / divergence")
-
-
-def _label(order: float, tau: float, alpha_hat: float, *, floor: bool) -> str:
-    lines = [rf"$\lambda = {order:g}$", rf"$\hat\alpha = {alpha_hat:.3f}$"]
-    if floor:
-        lines.insert(1, rf"$\tau = {_scientific(tau)}$")
-    return "\n".join(lines)
+    ax.set_xticks(range(len(labels)), labels)
+    ax.set(ylabel="")
 
 
 def _scientific(value: float) -> str:
@@ -84,14 +88,18 @@ def orders(table: pd.DataFrame) -> style.Figure:
             label=r"exact $D_\lambda$",
         )
         for estimator, bounds in finite.groupby("estimator", sort=False):
-            (line,) = ax.plot(bounds["lambda"], bounds["median"], linewidth=1, label=estimator)
+            (line,) = ax.plot(
+                bounds["lambda"], bounds["median"], linewidth=1, label=style.named(str(estimator))
+            )
             colour = line.get_color()
             ax.fill_between(
                 bounds["lambda"], bounds["low"], bounds["high"], color=colour, alpha=0.2, lw=0
             )
             for often, fill in ((False, colour), (True, "white")):
                 part = bounds[(bounds["above"] > _OFTEN) == often]
-                ax.plot(part["lambda"], part["median"], "o", color=colour, mfc=fill, markersize=4)
+                ax.plot(
+                    part["lambda"], part["median"], "o", color=colour, mfc=fill, markersize=4, mew=1
+                )
         edge = 2.5 * finite["lambda"].max()
         pure = pure.head(1)
         ax.plot(
@@ -112,5 +120,7 @@ def orders(table: pd.DataFrame) -> style.Figure:
         ax.set(ylabel=r"divergence $D_\lambda$")
         ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
         ax.minorticks_off()
+    often = f"above the exact one in more than {_OFTEN:.0%} of the runs"
+    ax.plot([], [], "o", color=style.GUIDE, mfc="white", markersize=4, mew=1, label=often)
     style.legend(figure)
     return figure

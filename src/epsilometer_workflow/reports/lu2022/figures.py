@@ -78,8 +78,8 @@ def among_neighbours(table: pd.DataFrame) -> style.Figure:
     left, right = axes[0]
     for name, colour in zip(names, colours, strict=True):
         label = rf"$\varepsilon = {name.removeprefix('exact_')}$"
-        left.plot(table["claim"], table[name], color=colour, linewidth=0.8, label=label)
-        right.plot(table["claim"], table[name] - table["truth"], color=colour, linewidth=1)
+        right.plot(table["claim"], table[name] - table["truth"], color=colour, label=label)
+    left.plot(table["claim"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
     left.plot(table["claim"], table["delta"], "o", color="black", markersize=3, label="estimate")
     difference = table.assign(
         **{name: table[name] - table["truth"] for name in ("delta", "low", "high")}
@@ -130,11 +130,14 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
     figure, ax = style.panel()
     colour = style.colours(1)[0]
     ax.plot(table["rows"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
+    bottom = table["truth"].min() / 4
+    low, high = table["low"].clip(lower=bottom), table["high"]
+    ax.fill_between(table["rows"], low, high, color=colour, alpha=0.2, lw=0, label="interval")
     positive, zero = table[table["delta"] > 0], table[table["delta"] <= 0]
-    _points(ax, positive["rows"], positive, colour, "estimate")
+    ax.plot(positive["rows"], positive["delta"], "o", color=colour, ms=2.5, label="estimate")
     if len(zero):
-        low = table["truth"].min() / 4
-        ax.plot(zero["rows"], [low] * len(zero), "v", color=colour, label="estimate 0")
+        ax.plot(zero["rows"], [bottom] * len(zero), "v", color=colour, ms=3, label="estimate 0")
+    ax.set(ylim=(bottom / 1.2, None))
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
     style.legend(figure)
     return figure

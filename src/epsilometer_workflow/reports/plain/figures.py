@@ -15,7 +15,9 @@ def against_n(table: pd.DataFrame) -> style.Figure:
     for ax, key, rows in panels:
         for name, line in rows.groupby("estimator", sort=False):
             n = line["n"] + line["fresh"]
-            ax.errorbar(n, line["mean"], line["sd"], marker="o", capsize=2, label=name)
+            ax.errorbar(
+                n, line["mean"], line["sd"], marker="o", capsize=2, label=style.named(str(name))
+            )
         ax.axhline(rows["truth"].iloc[0], color=style.TRUTH, linestyle="--", label="exact")
         title = f"{key[0]}, epsilon {key[1]:g}, lambda {key[3]}"
         ax.set(xscale="log", xlabel="draws a side $n$", title=title)
