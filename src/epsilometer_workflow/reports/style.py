@@ -28,10 +28,6 @@ GUIDE = "#7f8c8d"
 COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column and of a page of two columns
 _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
-_TEXTS = [
-    *("font.size", "axes.labelsize", "axes.titlesize", "xtick.labelsize", "ytick.labelsize"),
-    *("legend.fontsize", "legend.title_fontsize", "figure.labelsize", "figure.titlesize"),
-]
 _DOTS_PER_INCH = 200
 _NAMES = {
     "histogram-skip": "histogram, empty cells skipped",
@@ -76,9 +72,13 @@ def panels(
         "pdf.fonttype": 42,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        **dict.fromkeys(_TEXTS, _POINTS),
         "legend.frameon": False,
     }
+    plt.rc("font", size=_POINTS)
+    plt.rc("axes", labelsize=_POINTS, titlesize=_POINTS)
+    plt.rc(("xtick", "ytick"), labelsize=_POINTS)
+    plt.rc("legend", fontsize=_POINTS, title_fontsize=_POINTS)
+    plt.rc("figure", labelsize=_POINTS)
     figure, axes = plt.subplots(
         rows,
         columns,

@@ -120,7 +120,7 @@ def orders(table: pd.DataFrame) -> style.Figure:
         ax.set(ylabel=r"divergence $D_\lambda$")
         ax.set_xticks([*ticks, edge], [*map(str, ticks), r"$\infty$"])
         ax.minorticks_off()
-    often = f"above the exact one in more than {_OFTEN:.0%} of the runs"
-    ax.plot([], [], "o", color=style.GUIDE, mfc="white", markersize=4, mew=1, label=often)
+    label = f"above the exact one in more than {_OFTEN:.0%} of the runs"
+    ax.plot([], [], "o", color=style.GUIDE, mfc="white", markersize=4, mew=1, label=label)
     style.legend(figure)
     return figure
