@@ -76,7 +76,8 @@ def panels(
     }
     plt.rc("font", size=_POINTS)
     plt.rc("axes", labelsize=_POINTS, titlesize=_POINTS)
-    plt.rc(("xtick", "ytick"), labelsize=_POINTS)
+    plt.rc("xtick", labelsize=_POINTS)
+    plt.rc("ytick", labelsize=_POINTS)
     plt.rc("legend", fontsize=_POINTS, title_fontsize=_POINTS)
     plt.rc("figure", labelsize=_POINTS)
     figure, axes = plt.subplots(
